@@ -1,0 +1,44 @@
+import { z } from 'zod'
+
+/** Agent names, also of templates: lowercase, digits, hyphen and underscore, 1 to 63 characters. */
+export const agentNamePattern = /^[a-z0-9][a-z0-9_-]{0,62}$/
+export const AgentName = z
+  .string()
+  .regex(
+    agentNamePattern,
+    'must be 1 to 63 characters: lowercase letters, digits, "-" and "_", starting with a letter or digit',
+  )
+
+/** UTC ISO 8601 with milliseconds and `Z`. */
+export const Timestamp = z.string().meta({ format: 'date-time' })
+export const Id = z.string().min(1).max(64)
+/** US dollars as a JSON number. */
+export const Money = z.number()
+
+/** The path parameter of every agent-scoped route. Any string: an unknown name is a 404, not a 422. */
+export const AgentParams = z.object({ name: z.string() })
+
+/** Integer in a query string. */
+export function queryInteger(minimum: number, maximum: number, fallback: number) {
+  return z
+    .string()
+    .regex(/^-?\d{1,9}$/, 'must be an integer')
+    .transform(Number)
+    .pipe(z.number().int().min(minimum).max(maximum))
+    .optional()
+    .transform((value) => value ?? fallback)
+}
+
+/** `true`, `1`, `false`, `0` in a query string. */
+export function queryBoolean(fallback: boolean) {
+  return z
+    .enum(['true', 'false', '1', '0'])
+    .optional()
+    .transform((value) => (value === undefined ? fallback : value === 'true' || value === '1'))
+}
+
+export const megabyte = 1024 * 1024
+/** JSON bodies of ordinary routes. */
+export const defaultBodyLimit = megabyte
+/** Bodies of chat, task, fan-out, session and Workspace messages. */
+export const messageBodyLimit = 24 * megabyte

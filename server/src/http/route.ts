@@ -1,0 +1,85 @@
+import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from '@roost/contracts/kit/endpoint'
+import type { Readable } from 'node:stream'
+import type { z } from 'zod'
+import type { Caller, Relation, SignedIn } from '../identity/access/caller.ts'
+
+type AnyEndpoint = Endpoint<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+
+/** What a handler is told of one request; everything in it is checked and typed by the endpoint. */
+export type Call<E> = {
+  params: ParamsOf<E>
+  query: QueryOf<E>
+  body: BodyOf<E>
+  caller: Caller
+  request: RequestFacts
+}
+/** For endpoints of who `any`, `admin`: the caller is known. */
+export type SignedInCall<E> = Call<E> & { caller: SignedIn }
+/** For endpoints of who `access`, `owner`, `agent`: the agent of the path was looked up and may be reached. */
+export type AgentCall<E> = SignedInCall<E> & { agent: ReachedAgent; relation: Relation }
+
+/** The least that the guard knows of an agent; features read the rest by its id. */
+export type ReachedAgent = { id: string; name: string; owner_id: string; is_system: boolean }
+
+export type RequestFacts = {
+  id: string
+  ip: string
+  method: string
+  path: string
+  header(name: string): string | undefined
+  /** Aborts when the client goes away. */
+  signal: AbortSignal
+  /** Facts for the audit entry that `http/` writes for this call; names, never secret values. */
+  note(details: Record<string, unknown>): void
+}
+
+/** An answer that is more than its JSON body. */
+export type Answer = { answer: true; status?: number; headers?: Record<string, string>; body: unknown }
+export function answer(body: unknown, extra: { status?: number; headers?: Record<string, string> } = {}): Answer {
+  return { answer: true, body, ...extra }
+}
+
+/** An answer that is not one JSON document; written as it comes, nothing is held back. */
+export type StreamAnswer = {
+  stream: true
+  contentType: string
+  status?: number
+  headers?: Record<string, string>
+  body: AsyncIterable<string | Uint8Array> | Readable
+}
+export function streamAnswer(
+  contentType: string,
+  body: StreamAnswer['body'],
+  extra: { status?: number; headers?: Record<string, string> } = {},
+): StreamAnswer {
+  return { stream: true, contentType, body, ...extra }
+}
+
+export type Handled<E> = ReplyOf<E> | Answer | StreamAnswer | undefined
+
+/** An endpoint bound to what it does. */
+export type Route = {
+  endpoint: AnyEndpoint
+  handle: (call: never) => Promise<unknown>
+}
+
+export function route<E extends Endpoint<never, never, never, never> | AnyEndpoint>(
+  endpoint: E,
+  handle: (call: Call<E>) => Promise<Handled<E>>,
+): Route {
+  return { endpoint: endpoint as AnyEndpoint, handle }
+}
+
+export function signedInRoute<E extends Endpoint<never, never, never, never> | AnyEndpoint>(
+  endpoint: E,
+  handle: (call: SignedInCall<E>) => Promise<Handled<E>>,
+): Route {
+  return { endpoint: endpoint as AnyEndpoint, handle }
+}
+
+export function agentRoute<E extends Endpoint<never, never, never, never> | AnyEndpoint>(
+  endpoint: E,
+  handle: (call: AgentCall<E>) => Promise<Handled<E>>,
+): Route {
+  return { endpoint: endpoint as AnyEndpoint, handle }
+}

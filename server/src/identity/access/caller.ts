@@ -1,0 +1,28 @@
+import type { KeyScope, Role } from '@roost/contracts/kit/access'
+
+/** Who is asking, decided once per request. */
+export type Caller = Anonymous | SessionCaller | KeyCaller
+
+export type Anonymous = { kind: 'anonymous' }
+
+export type SessionCaller = {
+  kind: 'session'
+  user: CallerUser
+  session: { jti: string; mode: 'admin' | 'email'; expires_at: string }
+}
+
+export type KeyCaller = {
+  kind: 'key'
+  /** The key's owner: a key carries its owner's role and never more than the owner. */
+  user: CallerUser
+  key: { id: string; name: string; scope: KeyScope; agent_id: string | null }
+}
+
+export type CallerUser = { id: string; username: string; email: string | null; role: Role }
+
+export type SignedIn = SessionCaller | KeyCaller
+
+export const anonymous: Anonymous = { kind: 'anonymous' }
+
+/** How a caller stands to one agent. `self`: the agent's own key. `permitted`: an agent key with a matrix edge. */
+export type Relation = 'owner' | 'admin' | 'shared' | 'self' | 'permitted'
