@@ -1,5 +1,5 @@
-import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from '@roost/contracts/kit/endpoint'
 import type { Readable } from 'node:stream'
+import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyOf } from '@roost/contracts/kit/endpoint'
 import type { z } from 'zod'
 import type { Caller, Relation, SignedIn } from '../identity/access/caller.ts'
 
@@ -35,7 +35,10 @@ export type RequestFacts = {
 
 /** An answer that is more than its JSON body. */
 export type Answer = { answer: true; status?: number; headers?: Record<string, string>; body: unknown }
-export function answer(body: unknown, extra: { status?: number; headers?: Record<string, string> } = {}): Answer {
+export function answer(
+  body: unknown,
+  extra: { status?: number; headers?: Record<string, string> } = {},
+): Answer {
   return { answer: true, body, ...extra }
 }
 

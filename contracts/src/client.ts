@@ -1,0 +1,133 @@
+import type { z } from 'zod'
+import type { Endpoint } from './kit/endpoint.ts'
+import type { ErrorBody } from './kit/errors.ts'
+
+/** A reply with an error status. `body` is null when the answer was not ours (a proxy, a cut connection). */
+export class ApiError extends Error {
+  readonly status: number
+  readonly body: ErrorBody | null
+  constructor(status: number, body: ErrorBody | null) {
+    super(body === null ? `HTTP ${status}` : sentence(body))
+    this.name = 'ApiError'
+    this.status = status
+    this.body = body
+  }
+}
+
+type Input<S, Key extends string> = S extends z.ZodUndefined
+  ? { [K in Key]?: undefined }
+  : { [K in Key]: z.input<S> }
+export type CallInput<E> =
+  E extends Endpoint<infer P, infer Q, infer B, z.ZodType>
+    ? Input<P, 'params'> &
+        (Q extends z.ZodUndefined ? { query?: undefined } : { query?: z.input<Q> }) &
+        Input<B, 'body'> &
+        CallExtras
+    : never
+export type CallExtras = { headers?: Record<string, string>; signal?: AbortSignal }
+export type CallReply<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer R> ? z.output<R> : never
+
+export type Client = {
+  /** One call; throws `ApiError` for an error status. */
+  call<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): Promise<CallReply<E>>
+  /** The bare response, also of an error status: for downloads and streams. */
+  open<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): Promise<Response>
+  /** The objects of a line-delimited stream as they come; throws `ApiError` when it is refused. */
+  lines<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): AsyncIterable<Record<string, unknown>>
+  /** The same address with another token. */
+  withToken(token: string | null): Client
+}
+
+// Schemas vary in both directions, so the general form must not pin them.
+type AnyEndpoint = Endpoint<never, never, never, never> | Endpoint
+
+/** Typed calls and streams for every client of the API: web, command line, MCP, tests. */
+export function createClient(baseUrl: string, token: string | null = null): Client {
+  const open: Client['open'] = async (given, input) => {
+    const endpoint = given as Endpoint
+    const { params, query, body, headers, signal } = input as unknown as LooseInput
+    const url = new URL(baseUrl.replace(/\/$/, '') + fillPath(endpoint.path, params ?? {}))
+    for (const [key, value] of Object.entries(query ?? {})) {
+      if (value !== undefined && value !== null) url.searchParams.set(key, String(value))
+    }
+    const encoded = encodeBody(endpoint, body)
+    return fetch(url, {
+      method: endpoint.method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(encoded ? { 'content-type': encoded.type } : {}),
+        ...headers,
+      },
+      body: encoded?.body ?? null,
+      signal: signal ?? null,
+    })
+  }
+  return {
+    open,
+    call: async (endpoint, input) => {
+      const response = await open(endpoint, input)
+      if (!response.ok) throw await errorOf(response)
+      if (response.status === 204) return undefined as never
+      // The server owns the shape of its reply; newer fields of a newer server are kept.
+      return (await response.json()) as never
+    },
+    async *lines(endpoint, input) {
+      const response = await open(endpoint, input)
+      if (!response.ok) throw await errorOf(response)
+      yield* parseLines(response)
+    },
+    withToken: (other) => createClient(baseUrl, other),
+  }
+}
+
+type LooseInput = CallExtras & {
+  params?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+async function* parseLines(response: Response): AsyncIterable<Record<string, unknown>> {
+  if (!response.body) return
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of response.body) {
+    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line)
+  }
+  if (rest.trim() !== '') yield JSON.parse(rest)
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text()
+  try {
+    return new ApiError(response.status, JSON.parse(text) as ErrorBody)
+  } catch {
+    return new ApiError(response.status, null)
+  }
+}
+
+function fillPath(path: string, params: Record<string, unknown>): string {
+  return path.replaceAll(/\{([^}]+)\}/g, (_, key: string) => encodeURIComponent(String(params[key])))
+}
+
+function encodeBody(
+  endpoint: Endpoint,
+  body: unknown,
+): { type: string; body: string | Uint8Array<ArrayBuffer> } | null {
+  if (body === undefined) return null
+  if (endpoint.bodyKind === 'form') {
+    return {
+      type: 'application/x-www-form-urlencoded',
+      body: new URLSearchParams(body as Record<string, string>).toString(),
+    }
+  }
+  if (endpoint.bodyKind === 'raw')
+    return { type: 'application/octet-stream', body: body as Uint8Array<ArrayBuffer> }
+  return { type: 'application/json', body: JSON.stringify(body) }
+}
+
+function sentence(body: ErrorBody): string {
+  if (typeof body.detail === 'string') return body.detail
+  return body.detail.map((issue) => `${issue.loc.slice(1).join('.') || 'body'} ${issue.msg}`).join('; ')
+}

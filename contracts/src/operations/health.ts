@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { Timestamp } from '../kit/primitives.ts'
+
+const Migrations = z
+  .object({ applied: z.number().int(), expected: z.number().int(), first_pending: z.string().nullable() })
+  .describe('Schema migrations: how many are applied of how many, and the first one missing.')
+
+export const Health = z
+  .object({ status: z.enum(['healthy', 'unhealthy']), timestamp: Timestamp, migrations: Migrations })
+  .meta({ id: 'Health' })
+
+export const getHealth = endpoint({
+  id: 'getHealth',
+  method: 'GET',
+  path: '/health',
+  tag: 'Platform',
+  summary: 'Health of this process and its database',
+  description: '503 with the same block while schema migrations are incomplete or the database does not answer.',
+  access: { who: 'none' },
+  returns: Health,
+  fails: ['migrations_incomplete'],
+})
+
+export const getInternalHealth = endpoint({
+  id: 'getInternalHealth',
+  method: 'GET',
+  path: '/api/internal/health',
+  tag: 'Internal',
+  summary: 'Liveness for processes of the platform',
+  access: { who: 'internal' },
+  returns: z.object({ status: z.literal('ok') }),
+})
+
+export const Version = z
+  .object({
+    version: z.string(),
+    git_commit: z.string().nullable(),
+    git_commit_short: z.string(),
+    git_branch: z.string(),
+    git_commit_subject: z.string(),
+    build_date: z.string(),
+    install_source: z.string(),
+    edition: z.enum(['oss', 'enterprise']),
+    enterprise_features: z.array(z.string()),
+    platform: z.literal('roost'),
+    runtimes: z.array(z.string()),
+    components: z.object({ server: z.string(), agent_image: z.string() }),
+    voice_enabled: z.boolean(),
+  })
+  .meta({ id: 'Version' })
+
+export const getVersion = endpoint({
+  id: 'getVersion',
+  method: 'GET',
+  path: '/api/version',
+  tag: 'Platform',
+  summary: 'The build that is running',
+  description: 'Fields read `unknown` when the build carries no metadata.',
+  access: { who: 'any', scopes: ['ops'] },
+  returns: Version,
+})

@@ -1,0 +1,80 @@
+import {
+  type ErrorBody,
+  type ErrorCode,
+  errorCatalogue,
+  type ValidationIssue,
+} from '@roost/contracts/kit/errors'
+import type { z } from 'zod'
+import { Fault } from '../kit/fault.ts'
+import { EphemeralDown } from '../ports/ephemeral/port.ts'
+
+/** An error as it is answered: status, headers and the one body shape of the API. */
+export type Problem = {
+  status: number
+  headers: Record<string, string>
+  body: ErrorBody
+  unexpected: boolean
+}
+
+/**
+ * Every throwable becomes one answer here and nowhere else. What is not a named fault is a 500 that shows
+ * the request's id and never the text of the fault; the text is for the log.
+ */
+export function problemOf(error: unknown, requestId: string): Problem {
+  if (error instanceof Fault) return faultProblem(error)
+  if (error instanceof EphemeralDown) return faultProblem(new Fault('ephemeral_unavailable'))
+  const code = frameworkCode(error)
+  if (code) return faultProblem(new Fault(code))
+  const [status, sentence] = errorCatalogue.internal_error
+  return {
+    status,
+    headers: {},
+    body: { detail: sentence, error: 'internal_error', request_id: requestId },
+    unexpected: true,
+  }
+}
+
+/** 422 in the schema failure's shape, without the rejected input. */
+export function validationFault(part: 'body' | 'query' | 'path', error: z.ZodError): Fault {
+  const issues: ValidationIssue[] = error.issues.flatMap((issue) => issuesOf(part, issue))
+  return new Fault('validation_error', undefined, { issues })
+}
+
+function issuesOf(part: string, issue: z.core.$ZodIssue): ValidationIssue[] {
+  const loc = [part, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))]
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      loc: [...loc, key],
+      msg: 'is not a field of this request',
+      type: 'extra_forbidden',
+    }))
+  }
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return [{ loc, msg: 'is required', type: 'missing' }]
+  }
+  return [{ loc, msg: issue.message, type: issue.code }]
+}
+
+function faultProblem(fault: Fault): Problem {
+  const [status] = errorCatalogue[fault.code]
+  const headers: Record<string, string> = {}
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
+  const wait = fault.fields.retry_after_seconds
+  if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))
+  if (fault.code === 'circuit_open') headers['x-circuit-open'] = 'true'
+  if (typeof fault.fields.execution_id === 'string') headers['x-execution-id'] = fault.fields.execution_id
+  const { issues, ...fields } = fault.fields
+  const body = Array.isArray(issues)
+    ? { detail: issues as ValidationIssue[], error: fault.code, ...fields }
+    : { detail: fault.message, error: fault.code, ...fields }
+  return { status, headers, body, unexpected: status === 500 }
+}
+
+/** What the web framework throws before a handler runs. */
+function frameworkCode(error: unknown): ErrorCode | null {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 'body_too_large'
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return 'invalid_json'
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT') return 'not_found'
+  return null
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import type { Log } from '../ports/log.ts'
+import { type BindOptions, bindRoute } from './bind.ts'
+import { problemOf } from './problem.ts'
+import type { Route } from './route.ts'
+
+export type ServerOptions = BindOptions & {
+  routes: Route[]
+  log: Log
+  trustedProxies: string[]
+  /** Called once for each answered request of a known endpoint; writes the audit entry. */
+  answered?: (request: AnsweredRequest) => void
+}
+
+export type AnsweredRequest = {
+  id: string
+  ip: string
+  status: number
+  errorCode: string | null
+  params: Record<string, string>
+  roost: import('./bind.ts').RequestState
+}
+
+const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
+
+/** One listener's application: routes, request ids, errors, logs. Nothing listens yet. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { log } = options
+  const patterns = patternsOf(options.routes)
+  const app = fastify({
+    // Keeps the bytes of a body as they came, so that signatures can be checked and bad JSON is our own error.
+    genReqId: requestId,
+    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    forceCloseConnections: 'idle',
+    // For receiving one whole request; replies may stream for hours.
+    requestTimeout: 300_000,
+    keepAliveTimeout: 75_000,
+    logger: false,
+    frameworkErrors: (error, request, reply: FastifyReply) => {
+      const problem = problemOf(error, String(request.id))
+      reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
+      reply.send(JSON.stringify(problem.body))
+    },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  app.decorateRequest('roost', null as never)
+  app.addHook('onRequest', async (request, reply) => {
+    const abort = new AbortController()
+    request.roost = { endpoint: null, caller: null, admitted: null, notes: {}, abort, errorCode: null }
+    reply.header('x-request-id', request.id)
+    reply.raw.once('close', () => abort.abort())
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    if (log.isDebug()) {
+      log.debug(
+        {
+          request_id: request.id,
+          method: request.method,
+          route: request.routeOptions.url,
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+        },
+        'request',
+      )
+    }
+    options.answered?.({
+      id: request.id,
+      ip: request.ip,
+      status: reply.statusCode,
+      errorCode: request.roost.errorCode,
+      params: (request.params ?? {}) as Record<string, string>,
+      roost: request.roost,
+    })
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error, request.id)
+    request.roost.errorCode = problem.body.error
+    if (problem.unexpected)
+      log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, 'request failed')
+    reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
+    reply.send(JSON.stringify(problem.body))
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(patterns, request.url)
+    const code: ErrorCode = allowed.length > 0 ? 'method_not_allowed' : 'not_found'
+    const [status, detail] = errorCatalogue[code]
+    if (allowed.length > 0) reply.header('allow', allowed.join(', '))
+    reply
+      .code(status)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify({ detail, error: code }))
+  })
+  for (const route of options.routes) bindRoute(app, route, options)
+  return app
+}
+
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
+}
+
+type PathPattern = { pattern: RegExp; method: string }
+
+function patternsOf(routes: Route[]): PathPattern[] {
+  return routes.map(({ endpoint }) => {
+    const source = endpoint.path.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')
+    return { pattern: new RegExp(`^${source}/?$`), method: endpoint.method }
+  })
+}
+
+function methodsOf(patterns: PathPattern[], url: string): string[] {
+  const path = url.split('?', 1)[0] ?? url
+  return [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
+}
