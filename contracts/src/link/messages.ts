@@ -91,8 +91,24 @@ export type Run = {
   attachments: RunAttachment[]
   broker: { url: string; token: string }
 }
-/** Images travel inline; other files were written to the workspace before the run was handed out. */
-export type RunAttachment = { name: string; mimetype: string; size: number; data_base64: string }
+/**
+ * Images go to the model as vision content; the agent writes every other file to `/home/developer/uploads/`
+ * before the turn starts. `data_base64` is null when the files of a claim are together too large for one
+ * message: the agent then reads the bytes with `attachment`.
+ */
+export type RunAttachment = { name: string; mimetype: string; size: number; data_base64: string | null }
+
+/** A piece of an attachment of a run that the agent holds; offset and length count bytes before base64. */
+export type AttachmentRead = {
+  t: 'attachment'
+  execution_id: string
+  claim_token: number
+  /** Place in `Run.attachments`, from 0. */
+  index: number
+  offset: number
+  length: number
+}
+export type AttachmentReadAnswer = { data_base64: string; eof: boolean } | { stale: true }
 
 export type Started = { t: 'started'; execution_id: string; claim_token: number; pid: number }
 export type StartedAnswer = { ok: true } | { stale: true }
@@ -137,6 +153,11 @@ export type RunMetadata = {
   context_tokens?: number | null
   model_used?: string | null
   compact_events?: { at: string; before_tokens: number | null; after_tokens: number | null }[]
+  /**
+   * With `failed`: the runtime no longer knew the session it was asked to resume and did nothing. The
+   * platform then hands the run out once more, under a new claim token, with the stored messages instead.
+   */
+  session_lost?: boolean
 }
 export type RunErrorCode =
   | 'timeout'
@@ -184,14 +205,17 @@ export type Partial = {
   text: string
 }
 
-export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat
+export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat | AttachmentRead
 
 // ── platform → agent ───────────────────────────────────────────────────────────────────────────────
 
 /** Signal: work is waiting, claim. */
 export type Wake = { t: 'wake' }
 export type Cancel = { t: 'cancel'; execution_id: string; claim_token: number; grace_seconds: number }
-export type CancelAnswer = { state: 'parked' | 'stopped' | 'finished' | 'unknown'; returncode?: number | null }
+export type CancelAnswer = {
+  state: 'parked' | 'stopped' | 'finished' | 'unknown'
+  returncode?: number | null
+}
 
 /** Paths are absolute inside /home/developer; the agent resolves links and refuses what leaves it. */
 export type FileList = { t: 'fs.list'; path: string; depth: number; show_hidden: boolean; limit: number }
@@ -283,4 +307,13 @@ export type AgentCalls = {
   lines: { request: Lines; answer: LinesAnswer }
   result: { request: RunResult; answer: ResultAnswer }
   beat: { request: Beat; answer: BeatAnswer }
+  attachment: { request: AttachmentRead; answer: AttachmentReadAnswer }
 }
+
+// ── frames ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** Each side numbers its own requests; an answer repeats the id as it came. */
+export type FrameId = number | string
+/** A request as it crosses the wire. Signals (`wake`, `partial`) have no id. */
+export type RequestFrame<Message> = Message & { id: FrameId }
+export type AnswerFrame<Answer> = ({ re: FrameId } & Answer) | { re: FrameId; error: LinkError }
