@@ -1,0 +1,451 @@
+/** Whatever is wrong with a request gets its own status and a sentence that names the fault, and leaves nothing behind. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { type Platform, startPlatform } from './platform.ts'
+
+const run = promisify(execFile)
+let platform: Platform
+before(async () => {
+  platform = await startPlatform()
+  const reply = await platform.request('POST', '/api/agents', { name: 'victim' })
+  assert.equal(reply.status, 200, reply.text)
+})
+after(async () => {
+  await platform?.[Symbol.asyncDispose]()
+})
+
+type Case = [
+  what: string,
+  method: string,
+  path: string,
+  body: unknown,
+  status: number,
+  error: string,
+  names?: RegExp,
+]
+
+function cases(list: Case[]): void {
+  for (const [what, method, path, body, status, error, names] of list) {
+    test(`${status} ${error}: ${what}`, async () => {
+      const reply = await platform.request(method, path, body)
+      assert.equal(reply.status, status, reply.text)
+      assert.equal(reply.json.error, error, reply.text)
+      assert.ok(reply.json.detail, 'a sentence')
+      if (names) assert.match(reply.text, names)
+    })
+  }
+}
+
+const chat = '/api/agents/victim/chat'
+const files = '/api/agents/victim/files'
+
+describe('bodies', () => {
+  cases([
+    ['cut JSON', 'POST', '/api/agents', '{"name":', 422, 'invalid_json'],
+    ['a form instead of JSON', 'POST', '/api/agents', 'name=x', 422, 'invalid_json'],
+    ['an array instead of an object', 'POST', '/api/agents', [], 422, 'validation_error', /"body"/],
+    ['a missing field', 'POST', '/api/agents', {}, 422, 'validation_error', /"name"/],
+    ['a number for a string', 'POST', '/api/agents', { name: 5 }, 422, 'validation_error', /"name"/],
+    ['null for a required field', 'POST', chat, { message: null }, 422, 'validation_error', /"message"/],
+    ['an empty message', 'POST', chat, { message: '' }, 422, 'validation_error', /"message"/],
+    [
+      'a message above 100,000 characters',
+      'POST',
+      chat,
+      { message: 'x'.repeat(100_001) },
+      422,
+      'validation_error',
+      /"message"/,
+    ],
+    ['U+0000', 'POST', chat, { message: 'a\0b' }, 422, 'validation_error', /"message"/],
+    [
+      'a body above 1 MiB',
+      'PUT',
+      '/api/agents/victim/label',
+      { label: 'x'.repeat(1_100_000) },
+      413,
+      'body_too_large',
+    ],
+    [
+      'an unknown key where none may be',
+      'PUT',
+      '/api/agents/victim/label',
+      { label: 'a', extra: 1 },
+      422,
+      'validation_error',
+      /extra/,
+    ],
+    ['a label without its key', 'PUT', '/api/agents/victim/label', {}, 422, 'validation_error', /"label"/],
+  ])
+})
+
+describe('agents', () => {
+  cases([
+    ['capitals in a name', 'POST', '/api/agents', { name: 'Upper' }, 422, 'validation_error', /"name"/],
+    ['a name with a slash', 'POST', '/api/agents', { name: 'a/b' }, 422, 'validation_error', /"name"/],
+    ['a name that climbs', 'POST', '/api/agents', { name: '..' }, 422, 'validation_error', /"name"/],
+    [
+      'a name of 64 characters',
+      'POST',
+      '/api/agents',
+      { name: 'a'.repeat(64) },
+      422,
+      'validation_error',
+      /"name"/,
+    ],
+    [
+      'a reserved name',
+      'POST',
+      '/api/agents',
+      { name: 'context-stats' },
+      422,
+      'reserved_agent_name',
+      /context-stats/,
+    ],
+    ['a reserved prefix', 'POST', '/api/agents', { name: 'roost-x' }, 422, 'reserved_agent_name', /roost-/],
+    ['a name that is taken', 'POST', '/api/agents', { name: 'victim' }, 409, 'agent_exists', /victim/],
+    [
+      'an unknown runtime',
+      'POST',
+      '/api/agents',
+      { name: 'bad-a', runtime: 'vim' },
+      422,
+      'validation_error',
+      /"runtime"/,
+    ],
+    [
+      'codex without a template',
+      'POST',
+      '/api/agents',
+      { name: 'bad-a', runtime: 'codex' },
+      422,
+      'validation_error',
+      /"runtime"/,
+    ],
+    [
+      'a model that is none',
+      'POST',
+      '/api/agents',
+      { name: 'bad-a', runtime_model: 'llama' },
+      422,
+      'invalid_model',
+      /llama/,
+    ],
+    [
+      'an unknown template',
+      'POST',
+      '/api/agents',
+      { name: 'bad-a', template: 'no-such' },
+      400,
+      'template_unresolvable',
+      /no-such/,
+    ],
+    [
+      'CPU off the list',
+      'POST',
+      '/api/agents',
+      { name: 'bad-a', resources: { cpu: '3', memory: '4g' } },
+      422,
+      'validation_error',
+      /"cpu"/,
+    ],
+    [
+      'memory off the range',
+      'POST',
+      '/api/agents',
+      { name: 'bad-a', resources: { cpu: '2', memory: '64g' } },
+      422,
+      'validation_error',
+      /"memory"/,
+    ],
+    ['an unknown agent', 'GET', '/api/agents/ghost', undefined, 404, 'agent_not_found', /ghost/],
+    [
+      'chat with an unknown agent',
+      'POST',
+      '/api/agents/ghost/chat',
+      { message: 'hi' },
+      404,
+      'agent_not_found',
+    ],
+    ['an encoded climb as a name', 'GET', '/api/agents/..%2f..%2fetc', undefined, 404, 'agent_not_found'],
+    [
+      'the name it has already',
+      'PUT',
+      '/api/agents/victim/rename',
+      { new_name: 'victim' },
+      422,
+      'validation_error',
+      /new_name/,
+    ],
+    [
+      'a timeout below the range',
+      'PUT',
+      '/api/agents/victim/timeout',
+      { execution_timeout_seconds: 59 },
+      422,
+      'validation_error',
+      /execution_timeout_seconds/,
+    ],
+    [
+      'a timeout above the range',
+      'PUT',
+      '/api/agents/victim/timeout',
+      { execution_timeout_seconds: 7201 },
+      422,
+      'validation_error',
+      /execution_timeout_seconds/,
+    ],
+    [
+      'a ceiling off the range',
+      'PUT',
+      '/api/settings/max-parallel-tasks-ceiling',
+      { value: 33 },
+      422,
+      'validation_error',
+      /"value"/,
+    ],
+    [
+      'a flag that is text',
+      'PUT',
+      '/api/agents/victim/autonomy',
+      { enabled: 'yes' },
+      422,
+      'validation_error',
+      /"enabled"/,
+    ],
+    [
+      'a tail that is no number',
+      'GET',
+      '/api/agents/victim/logs?tail=many',
+      undefined,
+      422,
+      'validation_error',
+      /"tail"/,
+    ],
+    [
+      'a tail off the range',
+      'GET',
+      '/api/agents/victim/logs?tail=0',
+      undefined,
+      422,
+      'validation_error',
+      /"tail"/,
+    ],
+    [
+      'an unknown execution',
+      'GET',
+      '/api/agents/victim/executions/nope',
+      undefined,
+      404,
+      'execution_not_found',
+    ],
+    [
+      'an unknown session',
+      'GET',
+      '/api/agents/victim/chat/sessions/nope',
+      undefined,
+      404,
+      'session_not_found',
+    ],
+  ])
+
+  test('none of them left an agent, a container or a volume', async () => {
+    const agents = await platform.request('GET', '/api/agents')
+    assert.deepEqual(
+      (agents.json as { name: string; is_system: boolean }[] & never)
+        .filter((agent: { is_system: boolean }) => !agent.is_system)
+        .map((agent: { name: string }) => agent.name),
+      ['victim'],
+    )
+    const { stdout } = await run('docker', ['ps', '-a', '--format', '{{.Names}}'])
+    assert.doesNotMatch(stdout, /agent-bad-/)
+    const volumes = await run('docker', ['volume', 'ls', '--format', '{{.Name}}'])
+    assert.doesNotMatch(volumes.stdout, /agent-bad-/)
+  })
+})
+
+describe('paths in the workspace', () => {
+  cases([
+    ['climbing out', 'GET', `${files}?path=../../etc`, undefined, 403, 'protected_path'],
+    [
+      'an absolute path outside',
+      'GET',
+      `${files}/download?path=/etc/passwd`,
+      undefined,
+      403,
+      'protected_path',
+    ],
+    [
+      'an encoded climb',
+      'GET',
+      `${files}/download?path=%2e%2e%2f%2e%2e%2fetc%2fpasswd`,
+      undefined,
+      403,
+      'protected_path',
+    ],
+    ['writing outside', 'PUT', `${files}?path=/etc/cron.d/x`, { content: 'x' }, 403, 'protected_path'],
+    ['writing what is protected', 'PUT', `${files}?path=.env`, { content: 'A=1' }, 403, 'protected_path'],
+    ['deleting what is protected', 'DELETE', `${files}?path=.git/config`, undefined, 403, 'protected_path'],
+    ['deleting the home itself', 'DELETE', `${files}?path=/home/developer`, undefined, 403, 'protected_path'],
+    [
+      'a file that is not there',
+      'GET',
+      `${files}/download?path=nowhere.txt`,
+      undefined,
+      404,
+      'file_not_found',
+    ],
+    ['no path at all', 'PUT', files, { content: 'x' }, 422, 'validation_error', /"path"/],
+  ])
+
+  test('403 protected_path: a link that leads outside, for reading and for writing', async () => {
+    await run('docker', [
+      'exec',
+      '-u',
+      'developer',
+      'agent-victim',
+      'ln',
+      '-s',
+      '/etc',
+      '/home/developer/way-out',
+    ])
+    assert.equal(
+      (await platform.request('GET', `${files}/download?path=way-out/passwd`)).json.error,
+      'protected_path',
+    )
+    assert.equal(
+      (await platform.request('PUT', `${files}?path=way-out/x`, { content: 'x' })).json.error,
+      'protected_path',
+    )
+  })
+})
+
+describe('attachments', () => {
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const file = (over: object) => ({
+    name: 'a.txt',
+    mimetype: 'text/plain',
+    size: 2,
+    data_base64: 'aGk=',
+    ...over,
+  })
+  cases([
+    [
+      'four files',
+      'POST',
+      chat,
+      { message: 'x', files: [file({}), file({}), file({}), file({})] },
+      422,
+      'attachment_rejected',
+    ],
+    [
+      'a PDF',
+      'POST',
+      chat,
+      { message: 'x', files: [file({ name: 'a.pdf', mimetype: 'application/pdf' })] },
+      422,
+      'attachment_rejected',
+      /a\.pdf/,
+    ],
+    [
+      'bad base64',
+      'POST',
+      chat,
+      { message: 'x', files: [file({ data_base64: '***' })] },
+      422,
+      'attachment_rejected',
+      /a\.txt/,
+    ],
+    [
+      'a PNG that says it is text',
+      'POST',
+      chat,
+      { message: 'x', files: [file({ data_base64: png })] },
+      422,
+      'attachment_rejected',
+      /a\.txt/,
+    ],
+    [
+      'text that says it is a PNG',
+      'POST',
+      chat,
+      { message: 'x', files: [file({ name: 'a.png', mimetype: 'image/png' })] },
+      422,
+      'attachment_rejected',
+      /a\.png/,
+    ],
+    [
+      'a file above 5 MB',
+      'POST',
+      chat,
+      {
+        message: 'x',
+        files: [file({ size: 6_000_000, data_base64: Buffer.alloc(6_000_000, 97).toString('base64') })],
+      },
+      413,
+      'attachment_too_large',
+      /a\.txt/,
+    ],
+    [
+      'a model that is none',
+      'POST',
+      chat,
+      { message: 'x', model: 'llama-3' },
+      422,
+      'invalid_model',
+      /llama-3/,
+    ],
+  ])
+
+  test('none of them left an execution or an unanswered message', async () => {
+    assert.deepEqual((await platform.request('GET', '/api/agents/victim/executions')).json, [])
+    assert.deepEqual(
+      (await platform.request('GET', '/api/agents/victim/chat/history/persistent')).json.messages,
+      [],
+    )
+  })
+})
+
+describe('credentials', () => {
+  for (const [what, authorization] of [
+    ['no token', undefined],
+    ['an empty bearer', 'Bearer '],
+    ['another scheme', 'Basic YWRtaW46eA=='],
+    ['nonsense', 'Bearer nonsense'],
+    ['a key that never was', `Bearer svc_mcp_${'a'.repeat(43)}`],
+    [
+      'an unsigned token',
+      `Bearer ${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${Buffer.from('{"sub":"admin","exp":9999999999}').toString('base64url')}.`,
+    ],
+  ] as const) {
+    test(`401: ${what}`, async () => {
+      const reply = await platform.request('GET', '/api/agents', undefined, {
+        token: null,
+        headers: authorization ? { authorization } : {},
+      })
+      assert.equal(reply.status, 401)
+      assert.equal(reply.headers.get('www-authenticate'), 'Bearer')
+      assert.ok(['not_authenticated', 'invalid_token'].includes(reply.json.error))
+    })
+  }
+
+  test('401 for the wrong password, and 422 when the form is JSON', async () => {
+    const wrong = await fetch(`${platform.url}/api/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'admin', password: 'no' }),
+    })
+    assert.equal(wrong.status, 401)
+    const json = await platform.request('POST', '/api/token', { username: 'admin', password: 'no' })
+    assert.equal(json.status, 422)
+  })
+
+  test('a session that was logged out is refused at once', async () => {
+    const { signIn } = await import('./platform.ts')
+    const token = await signIn(platform)
+    assert.equal((await platform.request('POST', '/api/auth/logout', undefined, { token })).status, 200)
+    assert.equal((await platform.request('GET', '/api/auth/validate', undefined, { token })).status, 401)
+  })
+})

@@ -1,0 +1,218 @@
+/**
+ * The platform as a user runs it: real processes, a real container engine, the scripted model server. Known
+ * only by its API.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type ModelServer, startModelServer } from '@roost/test-support/model/index'
+
+const root = resolve(import.meta.dirname, '../..')
+/** Planted as the provider keys; must be found nowhere but at the model server. */
+export const canaries = {
+  anthropic: 'sk-ant-canary-9f1b6c2e',
+  google: 'AIza-canary-4d7e8a10',
+  openai: 'sk-canary-openai-77c0ab',
+}
+export const adminPassword = 'correct horse battery'
+
+export type Platform = {
+  url: string
+  internalPort: number
+  dataDir: string
+  model: ModelServer
+  token: string
+  /** What the API process wrote to its output and error streams so far. */
+  output(): string
+  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Reply>
+  stream(path: string, body: unknown, options?: RequestOptions): AsyncIterable<StreamObject>
+  killApi(): Promise<void>
+  startApi(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+export type RequestOptions = { token?: string | null; headers?: Record<string, string>; signal?: AbortSignal }
+export type Reply = { status: number; headers: Headers; text: string; json: Record<string, never> & Loose }
+// The checks read what a user would read; they do not know the server's types.
+// biome-ignore lint/suspicious/noExplicitAny: replies are looked into field by field
+export type Loose = any
+export type StreamObject = Loose
+
+export async function startPlatform(
+  options: { env?: Record<string, string>; password?: boolean } = {},
+): Promise<Platform> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'roost-acceptance-'))
+  const model = await startModelServer({})
+  const [port, internalPort] = await freePorts(2)
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    ROOST_DATA_DIR: dataDir,
+    ROOST_PORT: String(port),
+    ROOST_INTERNAL_PORT: String(internalPort),
+    ROOST_CONTAINERS_URL: process.env.ROOST_TEST_CONTAINERS_URL ?? 'docker:',
+    ROOST_SSH_PORT_RANGE: '22220-22290',
+    ROOST_LOG_LEVEL: 'debug',
+    ANTHROPIC_API_KEY: canaries.anthropic,
+    GEMINI_API_KEY: canaries.google,
+    OPENAI_API_KEY: canaries.openai,
+    ANTHROPIC_BASE_URL: model.url,
+    GOOGLE_GEMINI_BASE_URL: model.url,
+    OPENAI_BASE_URL: `${model.url}/v1`,
+    ...options.env,
+  }
+  let child: ChildProcess | null = null
+  let output = ''
+  const url = `http://127.0.0.1:${port}`
+
+  const startApi = async () => {
+    const started = fork(join(root, 'server/src/start/api.ts'), [], {
+      env,
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    child = started
+    started.stdout?.on('data', (chunk) => (output += chunk))
+    started.stderr?.on('data', (chunk) => (output += chunk))
+    await new Promise<void>((done, refuse) => {
+      started.on('message', (message: { type?: string; reason?: string }) => {
+        if (message.type === 'ready') done()
+        if (message.type === 'fatal') refuse(new Error(message.reason))
+      })
+      started.once('exit', (code) =>
+        refuse(new Error(`the API ended with ${code} before it was ready:\n${output.slice(-4000)}`)),
+      )
+    })
+  }
+  const endApi = async (signal: NodeJS.Signals) => {
+    const running = child
+    child = null
+    if (!running || running.exitCode !== null || running.signalCode !== null) return
+    const ended = new Promise((done) => running.once('exit', done))
+    running.kill(signal)
+    await ended
+  }
+
+  const platform: Platform = {
+    url,
+    internalPort,
+    dataDir,
+    model,
+    token: '',
+    output: () => output,
+    async request(method, path, body, { token = platform.token, headers = {}, signal } = {}) {
+      const response = await fetch(url + path, {
+        method,
+        headers: {
+          ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+        signal: signal ?? null,
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, text, json: parse(text) }
+    },
+    async *stream(path, body, { token = platform.token, headers = {}, signal } = {}) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        signal: signal ?? null,
+      })
+      if (!response.ok || !response.body) throw new Error(`${response.status}: ${await response.text()}`)
+      const decoder = new TextDecoder()
+      let rest = ''
+      for await (const chunk of response.body) {
+        const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) if (line.trim()) yield JSON.parse(line)
+      }
+    },
+    killApi: () => endApi('SIGKILL'),
+    startApi,
+    async [Symbol.asyncDispose]() {
+      try {
+        if (!child) await startApi()
+        const agents = await platform.request('GET', '/api/agents')
+        for (const agent of agents.json as Loose) {
+          if (!agent.is_system) await platform.request('DELETE', `/api/agents/${agent.name}`)
+        }
+      } finally {
+        await endApi('SIGTERM')
+        await model.close()
+        await rm(dataDir, { recursive: true, force: true })
+      }
+    },
+  }
+  await startApi()
+  if (options.password !== false) {
+    await platform.request('POST', '/api/setup/admin-password', { password: adminPassword })
+    platform.token = await signIn(platform)
+  }
+  return platform
+}
+
+export async function signIn(platform: Pick<Platform, 'url'>): Promise<string> {
+  const response = await fetch(`${platform.url}/api/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ username: 'admin', password: adminPassword }),
+  })
+  const body = (await response.json()) as { access_token: string }
+  return body.access_token
+}
+
+/** The text of an answer, from the objects of its stream. */
+export function answerText(objects: StreamObject[]): string {
+  return objects
+    .filter((object) => object.type === 'assistant')
+    .flatMap((object) => object.message.content)
+    .filter((block) => block.type === 'text')
+    .map((block) => block.text)
+    .join('')
+}
+
+export async function collect(stream: AsyncIterable<StreamObject>): Promise<StreamObject[]> {
+  const objects: StreamObject[] = []
+  for await (const object of stream) objects.push(object)
+  return objects
+}
+
+/** Asks again until `accept` is content; the pause is the server's own long-poll substitute, bounded. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  accept: (value: T) => boolean,
+  timeoutMs = 60_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const value = await ask()
+    if (accept(value)) return value
+    if (Date.now() > deadline)
+      throw new Error(`not reached in ${timeoutMs} ms: ${JSON.stringify(value).slice(0, 2000)}`)
+    await new Promise((done) => setTimeout(done, 100))
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer()
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+      return server
+    }),
+  )
+  const ports = servers.map((server) => (server.address() as { port: number }).port)
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+  return ports
+}
+
+function parse(text: string): Loose {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

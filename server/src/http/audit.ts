@@ -1,0 +1,80 @@
+import type { Caller } from '../identity/access/caller.ts'
+import type { AnsweredRequest } from './serve.ts'
+
+/** One entry of the audit log as the web layer knows it; the writer adds id, time and the chain. */
+export type CallEntry = {
+  event_type: string
+  event_action: string
+  actor_type: 'user' | 'agent' | 'mcp_client' | 'system' | 'anonymous'
+  actor_id: string | null
+  actor_email: string | null
+  actor_ip: string
+  mcp_key_id: string | null
+  mcp_key_name: string | null
+  mcp_scope: string | null
+  target_type: string | null
+  target_id: string | null
+  details: Record<string, unknown>
+  request_id: string
+  source: 'api' | 'mcp'
+  endpoint: string
+  status: number
+}
+
+/**
+ * The entry of an answered call, or null when none is due: every write and every refused gate has one, and
+ * reads that their endpoint marks. It is made here from the endpoint and the caller so that no handler can
+ * forget it.
+ */
+export function auditEntryOf(request: AnsweredRequest): CallEntry | null {
+  const { endpoint, caller, admitted, notes } = request.roost
+  if (!endpoint || endpoint.access.who === 'internal') return null
+  const refused = request.status === 401 || request.status === 403
+  const audited =
+    endpoint.audit ?? (endpoint.method === 'GET' ? null : { type: 'system' as const, action: endpoint.id })
+  if (!audited && !refused) return null
+  // An agent's heartbeat is a write every five seconds that tells nothing.
+  if (audited?.action === 'heartbeat' && !refused) return null
+  const type =
+    refused && endpoint.access.who !== 'none' ? 'authorization' : (audited?.type ?? 'authorization')
+  const name = request.params.name
+  return {
+    event_type: type,
+    event_action: audited?.action ?? endpoint.id,
+    ...actorOf(caller, request.ip),
+    target_type: name === undefined ? null : 'agent',
+    target_id: name === undefined ? null : name.slice(0, 100),
+    details: {
+      ...notes,
+      ...(request.errorCode ? { error: request.errorCode } : {}),
+      ...(admitted?.relation ? { relation: admitted.relation } : {}),
+    },
+    request_id: request.id,
+    source: 'api',
+    endpoint: `${endpoint.method} ${endpoint.path}`,
+    status: request.status,
+  }
+}
+
+function actorOf(caller: Caller | null, ip: string) {
+  const key = caller?.kind === 'key' ? caller.key : null
+  const user = caller && caller.kind !== 'anonymous' ? caller.user : null
+  const type = !user
+    ? 'anonymous'
+    : !key
+      ? 'user'
+      : key.scope === 'agent'
+        ? 'agent'
+        : key.scope === 'system'
+          ? 'system'
+          : 'mcp_client'
+  return {
+    actor_type: type as CallEntry['actor_type'],
+    actor_id: user?.id ?? null,
+    actor_email: user?.email ?? null,
+    actor_ip: ip,
+    mcp_key_id: key?.id ?? null,
+    mcp_key_name: key?.name ?? null,
+    mcp_scope: key?.scope ?? null,
+  }
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Access } from '@roost/contracts/kit/access'
+import { anonymous, type Caller } from '../identity/access/caller.ts'
+import { Fault } from '../kit/fault.ts'
+import { createGuard, type GuardDeps } from './guard.ts'
+
+const caller: Caller = {
+  kind: 'session',
+  user: { id: 'u1', username: 'admin', email: null, role: 'user' },
+  session: { jti: 'j', mode: 'admin', expires_at: '' },
+}
+const agent = { id: 'a1', name: 'scout', owner_id: 'u1', is_system: false }
+
+/** A guard that notes which steps were taken, in order. */
+function guardWith(overrides: Partial<GuardDeps>) {
+  const steps: string[] = []
+  const note =
+    <A extends unknown[], R>(name: string, act: (...args: A) => R) =>
+    (...args: A) => {
+      steps.push(name)
+      return act(...args)
+    }
+  const deps: GuardDeps = {
+    identify: async () => caller,
+    refuseBefore: () => null,
+    reach: async () => ({ agent, relation: 'owner' }),
+    refuseAfter: () => null,
+    ...overrides,
+  }
+  const guard = createGuard({
+    identify: note('identify', deps.identify),
+    refuseBefore: note('before', deps.refuseBefore),
+    reach: note('reach', deps.reach),
+    refuseAfter: note('after', deps.refuseAfter),
+  })
+  const run = (access: Access, name?: string) => guard(access, 'Bearer x', name, () => {})
+  return { run, steps }
+}
+
+test('checks run in the order credential, fence and gate, reach, relation and role', async () => {
+  const { run, steps } = guardWith({})
+  await run({ who: 'access' }, 'scout')
+  assert.deepEqual(steps, ['identify', 'before', 'reach', 'after'])
+})
+
+test('a refused gate looks nothing up', async () => {
+  const { run, steps } = guardWith({ refuseBefore: () => 'person_required' })
+  await assert.rejects(run({ who: 'owner', gate: 'person' }, 'scout'), { code: 'person_required' })
+  assert.deepEqual(steps, ['identify', 'before'])
+})
+
+test('404 for an agent that the caller cannot reach, before its relation is asked', async () => {
+  const { run, steps } = guardWith({ reach: async () => null })
+  await assert.rejects(run({ who: 'owner' }, 'ghost'), { code: 'agent_not_found' })
+  assert.deepEqual(steps, ['identify', 'before', 'reach'])
+})
+
+test('403 of the relation comes after the agent was found', async () => {
+  const { run } = guardWith({ refuseAfter: () => 'owner_required' })
+  await assert.rejects(
+    run({ who: 'owner' }, 'scout'),
+    (error) => error instanceof Fault && error.code === 'owner_required',
+  )
+})
+
+test('an open route looks at no credential', async () => {
+  const { run, steps } = guardWith({})
+  const admitted = await run({ who: 'none' })
+  assert.equal(admitted.caller, anonymous)
+  assert.deepEqual(steps, [])
+})
+
+test('an agent route without an agent in its path admits nobody', async () => {
+  const { run } = guardWith({})
+  await assert.rejects(run({ who: 'access' }), { code: 'agent_not_found' })
+})

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endpoint } from '@roost/contracts/kit/endpoint'
+import { z } from 'zod'
+import { Fault } from '../kit/fault.ts'
+import { silentLog } from '../ports/log.ts'
+import { answer, type Route, route, streamAnswer } from './route.ts'
+import type { AnsweredRequest } from './serve.ts'
+import { createServer } from './serve.ts'
+
+const base = { tag: 'Test', summary: 'Test', access: { who: 'none' } } as const
+const echo = endpoint({
+  ...base,
+  id: 'echo',
+  method: 'POST',
+  path: '/echo/{id}',
+  params: z.object({ id: z.string() }),
+  query: z.object({ times: z.string().regex(/^\d+$/, 'must be an integer').optional() }),
+  body: z.object({ text: z.string(), nested: z.object({ n: z.number() }).optional() }),
+  bodyLimit: 1000,
+  returns: z.object({ text: z.string() }),
+})
+const form = endpoint({
+  ...base,
+  id: 'form',
+  method: 'POST',
+  path: '/form',
+  bodyKind: 'form',
+  body: z.object({ username: z.string() }),
+})
+const broken = endpoint({ ...base, id: 'broken', method: 'GET', path: '/broken' })
+const limited = endpoint({ ...base, id: 'limited', method: 'GET', path: '/limited' })
+const stream = endpoint({ ...base, id: 'stream', method: 'GET', path: '/stream', streams: ['text/plain'] })
+
+function app(extra: Route[] = []) {
+  const answered: AnsweredRequest[] = []
+  const server = createServer({
+    routes: [
+      route(echo, async ({ params, body }) =>
+        answer({ text: `${params.id}:${body.text}` }, { headers: { 'x-own': '1' } }),
+      ),
+      route(form, async () => undefined),
+      route(broken, async () => {
+        throw new Error('the secret inside')
+      }),
+      route(limited, async () => {
+        throw new Fault('rate_limited', 'Slow down.', { retry_after_seconds: 7 })
+      }),
+      route(stream, async () => streamAnswer('text/plain', pieces())),
+      ...extra,
+    ],
+    guard: async () => ({ caller: { kind: 'anonymous' }, agent: null, relation: null }),
+    checkReplies: true,
+    log: silentLog,
+    trustedProxies: [],
+    answered: (request) => answered.push(request),
+  })
+  return { server, answered }
+}
+
+async function* pieces() {
+  yield 'one '
+  yield 'two'
+}
+
+const post = (url: string, payload: string | Buffer, headers: Record<string, string> = {}) => ({
+  method: 'POST' as const,
+  url,
+  payload,
+  headers: { 'content-type': 'application/json', ...headers },
+})
+
+test('200 with the parsed path, query and body', async () => {
+  const reply = await app().server.inject(post('/echo/a%20b?times=2', '{"text":"hi"}'))
+  assert.equal(reply.statusCode, 200)
+  assert.deepEqual(reply.json(), { text: 'a b:hi' })
+  assert.equal(reply.headers['x-own'], '1')
+})
+
+test('422 names field and rule, and does not repeat the input', async () => {
+  const reply = await app().server.inject(post('/echo/a', '{"text":7,"nested":{"n":"hunter2"}}'))
+  assert.equal(reply.statusCode, 422)
+  const body = reply.json()
+  assert.equal(body.error, 'validation_error')
+  assert.deepEqual(
+    body.detail.map((issue: { loc: string[] }) => issue.loc),
+    [
+      ['body', 'text'],
+      ['body', 'nested', 'n'],
+    ],
+  )
+  assert.ok(!reply.body.includes('hunter2'))
+})
+
+test('422 for a field that is missing says that it is required', async () => {
+  const body = (await app().server.inject(post('/echo/a', '{}'))).json()
+  assert.deepEqual(body.detail, [{ loc: ['body', 'text'], msg: 'is required', type: 'missing' }])
+})
+
+for (const [what, payload] of [
+  ['cut JSON', '{"text":'],
+  ['a form', 'text=hi'],
+  ['nothing', ''],
+  ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+] as const) {
+  test(`422 invalid_json for ${what}`, async () => {
+    const reply = await app().server.inject(post('/echo/a', payload))
+    assert.equal(reply.statusCode, 422)
+    assert.equal(reply.json().error, 'invalid_json')
+  })
+}
+
+test('422 for U+0000, naming the field', async () => {
+  const reply = await app().server.inject(post('/echo/a', '{"text":"a\\u0000b"}'))
+  assert.equal(reply.statusCode, 422)
+  assert.deepEqual(reply.json().detail[0].loc, ['body', 'text'])
+})
+
+test('a JSON body is read whatever its content type says', async () => {
+  const reply = await app().server.inject(post('/echo/a', '{"text":"hi"}', { 'content-type': 'text/plain' }))
+  assert.equal(reply.statusCode, 200)
+})
+
+test('422 when a form route gets JSON', async () => {
+  const reply = await app().server.inject(post('/form', '{"username":"admin"}'))
+  assert.equal(reply.statusCode, 422)
+  assert.equal(reply.json().detail[0].type, 'form_type')
+})
+
+test('413 for a body above the limit of its route', async () => {
+  const reply = await app().server.inject(post('/echo/a', JSON.stringify({ text: 'x'.repeat(2000) })))
+  assert.equal(reply.statusCode, 413)
+  assert.equal(reply.json().error, 'body_too_large')
+})
+
+test('500 shows the id of the request and never the text of the fault', async () => {
+  const reply = await app().server.inject({
+    method: 'GET',
+    url: '/broken',
+    headers: { 'x-request-id': 'my-id' },
+  })
+  assert.equal(reply.statusCode, 500)
+  assert.equal(reply.json().request_id, 'my-id')
+  assert.equal(reply.headers['x-request-id'], 'my-id')
+  assert.ok(!reply.body.includes('secret inside'))
+})
+
+test('an unfit request id is replaced', async () => {
+  const reply = await app().server.inject({
+    method: 'GET',
+    url: '/limited',
+    headers: { 'x-request-id': 'no spaces' },
+  })
+  assert.match(String(reply.headers['x-request-id']), /^[0-9a-f-]{36}$/)
+})
+
+test('429 carries its wait in header and body', async () => {
+  const reply = await app().server.inject({ method: 'GET', url: '/limited' })
+  assert.equal(reply.statusCode, 429)
+  assert.equal(reply.headers['retry-after'], '7')
+  assert.deepEqual(reply.json(), { detail: 'Slow down.', error: 'rate_limited', retry_after_seconds: 7 })
+})
+
+test('404 for an unknown path, 405 for a known one with another method', async () => {
+  const { server } = app()
+  assert.equal((await server.inject({ method: 'GET', url: '/nowhere' })).json().error, 'not_found')
+  const reply = await server.inject({ method: 'DELETE', url: '/echo/a' })
+  assert.equal(reply.statusCode, 405)
+  assert.equal(reply.headers.allow, 'POST')
+})
+
+test('404 for a path that cannot be decoded or holds U+0000', async () => {
+  const { server } = app()
+  assert.equal((await server.inject(post('/echo/%zz', '{}'))).statusCode, 404)
+  assert.equal((await server.inject(post('/echo/%00', '{"text":"x"}'))).statusCode, 404)
+})
+
+test('a stream is written as it comes', async () => {
+  const reply = await app().server.inject({ method: 'GET', url: '/stream' })
+  assert.equal(reply.body, 'one two')
+  assert.equal(reply.headers['content-type'], 'text/plain')
+})
+
+test('each answered request is told once, with its status and error code', async () => {
+  const { server, answered } = app()
+  await server.inject({ method: 'GET', url: '/limited' })
+  assert.equal(answered.length, 1)
+  assert.equal(answered[0]?.status, 429)
+  assert.equal(answered[0]?.errorCode, 'rate_limited')
+})
