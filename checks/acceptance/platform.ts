@@ -26,6 +26,8 @@ export type Platform = {
   token: string
   /** What the API process wrote to its output and error streams so far. */
   output(): string
+  /** Process id of the API that runs now. */
+  apiPid(): number
   request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Reply>
   stream(path: string, body: unknown, options?: RequestOptions): AsyncIterable<StreamObject>
   killApi(): Promise<void>
@@ -101,6 +103,7 @@ export async function startPlatform(
     model,
     token: '',
     output: () => output,
+    apiPid: () => child?.pid ?? 0,
     async request(method, path, body, { token = platform.token, headers = {}, signal } = {}) {
       const response = await fetch(url + path, {
         method,

@@ -1,0 +1,103 @@
+/**
+ * `POST start` until the agent answers, beside the bare engine: start of a container of the same image until
+ * its program would be ready (its entry up to the first byte towards the platform).
+ */
+import { execFile } from 'node:child_process'
+import { createServer, request } from 'node:http'
+import { promisify } from 'node:util'
+import { eventually, startPlatform } from '../checks/acceptance/platform.ts'
+import { alternate, median, milliseconds, ms, record, report } from './measure.ts'
+
+const run = promisify(execFile)
+await using platform = await startPlatform()
+const created = await platform.request('POST', '/api/agents', { name: 'bench-start' })
+if (created.status !== 200) throw new Error(created.text)
+const inspected = JSON.parse((await run('docker', ['inspect', 'agent-bench-start'])).stdout)[0]
+const gateway = Object.values<{ Gateway: string }>(inspected.NetworkSettings.Networks)[0]?.Gateway ?? ''
+
+/** Where the peer's program dials: the moment its first request arrives is its readiness. */
+let arrived: (() => void) | null = null
+const door = createServer((_request, response) => response.writeHead(503).end())
+door.on('connection', () => arrived?.())
+await new Promise<void>((resolve) => door.listen(0, gateway, resolve))
+const port = (door.address() as { port: number }).port
+const peerName = 'bench-start-peer'
+await run('docker', ['rm', '-f', peerName]).catch(() => {})
+const environment = inspected.Config.Env.filter(
+  (entry: string) => !entry.startsWith('ROOST_LINK_URL='),
+).flatMap((entry: string) => ['-e', entry])
+const capabilities = inspected.HostConfig.CapAdd.flatMap((name: string) => ['--cap-add', name])
+await run('docker', [
+  'create',
+  '--name',
+  peerName,
+  '--network',
+  'roost-agents',
+  '--cap-drop',
+  'ALL',
+  ...capabilities,
+  '--memory',
+  '4g',
+  '--pids-limit',
+  '2048',
+  '--tmpfs',
+  '/tmp:rw,noexec,nosuid',
+  '-v',
+  'bench-start-peer:/home/developer',
+  ...environment,
+  '-e',
+  `ROOST_LINK_URL=ws://${gateway}:${port}/link`,
+  inspected.Config.Image,
+])
+
+const ours = async () => {
+  await platform.request('POST', '/api/agents/bench-start/stop')
+  return milliseconds(async () => {
+    await platform.request('POST', '/api/agents/bench-start/start')
+    await eventually(
+      () => platform.request('GET', '/api/agents/bench-start/files'),
+      (reply) => reply.status === 200,
+    )
+  })
+}
+const peer = async () => {
+  await run('docker', ['stop', '-t', '10', peerName])
+  return milliseconds(async () => {
+    const ready = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    await engineStart(peerName)
+    await ready
+  })
+}
+
+/** The bare call to the engine, without a client program in between. */
+function engineStart(name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const path = `/containers/${name}/start`
+    const sent = request({ socketPath: '/var/run/docker.sock', method: 'POST', path }, (response) => {
+      response.resume()
+      response.on('end', resolve)
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+await ours()
+await peer()
+const series = await alternate(7, ours, peer)
+await run('docker', ['rm', '-f', '-v', peerName])
+await run('docker', ['volume', 'rm', '-f', 'bench-start-peer'])
+door.close()
+const [mine, theirs] = [median(series.ours), median(series.peer)]
+record({
+  row: 'agent start until it answers',
+  ours: ms(mine),
+  peer: ms(theirs),
+  value: mine / theirs,
+  limit: 'at most 1.3 × the peer',
+  ok: mine / theirs <= 1.3,
+})
+await platform[Symbol.asyncDispose]()
+report()

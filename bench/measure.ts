@@ -1,0 +1,48 @@
+/** Small numbers, told honestly: medians of runs that alternate with their peer, so that both see the same noise. */
+export function median(values: number[]): number {
+  return quantile(values, 0.5)
+}
+
+export function quantile(values: number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN
+}
+
+export async function milliseconds(act: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await act()
+  return performance.now() - started
+}
+
+/** Runs both in turns and answers both series. */
+export async function alternate(
+  times: number,
+  ours: () => Promise<number>,
+  peer: () => Promise<number>,
+): Promise<{ ours: number[]; peer: number[] }> {
+  const result = { ours: [] as number[], peer: [] as number[] }
+  for (let round = 0; round < times; round += 1) {
+    const order = round % 2 === 0 ? (['ours', 'peer'] as const) : (['peer', 'ours'] as const)
+    for (const side of order) result[side].push(await (side === 'ours' ? ours() : peer()))
+  }
+  return result
+}
+
+export type Row = { row: string; ours: string; peer: string; value: number; limit: string; ok: boolean }
+
+const rows: Row[] = []
+
+/** One line of the result; printed at once and kept for `report`. */
+export function record(row: Row): void {
+  rows.push(row)
+  console.log(
+    `${row.ok ? 'ok  ' : 'MISS'} ${row.row}: ours ${row.ours}, peer ${row.peer}, ${row.value.toFixed(2)} (${row.limit})`,
+  )
+}
+
+export function report(): never {
+  console.log(JSON.stringify(rows))
+  process.exit(rows.length > 0 && rows.every((row) => row.ok) ? 0 : 1)
+}
+
+export const ms = (value: number): string => `${value.toFixed(1)} ms`
