@@ -11,6 +11,11 @@ export const AgentName = z
 
 /** UTC ISO 8601 with milliseconds and `Z`. */
 export const Timestamp = z.string().meta({ format: 'date-time' })
+/** A time in a request: ISO 8601 with any offset, read as UTC without one. Comes out as a `Timestamp`. */
+export const TimestampInput = z.iso
+  .datetime({ offset: true, local: true, error: 'must be an ISO 8601 date and time' })
+  .transform((text) => new Date(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`).toISOString())
+  .refine((text) => text.length === 24, 'must lie in the years 0 to 9999')
 export const Id = z.string().min(1).max(64)
 /** US dollars as a JSON number. */
 export const Money = z.number()

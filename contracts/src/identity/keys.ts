@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { type Access, keyScopes, roles } from '../kit/access.ts'
+import { endpoint } from '../kit/endpoint.ts'
+import { Id, queryBoolean, Timestamp, TimestampInput } from '../kit/primitives.ts'
+
+const tag = 'Keys'
+
+/** Keys are minted and ended by people: agents and the system key have no business here. */
+const byPeople: Access = { who: 'any', refuses: ['agent', 'system'] }
+const KeyParams = z.object({ id: z.string() })
+
+const keyFields = {
+  id: Id,
+  name: z.string(),
+  description: z.string().nullable(),
+  scope: z.enum(keyScopes),
+  key_prefix: z.string(),
+  created_at: Timestamp,
+  expires_at: Timestamp.nullable(),
+  is_active: z.boolean(),
+  usage_count: z.number().int(),
+  user_id: Id,
+  username: z.string(),
+}
+
+/** The secret stands in the reply that mints it and nowhere else; `api_key` repeats `key`. */
+export const NewKey = z.object({ ...keyFields, key: z.string(), api_key: z.string() })
+export type NewKey = z.output<typeof NewKey>
+
+export const McpKey = z.object({
+  ...keyFields,
+  last_used_at: Timestamp.nullable(),
+  agent_name: z.string().nullable(),
+  revoked_at: Timestamp.nullable(),
+  user_email: z.string().nullable(),
+})
+export type McpKey = z.output<typeof McpKey>
+
+export const CreateKey = z.object({
+  name: z.string().trim().min(1).max(100),
+  description: z.string().max(500).nullish(),
+  /** Any text: a scope that does not exist is its own error. */
+  scope: z.string().default('user'),
+  expires_at: TimestampInput.nullish(),
+})
+export type CreateKey = z.output<typeof CreateKey>
+
+export const createKey = endpoint({
+  id: 'createKey',
+  method: 'POST',
+  path: '/api/mcp/keys',
+  summary: 'Mint a key',
+  description:
+    'Scope `user` (the default) is for everybody and never expires. `ops` and `portal_delegate` are minted by an admin from a session, and may be given an end. The key is shown once.',
+  tag,
+  access: byPeople,
+  body: CreateKey,
+  returns: NewKey,
+  fails: [
+    'scope_not_allowed',
+    'unknown_scope',
+    'scope_not_requestable',
+    'human_only',
+    'admin_required',
+    'rate_limited',
+  ],
+  audit: { type: 'credentials', action: 'create_key' },
+})
+
+export const listKeys = endpoint({
+  id: 'listKeys',
+  method: 'GET',
+  path: '/api/mcp/keys',
+  summary: 'Own keys; all of them for an admin who asks with `all=true`',
+  tag,
+  access: byPeople,
+  query: z.object({ all: queryBoolean(false) }),
+  returns: z.array(McpKey),
+  fails: ['scope_not_allowed', 'admin_required'],
+})
+
+export const getKey = endpoint({
+  id: 'getKey',
+  method: 'GET',
+  path: '/api/mcp/keys/{id}',
+  summary: 'One key',
+  tag,
+  access: byPeople,
+  params: KeyParams,
+  returns: McpKey,
+  fails: ['scope_not_allowed', 'key_not_found'],
+})
+
+export const revokeKey = endpoint({
+  id: 'revokeKey',
+  method: 'POST',
+  path: '/api/mcp/keys/{id}/revoke',
+  summary: 'Stop a key; it stays listed',
+  tag,
+  access: byPeople,
+  params: KeyParams,
+  returns: z.object({ message: z.string(), id: Id, is_active: z.literal(false) }),
+  fails: ['scope_not_allowed', 'key_not_found'],
+  audit: { type: 'credentials', action: 'revoke_key' },
+})
+
+export const deleteKey = endpoint({
+  id: 'deleteKey',
+  method: 'DELETE',
+  path: '/api/mcp/keys/{id}',
+  summary: 'Delete a key for good',
+  tag,
+  access: byPeople,
+  params: KeyParams,
+  returns: z.object({ message: z.string(), id: Id }),
+  fails: ['scope_not_allowed', 'key_not_found'],
+  audit: { type: 'credentials', action: 'delete_key' },
+})
+
+export const ensureDefaultKey = endpoint({
+  id: 'ensureDefaultKey',
+  method: 'POST',
+  path: '/api/mcp/keys/ensure-default',
+  summary: 'A first key named "Default" for a caller who has none',
+  description:
+    '`key` is null when the caller has a `user` key already; then `id` and `name` are those of that key.',
+  tag,
+  access: { who: 'any', gate: 'human' },
+  returns: z.object({ id: Id, name: z.string(), key: z.string().nullable() }),
+  fails: ['human_only', 'rate_limited'],
+  audit: { type: 'credentials', action: 'ensure_default_key' },
+})
+
+export const validateKey = endpoint({
+  id: 'validateKey',
+  method: 'POST',
+  path: '/api/mcp/validate',
+  summary: 'Check the key that calls',
+  tag,
+  access: { who: 'any', scopes: ['connector'] },
+  returns: z.object({
+    valid: z.literal(true),
+    key_id: Id,
+    key_name: z.string(),
+    scope: z.enum(keyScopes),
+    user_id: Id,
+    user_email: z.string().nullable(),
+    role: z.enum(roles),
+    agent_name: z.string().nullable(),
+  }),
+})
+
+export const keyEndpoints = {
+  createKey,
+  listKeys,
+  ensureDefaultKey,
+  getKey,
+  revokeKey,
+  deleteKey,
+  validateKey,
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { keyScopes } from '../kit/access.ts'
+import { endpoint } from '../kit/endpoint.ts'
+import { Timestamp } from '../kit/primitives.ts'
+import { User } from './users.ts'
+
+const tag = 'Signing in'
+
+export const getAuthMode = endpoint({
+  id: 'getAuthMode',
+  method: 'GET',
+  path: '/api/auth/mode',
+  summary: 'Which ways of signing in are offered',
+  tag,
+  access: { who: 'none' },
+  returns: z.object({
+    email_auth_enabled: z.boolean(),
+    setup_completed: z.boolean(),
+    public_access_requests_enabled: z.boolean(),
+  }),
+})
+
+export const createToken = endpoint({
+  id: 'createToken',
+  method: 'POST',
+  path: '/api/token',
+  summary: 'Sign in with a password',
+  description:
+    'Takes a form (`application/x-www-form-urlencoded`), not JSON. `username` is `admin` or the e-mail address registered for an admin. The token is valid for 7 days and until the platform restarts.',
+  tag,
+  access: { who: 'none' },
+  bodyKind: 'form',
+  body: z.object({ username: z.string(), password: z.string() }),
+  bodyLimit: 16 * 1024,
+  returns: z.object({ access_token: z.string(), token_type: z.literal('bearer') }),
+  fails: ['invalid_credentials', 'setup_required', 'account_suspended', 'mfa_required', 'too_many_attempts'],
+  audit: { type: 'authentication', action: 'sign_in' },
+})
+
+export const validateToken = endpoint({
+  id: 'validateToken',
+  method: 'GET',
+  path: '/api/auth/validate',
+  summary: 'Check the token',
+  description:
+    '`scope` stands there for keys. `expires_at` is null for a key that does not expire by itself.',
+  tag,
+  access: { who: 'any' },
+  returns: z.object({
+    status: z.literal('valid'),
+    user: User,
+    scope: z.enum(keyScopes).optional(),
+    expires_at: Timestamp.nullable(),
+  }),
+})
+
+export const logout = endpoint({
+  id: 'logout',
+  method: 'POST',
+  path: '/api/auth/logout',
+  summary: 'End this session',
+  description: 'The token is refused from the next request on. A key answers the same and stays valid.',
+  tag,
+  access: { who: 'any' },
+  returns: z.object({ status: z.literal('logged_out') }),
+  audit: { type: 'authentication', action: 'sign_out' },
+})
+
+export const sessionEndpoints = { getAuthMode, createToken, validateToken, logout }
