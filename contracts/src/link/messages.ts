@@ -316,4 +316,5 @@ export type AgentCalls = {
 export type FrameId = number | string
 /** A request as it crosses the wire. Signals (`wake`, `partial`) have no id. */
 export type RequestFrame<Message> = Message & { id: FrameId }
-export type AnswerFrame<Answer> = ({ re: FrameId } & Answer) | { re: FrameId; error: LinkError }
+/** `re` is null when what came could not be read far enough to find an id. */
+export type AnswerFrame<Answer> = ({ re: FrameId } & Answer) | { re: FrameId | null; error: LinkError }

@@ -2,12 +2,7 @@
  * The transcript: an array in order, in the shapes of a coding CLI's line protocol. Every runtime is
  * normalised to these; a reader ignores types and fields it does not know.
  */
-export type TranscriptLine =
-  | SystemLine
-  | AssistantLine
-  | UserLine
-  | ResultLine
-  | ErrorLine
+export type TranscriptLine = SystemLine | AssistantLine | UserLine | ResultLine | ErrorLine
 
 /** Stored lines carry their number from 1 and their time. */
 export type StoredLine = TranscriptLine & { _n: number; _ts: string; _truncated?: true; _length?: number }

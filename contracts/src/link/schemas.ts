@@ -1,0 +1,231 @@
+/**
+ * Checks of everything that an agent's program sends. The platform trusts a container with its own runs
+ * and nothing else, so no field is used before it passed here. Kept apart from `messages.ts`, which the
+ * container's program imports: it carries no validation library.
+ */
+import { z } from 'zod'
+import type { AgentCalls, FileNode, LinkErrorCode, Partial, PlatformCalls } from './messages.ts'
+import type { TranscriptLine } from './transcript.ts'
+
+const Id = z.string().min(1).max(100)
+const Count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+/** Fits the columns they are kept in; a runtime that reports more has a fault of its own. */
+const Tokens = z.number().int().min(0).max(2_000_000_000)
+const Token = z.number().int().min(1).max(2_000_000_000)
+const Text = z.string()
+
+export const FrameId = z.union([z.number().int(), z.string().min(1).max(64)])
+
+/** Shapes grow: a line needs a type, and what else it holds is kept as it came. */
+const Line = z.looseObject({ type: z.string().min(1).max(64) }) as unknown as z.ZodType<TranscriptLine>
+
+const RunErrorCode = z.enum([
+  'timeout',
+  'stalled',
+  'rate_limited',
+  'auth',
+  'billing',
+  'oom',
+  'max_turns',
+  'model_unsupported',
+  'agent_error',
+  'no_result',
+  'network',
+  'cap_reached',
+  'agent_lost',
+  'user_cancelled',
+])
+const TerminalReason = z.enum([
+  'completed',
+  'max_duration',
+  'stall_no_output',
+  'auth',
+  'empty_result',
+  'cancelled',
+  'crashed',
+])
+
+export const RunMetadata = z.object({
+  cost_usd: z.number().min(0).max(1_000_000).nullish(),
+  duration_ms: z.number().min(0).max(2_000_000_000).nullish(),
+  num_turns: Tokens.nullish(),
+  tool_count: Tokens.optional(),
+  session_id: z.string().max(200).nullish(),
+  input_tokens: Tokens.optional(),
+  output_tokens: Tokens.optional(),
+  cache_creation_tokens: Tokens.optional(),
+  cache_read_tokens: Tokens.optional(),
+  context_window: Tokens.nullish(),
+  context_tokens: Tokens.nullish(),
+  model_used: z.string().max(200).nullish(),
+  compact_events: z
+    .array(
+      z.object({
+        at: z.string().max(40),
+        before_tokens: Tokens.nullable(),
+        after_tokens: Tokens.nullable(),
+      }),
+    )
+    .max(1000)
+    .optional(),
+  session_lost: z.boolean().optional(),
+})
+
+/** What a result says, over the link and in the HTTP callback alike. */
+export const resultFields = {
+  claim_token: Token,
+  status: z.enum(['success', 'failed', 'cancelled']),
+  response: Text.nullish().transform((value) => value ?? null),
+  error: Text.max(100_000)
+    .nullish()
+    .transform((value) => value ?? null),
+  error_code: RunErrorCode.nullish().transform((value) => value ?? null),
+  terminal_reason: TerminalReason.nullish().transform((value) => value ?? null),
+  metadata: RunMetadata.nullish().transform((value) => value ?? {}),
+  runtime_session_id: z
+    .string()
+    .max(200)
+    .nullish()
+    .transform((value) => value ?? null),
+  execution_time_ms: Tokens.nullish().transform((value) => value ?? 0),
+}
+
+/** Body of a heartbeat, over the link and over HTTP. */
+export const beatFields = {
+  memory_mb: z.number().min(0).max(100_000_000).optional(),
+  active_executions: Count.max(1000).optional(),
+  uptime_s: z.number().min(0).max(10_000_000_000).optional(),
+  executions: z
+    .array(
+      z.object({
+        execution_id: Id,
+        tool: z.string().max(200).optional(),
+        summary: z.string().max(500).optional(),
+        since: z.string().max(40).optional(),
+      }),
+    )
+    // The HTTP form names at most 20; over the link an agent with the highest limit names all its runs.
+    .max(64)
+    .optional(),
+}
+
+type AgentSchemas = { [T in keyof AgentCalls]: z.ZodType<AgentCalls[T]['request']> }
+
+export const agentCallSchemas: AgentSchemas = {
+  hello: z.object({
+    t: z.literal('hello'),
+    protocol: z.number().int(),
+    agent_name: z.string().max(100),
+    image_version: z.string().max(200).nullable(),
+    runtime: z.enum(['claude-code', 'gemini-cli', 'codex']),
+    runtime_version: z.string().max(200).nullable(),
+    started_at: z.string().max(40),
+    held: z
+      .array(
+        z.object({
+          execution_id: Id,
+          claim_token: Token,
+          state: z.enum(['accepted', 'spawned', 'finished']),
+          last_line: Count,
+        }),
+      )
+      .max(10_000),
+  }),
+  claim: z.object({ t: z.literal('claim'), free: z.number().int().min(0).max(1000) }),
+  started: z.object({ t: z.literal('started'), execution_id: Id, claim_token: Token, pid: Count }),
+  lines: z.object({
+    t: z.literal('lines'),
+    execution_id: Id,
+    claim_token: Token,
+    from: z.number().int().min(1).max(2_000_000_000),
+    lines: z.array(Line).max(20_000),
+  }),
+  result: z.object({ t: z.literal('result'), execution_id: Id, ...resultFields, last_line: Count }),
+  beat: z.object({ t: z.literal('beat'), ...beatFields }),
+  attachment: z.object({
+    t: z.literal('attachment'),
+    execution_id: Id,
+    claim_token: Token,
+    index: Count.max(100),
+    offset: Count,
+    length: z
+      .number()
+      .int()
+      .min(1)
+      .max(4 * 1024 * 1024),
+  }),
+}
+
+export const PartialSignal: z.ZodType<Partial> = z.object({
+  t: z.literal('partial'),
+  execution_id: Id,
+  claim_token: Token,
+  kind: z.enum(['text', 'thinking']),
+  text: z.string(),
+})
+
+const Node: z.ZodType<FileNode> = z.lazy(() =>
+  z.object({
+    name: z.string(),
+    path: z.string(),
+    type: z.enum(['file', 'directory']),
+    size: z.number().optional(),
+    modified: z.string().optional(),
+    children: z.array(Node).optional(),
+    file_count: z.number().optional(),
+  }),
+)
+const FileBytes = z.object({ data_base64: z.string(), size: z.number(), eof: z.boolean() })
+const PathAnswer = z.object({ path: z.string() })
+const Ok = z.object({ ok: z.literal(true) })
+
+type AnswerSchemas = { [T in keyof PlatformCalls]: z.ZodType<PlatformCalls[T]['answer']> }
+
+/** Answers to the platform's own requests. */
+export const platformAnswerSchemas: AnswerSchemas = {
+  cancel: z.object({
+    state: z.enum(['parked', 'stopped', 'finished', 'unknown']),
+    returncode: z.number().int().nullish(),
+  }),
+  'fs.list': z.object({ tree: z.array(Node), total_files: z.number(), truncated: z.boolean() }),
+  'fs.stat': z.object({
+    type: z.enum(['file', 'directory']),
+    size: z.number(),
+    modified: z.string(),
+    mode: z.number(),
+  }),
+  'fs.read': FileBytes,
+  'fs.write': z.object({ path: z.string(), size: z.number() }),
+  'fs.delete': PathAnswer,
+  'fs.mkdir': PathAnswer,
+  'fs.pack': z.object({ handle: z.string(), size: z.number() }),
+  'fs.read_pack': FileBytes,
+  settings: Ok,
+  'session.drop': Ok,
+  info: z.object({
+    template_yaml: z.string().nullable(),
+    metrics_json: z.string().nullable(),
+    runtime_version: z.string().nullable(),
+    workspace_initialized: z.boolean(),
+  }),
+  'ssh.keys': Ok,
+}
+
+const linkErrorCodes = [
+  'file_not_found',
+  'protected_path',
+  'not_a_file',
+  'not_a_directory',
+  'file_too_large',
+  'io_error',
+  'unknown_message',
+  'invalid_message',
+] as const satisfies readonly LinkErrorCode[]
+
+/** Codes grow with the program in the container; one that is not known here is an `io_error`. */
+export const LinkErrorSchema = z.object({
+  code: z
+    .string()
+    .transform((code): LinkErrorCode => linkErrorCodes.find((known) => known === code) ?? 'io_error'),
+  message: z.string().max(10_000),
+})

@@ -1,0 +1,268 @@
+import type { AgentCalls, FrameId, LinkError } from '@roost/contracts/link/messages'
+import {
+  agentCallSchemas,
+  FrameId as FrameIdSchema,
+  LinkErrorSchema,
+  PartialSignal,
+  platformAnswerSchemas,
+} from '@roost/contracts/link/schemas'
+import type { RawData, WebSocket } from 'ws'
+import type { Clock } from '../../kit/clock.ts'
+import type { Log } from '../log.ts'
+import {
+  LinkDown,
+  type LinkedAgent,
+  LinkFault,
+  type LinkHandlers,
+  LinkTimeout,
+  type PlatformCallName,
+} from './port.ts'
+
+/** One link: the frames of one socket in both directions. */
+export type Connection = {
+  readonly agent: LinkedAgent
+  /** The hello was answered. */
+  isGreeted(): boolean
+  /** `request` was checked by its type where it was made; the answer is checked here. */
+  call(t: PlatformCallName, request: object, timeoutMs: number, signal?: AbortSignal): Promise<unknown>
+  /** A message without id and answer. */
+  signal(message: object): void
+  /** Sends a protocol ping; ends a link that left two unanswered. */
+  ping(): void
+  close(code: number, reason: string): void
+}
+
+export type ConnectionDeps = {
+  socket: WebSocket
+  agent: LinkedAgent
+  handlers: LinkHandlers
+  clock: Clock
+  log: Log
+  onGreeted(): void
+  onClosed(): void
+}
+
+/** Requests of one agent that are worked on at once; above, the socket is read no further. */
+const maxInFlight = 256
+/** Bytes waiting to be sent above which nothing more is read, and nothing more is asked. */
+const maxBuffered = 16 * 1024 * 1024
+
+/** Serves one socket until it closes. Whatever arrives is answered or ignored; nothing that arrives can throw. */
+export function createConnection(deps: ConnectionDeps): Connection {
+  const { socket, agent, handlers, clock, log } = deps
+  const pending = new Map<string, Pending>()
+  const tails = new Map<string, Promise<void>>()
+  let nextId = 1
+  let inFlight = 0
+  let unansweredPings = 0
+  let greeting: Promise<void> | null = null
+  let isGreeted = false
+  let isClosed = false
+
+  socket.on('message', receive)
+  socket.on('pong', () => {
+    unansweredPings = 0
+  })
+  socket.on('error', (error) => log.debug({ agent: agent.agentName, err: error }, 'link error'))
+  socket.on('close', () => {
+    isClosed = true
+    for (const { fail } of pending.values()) fail(new LinkDown('The link broke before the agent answered.'))
+    pending.clear()
+    deps.onClosed()
+  })
+
+  function receive(data: RawData) {
+    unansweredPings = 0
+    let frame: unknown
+    try {
+      frame = JSON.parse(textOf(data))
+    } catch {
+      return refuse(null, 'The message is not JSON.')
+    }
+    if (typeof frame !== 'object' || frame === null) return refuse(null, 'The message is not an object.')
+    if ('re' in frame) return settle(frame)
+    const id = 'id' in frame ? FrameIdSchema.safeParse(frame.id) : null
+    if (id && !id.success) return refuse(null, 'The id is neither a string nor an integer.')
+    const t = 't' in frame && typeof frame.t === 'string' ? frame.t : ''
+    if (!id) return t === 'partial' ? takePartial(frame) : refuse(null, 'A request needs an id.')
+    if (!isAgentCall(t))
+      return refuse(id.data, `There is no message of type "${t.slice(0, 40)}".`, 'unknown_message')
+    take(id.data, t, frame)
+  }
+
+  /** An answer to one of our own requests; one that nobody waits for any more is dropped. */
+  function settle(frame: object) {
+    const re = 're' in frame ? String(frame.re) : ''
+    const waiting = pending.get(re)
+    if (!waiting) return
+    pending.delete(re)
+    if ('error' in frame && frame.error !== undefined) {
+      const error = LinkErrorSchema.safeParse(frame.error)
+      return waiting.fail(new LinkFault(error.success ? error.data : unreadableAnswer))
+    }
+    try {
+      const answer = platformAnswerSchemas[waiting.t].safeParse(frame)
+      if (answer.success) return waiting.done(answer.data)
+    } catch {
+      // A tree nested deeper than the stack is a wrong answer like any other.
+    }
+    waiting.fail(new LinkFault(unreadableAnswer))
+  }
+
+  function takePartial(frame: object) {
+    const partial = PartialSignal.safeParse(frame)
+    if (!partial.success || !isGreeted) return
+    // Behind the lines of its run that are being stored, so that a reader sees both in order.
+    inOrder(partial.data.execution_id, async () => handlers.partial(agent, partial.data))
+  }
+
+  function take<T extends keyof AgentCalls>(id: FrameId, t: T, frame: object) {
+    const message = agentCallSchemas[t].safeParse(frame)
+    if (!message.success) {
+      const issue = message.error.issues[0]
+      return refuse(
+        id,
+        issue ? `${issue.path.join('.')}: ${issue.message}`.slice(0, 500) : 'The message is not valid.',
+      )
+    }
+    if (t !== 'hello' && t !== 'beat' && !greeting) return refuse(id, 'Say hello first.')
+    inFlight += 1
+    throttle()
+    const act = async () => {
+      try {
+        const answer = await handle(t, message.data)
+        send({ re: id, ...answer })
+        if (t === 'hello') greet()
+      } catch (error) {
+        answerFault(id, t, error)
+      } finally {
+        inFlight -= 1
+        throttle()
+      }
+    }
+    if (t === 'hello') {
+      greeting = act()
+      return void greeting.then(() => {
+        if (!isGreeted) greeting = null
+      })
+    }
+    const run = 'execution_id' in message.data ? message.data.execution_id : null
+    const ready = async () => {
+      // What an agent sends right behind its hello waits until the hello was dealt with.
+      if (greeting) await greeting
+      await act()
+    }
+    if (run === null || t === 'attachment') void ready()
+    else inOrder(run, ready)
+  }
+
+  function handle<T extends keyof AgentCalls>(
+    t: T,
+    message: AgentCalls[T]['request'],
+  ): Promise<AgentCalls[T]['answer']> {
+    // The table of handlers has one type per name; the compiler does not follow `t` into it.
+    const handler = handlers[t] as (
+      agent: LinkedAgent,
+      message: AgentCalls[T]['request'],
+    ) => Promise<AgentCalls[T]['answer']>
+    return handler(agent, message)
+  }
+
+  /** After the answer is on its way, so that what is asked of the agent from now on comes behind it. */
+  function greet(): void {
+    if (isGreeted || isClosed) return
+    isGreeted = true
+    deps.onGreeted()
+  }
+
+  /** Messages of one run are dealt with one after another; runs do not wait for each other. */
+  function inOrder(run: string, work: () => Promise<void>): void {
+    const before = tails.get(run) ?? Promise.resolve()
+    const tail = before.then(work).catch((error: unknown) => {
+      log.error({ agent: agent.agentName, execution_id: run, err: error }, 'message of a run failed')
+    })
+    tails.set(run, tail)
+    void tail.then(() => {
+      if (tails.get(run) === tail) tails.delete(run)
+    })
+  }
+
+  function answerFault(id: FrameId, t: string, error: unknown) {
+    if (error instanceof LinkFault)
+      return send({ re: id, error: { code: error.code, message: error.message } })
+    log.error({ agent: agent.agentName, t, err: error }, 'message of an agent failed')
+    send({ re: id, error: { code: 'io_error', message: 'The platform could not do this now.' } })
+  }
+
+  function refuse(id: FrameId | null, message: string, code: LinkError['code'] = 'invalid_message') {
+    log.debug({ agent: agent.agentName, reason: message }, 'message of an agent refused')
+    send({ re: id, error: { code, message } })
+  }
+
+  function send(frame: object): void {
+    if (socket.readyState !== socket.OPEN) return
+    socket.send(JSON.stringify(frame), () => throttle())
+    throttle()
+  }
+
+  /** Reads no further while too much is being worked on or waits to be sent. */
+  function throttle(): void {
+    if (isClosed) return
+    const busy = inFlight >= maxInFlight || socket.bufferedAmount > maxBuffered
+    if (busy && !socket.isPaused) socket.pause()
+    else if (!busy && socket.isPaused) socket.resume()
+  }
+
+  return {
+    agent,
+    isGreeted: () => isGreeted && !isClosed,
+    call(t, request, timeoutMs, signal) {
+      if (isClosed || socket.readyState !== socket.OPEN) return Promise.reject(new LinkDown())
+      if (socket.bufferedAmount > maxBuffered) return Promise.reject(new LinkDown('The link is congested.'))
+      signal?.throwIfAborted()
+      const id = nextId++
+      return new Promise((resolve, reject) => {
+        const ended = new AbortController()
+        const end = (act: () => void) => {
+          pending.delete(String(id))
+          signal?.removeEventListener('abort', onAbort)
+          ended.abort()
+          act()
+        }
+        const fail = (error: unknown) => end(() => reject(error))
+        const onAbort = () => fail(signal?.reason)
+        signal?.addEventListener('abort', onAbort, { once: true })
+        pending.set(String(id), { t, done: (answer) => end(() => resolve(answer)), fail })
+        void clock.wait(timeoutMs, ended.signal).then(() => {
+          if (!ended.signal.aborted) fail(new LinkTimeout())
+        })
+        send({ id, ...request, t })
+      })
+    },
+    signal: (message) => send(message),
+    ping() {
+      if (unansweredPings >= 2) return socket.terminate()
+      unansweredPings += 1
+      if (socket.readyState === socket.OPEN) socket.ping()
+    },
+    close(code, reason) {
+      socket.close(code, reason)
+    },
+  }
+}
+
+type Pending = { t: PlatformCallName; done(answer: unknown): void; fail(error: unknown): void }
+
+const unreadableAnswer: LinkError = {
+  code: 'invalid_message',
+  message: 'The agent answered something else than it was asked.',
+}
+
+function isAgentCall(t: string): t is keyof AgentCalls {
+  return Object.hasOwn(agentCallSchemas, t)
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
+}

@@ -1,0 +1,180 @@
+import { answerSeconds, closeCodes, type PlatformCalls } from '@roost/contracts/link/messages'
+import type { WebSocket } from 'ws'
+import type { Clock } from '../../kit/clock.ts'
+import type { Ephemeral } from '../ephemeral/port.ts'
+import type { Log } from '../log.ts'
+import { type Connection, createConnection } from './connection.ts'
+import {
+  type AgentLink,
+  type CallOptions,
+  LinkDown,
+  type LinkedAgent,
+  type LinkHandlers,
+  type PlatformCallName,
+  type PlatformRequest,
+} from './port.ts'
+import { createReplicas, presenceSeconds } from './replicas.ts'
+
+/**
+ * The links that this process holds, and the way to those that others hold. One link per agent: the newest
+ * wins, in whichever process it arrived.
+ */
+export type AgentLinkHub = AgentLink & {
+  /** What is done with the agents' messages; set once, before the first `accept`. */
+  serve(handlers: LinkHandlers): void
+  /** Starts to listen to the other processes and to ping; call before the first `accept`. */
+  open(): Promise<void>
+  /** Takes an upgraded socket of an agent whose key was checked. */
+  accept(socket: WebSocket, agent: LinkedAgent): void
+  /** Closes every link of this process (1001); agents dial in again elsewhere. */
+  close(): Promise<void>
+}
+
+const pingSeconds = 30
+
+export function createAgentLinkHub(deps: {
+  ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
+  clock: Clock
+  log: Log
+}): AgentLinkHub {
+  const { ephemeral, clock, log } = deps
+  const links = new Map<string, { connection: Connection; openedAt: number }>()
+  const closing = new AbortController()
+  let handlers: LinkHandlers | null = null
+
+  const replicas = createReplicas({
+    ephemeral,
+    clock,
+    log,
+    local: {
+      greeted: () => [...links.values()].filter(isGreeted).map(({ connection }) => connection.agent.agentId),
+      giveWay(agentId, openedAt) {
+        const link = links.get(agentId)
+        if (link && link.openedAt <= openedAt) replace(agentId, link.connection)
+      },
+      call: callLocal,
+      wake: wakeLocal,
+      disconnect: disconnectLocal,
+    },
+  })
+
+  function callLocal(...[agentId, t, request, timeoutMs, signal]: LocalCall): Promise<unknown> {
+    const link = links.get(agentId)
+    if (!link || !isGreeted(link)) return Promise.reject(new LinkDown())
+    return link.connection.call(t, request, timeoutMs, signal)
+  }
+
+  function wakeLocal(agentId: string): void {
+    const link = links.get(agentId)
+    if (link && isGreeted(link)) link.connection.signal({ t: 'wake' })
+  }
+
+  function disconnectLocal(agentId: string, code: number, reason: string): void {
+    links.get(agentId)?.connection.close(code, reason)
+  }
+
+  function replace(agentId: string, older: Connection): void {
+    links.delete(agentId)
+    older.close(closeCodes.replaced, 'replaced by a newer link')
+  }
+
+  async function every(seconds: number, act: () => void): Promise<void> {
+    while (!closing.signal.aborted) {
+      await clock.wait(seconds * 1000, closing.signal)
+      if (!closing.signal.aborted) act()
+    }
+  }
+
+  return {
+    serve(given) {
+      handlers = given
+    },
+    async open() {
+      await replicas.open()
+      void every(presenceSeconds, () => replicas.repeat())
+      void every(pingSeconds, () => {
+        for (const { connection } of links.values()) connection.ping()
+      })
+    },
+    accept(socket, agent) {
+      if (!handlers || closing.signal.aborted) return socket.close(1001, 'not serving')
+      const older = links.get(agent.agentId)
+      if (older) replace(agent.agentId, older.connection)
+      const openedAt = clock.now().getTime()
+      const isCurrent = () => links.get(agent.agentId)?.connection === connection
+      const connection: Connection = createConnection({
+        socket,
+        agent,
+        handlers,
+        clock,
+        log,
+        onGreeted() {
+          if (!isCurrent()) return
+          replicas.announceGreeted(agent.agentId)
+          handlers?.connected?.(agent)
+        },
+        onClosed() {
+          if (!isCurrent()) return
+          links.delete(agent.agentId)
+          replicas.announceClosed(agent.agentId)
+          handlers?.disconnected?.(agent)
+        },
+      })
+      links.set(agent.agentId, { connection, openedAt })
+      replicas.announceOpened(agent.agentId, openedAt)
+    },
+    async call<T extends PlatformCallName>(
+      agentId: string,
+      t: T,
+      request: PlatformRequest<T>,
+      options: CallOptions = {},
+    ): Promise<PlatformCalls[T]['answer']> {
+      const timeoutMs = (options.timeoutSeconds ?? answerSeconds) * 1000
+      const answer = await (links.has(agentId)
+        ? callLocal(agentId, t, request, timeoutMs, options.signal)
+        : abortable(replicas.forward(agentId, t, request, timeoutMs), options.signal))
+      // Checked against the schema of `t` in the process that holds the link.
+      return answer as PlatformCalls[T]['answer']
+    },
+    isConnected(agentId) {
+      const link = links.get(agentId)
+      return link ? isGreeted(link) : replicas.holds(agentId)
+    },
+    wake(agentId) {
+      if (links.has(agentId)) wakeLocal(agentId)
+      else replicas.wake(agentId)
+    },
+    disconnect(agentId, code = 1008, reason = 'the agent may no longer be linked') {
+      if (links.has(agentId)) disconnectLocal(agentId, code, reason)
+      else replicas.disconnect(agentId, code, reason)
+    },
+    async close() {
+      closing.abort()
+      for (const { connection } of links.values()) connection.close(1001, 'the platform stops')
+      await replicas.close()
+    },
+  }
+}
+
+type LocalCall = [
+  agentId: string,
+  t: PlatformCallName,
+  request: object,
+  timeoutMs: number,
+  signal?: AbortSignal,
+]
+
+function isGreeted({ connection }: { connection: Connection }): boolean {
+  return connection.isGreeted()
+}
+
+/** Stops waiting when the signal aborts; the request itself runs out by its timeout. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  signal.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
