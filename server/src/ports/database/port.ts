@@ -15,8 +15,9 @@ export type Db = {
    * Runs `work` in one transaction: all of it is committed, or nothing. Write-locks at once on SQLite, so a
    * read inside cannot be overtaken; serialization faults and busy databases are retried a bounded number
    * of times, so `work` must not act on the outside.
-   * Inside, use only stores made from `tx`: on SQLite the database's own executor waits for the
-   * transaction to end. `tx.onCommitted` runs after the commit, in order.
+   * Inside, use only stores made from `tx`: a query on the database itself, or a second `atomically`, made
+   * while `work` runs throws. `tx.onCommitted` runs after the commit, in order.
+   * On PostgreSQL the isolation is read committed: decide races by conditional updates and unique keys.
    */
   atomically<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Answers when the database does; throws otherwise. */
@@ -34,9 +35,19 @@ export type Tx = {
 export type Executor = { withTables<Tables>(): Kysely<Tables> }
 
 export type Migration = {
-  /** `0001-accounts`; applied in order of names, each once. */
+  /** `0001-accounts`; applied in order of names, each once, in a transaction of its own. */
   name: string
-  up(db: Kysely<unknown>): Promise<void>
+  up(db: Kysely<unknown>, schema: SchemaTools): Promise<void>
+}
+
+/** What migrations need beyond the portable subset; each dialect has its own way. */
+export type SchemaTools = {
+  /**
+   * The database itself refuses every UPDATE of `table`, and every DELETE of a row whose `timeColumn` is not
+   * below `sweep_before` of the one row in table `guard`. Both tables exist already; `guard` has the text
+   * column `sweep_before`, null while no sweep runs.
+   */
+  makeAppendOnly(table: string, timeColumn: string, guard: string): Promise<void>
 }
 
 /** What `/health` shows. */

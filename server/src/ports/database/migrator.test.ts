@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { migrations } from '../../migrations/index.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { migrate, migrationState, NewerSchemaError } from './migrator.ts'
+import type { Migration } from './port.ts'
+
+const now = () => new Date('2026-01-01T00:00:00.000Z')
+const nest: Migration = {
+  name: '0001-nest',
+  up: (db) => db.schema.createTable('nest').addColumn('id', 'text').execute(),
+}
+const egg: Migration = {
+  name: '0002-egg',
+  up: (db) => db.schema.createTable('egg').addColumn('id', 'text').execute(),
+}
+
+forEachDialect((_dialect, open) => {
+  test('migrates an empty database, and a second time does nothing', async () => {
+    await using db = await open({ migrated: false })
+    const all = migrations.map(({ name }) => name).toSorted()
+    assert.deepEqual(await migrationState(db, migrations), {
+      applied: 0,
+      expected: all.length,
+      first_pending: all[0],
+    })
+    assert.deepEqual(await migrate(db, migrations, { now }), all)
+    assert.deepEqual(await migrate(db, migrations, { now }), [])
+    const state = await migrationState(db, migrations)
+    assert.deepEqual(state, { applied: all.length, expected: all.length, first_pending: null })
+  })
+
+  test('applies in the order of names and tells what it does', async () => {
+    await using db = await open({ migrated: false })
+    const told: string[] = []
+    const applied = await migrate(db, [egg, nest], { now, progress: (text) => told.push(text) })
+    assert.deepEqual(applied, ['0001-nest', '0002-egg'])
+    assert.deepEqual(told, ['applying migration 0001-nest', 'applying migration 0002-egg'])
+  })
+
+  test('twenty starters at once apply each migration once', async () => {
+    await using db = await open({ migrated: false })
+    const starters = await Promise.all(Array.from({ length: 20 }, () => db.openAgain()))
+    const applied = await Promise.all(starters.map((starter) => migrate(starter, migrations, { now })))
+    assert.deepEqual(applied.flat().toSorted(), migrations.map(({ name }) => name).toSorted())
+    await Promise.all(starters.map((starter) => starter.close()))
+  })
+
+  test('a migration that fails leaves nothing behind and is done again by the next start', async () => {
+    await using db = await open({ migrated: false })
+    const broken: Migration = {
+      name: '0002-egg',
+      async up(kysely, schema) {
+        await egg.up(kysely, schema)
+        throw new Error('out of disk')
+      },
+    }
+    await assert.rejects(migrate(db, [nest, broken], { now }), /out of disk/)
+    assert.deepEqual(await migrationState(db, [nest, egg]), {
+      applied: 1,
+      expected: 2,
+      first_pending: '0002-egg',
+    })
+    assert.deepEqual(await migrate(db, [nest, egg], { now }), ['0002-egg'])
+  })
+
+  test('refuses a database of a later version and changes nothing', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest, egg], { now })
+    await assert.rejects(migrate(db, [nest], { now }), (error) => {
+      assert.ok(error instanceof NewerSchemaError)
+      assert.deepEqual(error.unknown, ['0002-egg'])
+      return true
+    })
+    await assert.rejects(migrationState(db, [nest]), NewerSchemaError)
+  })
+})
+
+test('two migrations of one name are a mistake', async (t) => {
+  t.diagnostic('found before the database is asked')
+  const never = { dialect: 'sqlite' } as never
+  await assert.rejects(migrationState(never, [nest, nest]), /Two migrations are named 0001-nest/)
+})

@@ -1,0 +1,103 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Dialect, type Driver, Kysely, sql, type Transaction } from 'kysely'
+import type { Log } from '../log.ts'
+import type { Db, Tx } from './port.ts'
+import { isRetriable, postgresDialect } from './postgres.ts'
+import { sqliteDialect } from './sqlite.ts'
+
+/** Opens `sqlite:<path>` (the file is made when absent) or `postgres://…`; nothing is migrated. */
+export async function openDatabase(url: string, log: Pick<Log, 'warn' | 'error'>): Promise<Db> {
+  const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1]
+  if (path !== undefined) return createDb('sqlite', await sqliteDialect(path), log)
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    const onLost = (error: Error) => log.warn({ err: error }, 'an idle database connection was lost')
+    return createDb('postgres', postgresDialect(url, onLost), log)
+  }
+  throw new Error('The database URL must start with sqlite: or postgres:')
+}
+
+const attempts = 8
+/** A transaction that lasts longer holds up all other writers on SQLite. */
+const longMs = 1_000
+
+function createDb(name: Db['dialect'], dialect: Dialect, log: Pick<Log, 'warn' | 'error'>): Db {
+  const scopes = new AsyncLocalStorage<{ open: boolean }>()
+  const refuseInside = () => {
+    if (scopes.getStore()?.open) {
+      throw new Error('Inside atomically only the transaction has a database: make the store from tx.')
+    }
+  }
+  const kysely = new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => dialect.createAdapter(),
+      createDriver: () => guarded(dialect.createDriver(), refuseInside),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+    },
+  })
+
+  const once = async <T>(work: (tx: Tx) => Promise<T>) => {
+    const acts: (() => void)[] = []
+    const scope = { open: true }
+    const startedAt = performance.now()
+    try {
+      const result = await kysely
+        .transaction()
+        .execute((transaction) => scopes.run(scope, () => work(createTx(transaction, acts))))
+      return { result, acts }
+    } finally {
+      scope.open = false
+      const ms = Math.round(performance.now() - startedAt)
+      if (ms > longMs) log.warn({ ms }, 'a database transaction took long')
+    }
+  }
+
+  return {
+    dialect: name,
+    withTables: <Tables>() => kysely as unknown as Kysely<Tables>,
+    async atomically(work) {
+      refuseInside()
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const { result, acts } = await once(work)
+          for (const act of acts) runCommitted(act, log)
+          return result
+        } catch (error) {
+          if (attempt === attempts || !isRetriable(error)) throw error
+        }
+        await sleep(5 * 2 ** attempt * Math.random())
+      }
+    },
+    async ping() {
+      await sql`select 1`.execute(kysely)
+    },
+    close: () => kysely.destroy(),
+  }
+}
+
+function createTx(transaction: Transaction<unknown>, acts: (() => void)[]): Tx {
+  return {
+    withTables: <Tables>() => transaction as unknown as Transaction<Tables>,
+    onCommitted: (act) => acts.push(act),
+  }
+}
+
+/** The work is committed: an act that fails must not make it look as if it were not. */
+function runCommitted(act: () => void, log: Pick<Log, 'error'>): void {
+  try {
+    act()
+  } catch (error) {
+    log.error({ err: error }, 'an act after a commit failed')
+  }
+}
+
+/** Queries of an open transaction do not acquire a connection, so whoever does is outside of it. */
+function guarded(driver: Driver, check: () => void): Driver {
+  const acquire = driver.acquireConnection.bind(driver)
+  driver.acquireConnection = async (options) => {
+    check()
+    return acquire(options)
+  }
+  return driver
+}

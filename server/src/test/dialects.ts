@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe } from 'node:test'
+import { sql } from 'kysely'
+import { migrations } from '../migrations/index.ts'
+import { migrate } from '../ports/database/migrator.ts'
+import { openDatabase } from '../ports/database/open.ts'
+import type { Db } from '../ports/database/port.ts'
+import { silentLog } from '../ports/log.ts'
+
+/** A migrated database of its own; closed after the tests when they do not close it. */
+export type TestDb = Db &
+  AsyncDisposable & {
+    url: string
+    /** The same database as another process sees it: other connections, nothing shared in memory. */
+    openAgain(): Promise<Db & AsyncDisposable>
+  }
+
+export type OpenTestDb = (options?: { migrated: boolean }) => Promise<TestDb>
+
+/**
+ * Describes the same tests for each dialect: SQLite in a temporary file always, PostgreSQL when
+ * `ROOST_TEST_POSTGRES_URL` names a server on which databases may be made.
+ */
+export function forEachDialect(tests: (name: Db['dialect'], open: OpenTestDb) => void): void {
+  const postgresUrl = process.env.ROOST_TEST_POSTGRES_URL
+  describe('sqlite', () => tests('sqlite', openerOf(sqliteServer())))
+  describe('postgres', { skip: postgresUrl ? false : 'ROOST_TEST_POSTGRES_URL is not set' }, () => {
+    if (postgresUrl) tests('postgres', openerOf(postgresServer(postgresUrl)))
+  })
+}
+
+/** A migrated SQLite database for tests that do not depend on the dialect. */
+export function openTestDatabase(): Promise<TestDb> {
+  return openerOf(sqliteServer())()
+}
+
+type TestServer = {
+  /** The URL of a new database, a copy of `template` when there is one. */
+  make(template: string | null): Promise<string>
+  clear(): Promise<void>
+}
+
+/** Migrating once and copying keeps hundreds of tests quick. */
+function openerOf(server: TestServer): OpenTestDb {
+  const opened = new Set<Db>()
+  let template: Promise<string> | undefined
+  const makeTemplate = async () => {
+    const url = await server.make(null)
+    const db = await openDatabase(url, silentLog)
+    await migrate(db, migrations, { now: () => new Date() })
+    await db.close()
+    return url
+  }
+  const open = async (url: string) => {
+    const db = await openDatabase(url, silentLog)
+    opened.add(db)
+    const close = async () => {
+      if (opened.delete(db)) await db.close()
+    }
+    return { ...db, close, [Symbol.asyncDispose]: close }
+  }
+  after(async () => {
+    await Promise.all([...opened].map((db) => db.close()))
+    await server.clear()
+  })
+  return async ({ migrated } = { migrated: true }) => {
+    if (migrated) template ??= makeTemplate()
+    const url = await server.make(migrated && template ? await template : null)
+    return { ...(await open(url)), url, openAgain: () => open(url) }
+  }
+}
+
+function sqliteServer(): TestServer {
+  const folder = mkdtempSync(join(tmpdir(), 'roost-test-'))
+  let made = 0
+  return {
+    async make(template) {
+      const path = join(folder, `${++made}.db`)
+      if (template) await copyFile(template.slice('sqlite:'.length), path)
+      return `sqlite:${path}`
+    },
+    async clear() {
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function postgresServer(serverUrl: string): TestServer {
+  const names: string[] = []
+  const ask = async (statements: string[]) => {
+    const server = await openDatabase(serverUrl, silentLog)
+    try {
+      for (const statement of statements) await sql.raw(statement).execute(server.withTables())
+    } finally {
+      await server.close()
+    }
+  }
+  return {
+    async make(template) {
+      const name = `roost_test_${randomBytes(8).toString('hex')}`
+      const from = template ? ` template ${new URL(template).pathname.slice(1)}` : ''
+      await ask([`create database ${name}${from}`])
+      names.push(name)
+      const url = new URL(serverUrl)
+      url.pathname = `/${name}`
+      return url.href
+    },
+    clear: () => ask(names.map((name) => `drop database if exists ${name} with (force)`)),
+  }
+}
