@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type Platform, startPlatform } from './platform.ts'
+import { type Loose, type Platform, startPlatform } from './platform.ts'
 
 const run = promisify(execFile)
 let platform: Platform
@@ -254,9 +254,7 @@ describe('agents', () => {
   test('none of them left an agent, a container or a volume', async () => {
     const agents = await platform.request('GET', '/api/agents')
     assert.deepEqual(
-      (agents.json as { name: string; is_system: boolean }[] & never)
-        .filter((agent: { is_system: boolean }) => !agent.is_system)
-        .map((agent: { name: string }) => agent.name),
+      agents.json.filter((agent: Loose) => !agent.is_system).map((agent: Loose) => agent.name),
       ['victim'],
     )
     const { stdout } = await run('docker', ['ps', '-a', '--format', '{{.Names}}'])

@@ -35,7 +35,7 @@ export type Platform = {
   [Symbol.asyncDispose](): Promise<void>
 }
 export type RequestOptions = { token?: string | null; headers?: Record<string, string>; signal?: AbortSignal }
-export type Reply = { status: number; headers: Headers; text: string; json: Record<string, never> & Loose }
+export type Reply = { status: number; headers: Headers; text: string; json: Loose }
 // The checks read what a user would read; they do not know the server's types.
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into field by field
 export type Loose = any
@@ -46,7 +46,7 @@ export async function startPlatform(
 ): Promise<Platform> {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-acceptance-'))
   const model = await startModelServer({})
-  const [port, internalPort] = await freePorts(2)
+  const [port = 0, internalPort = 0] = await freePorts(2)
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',

@@ -1,0 +1,42 @@
+/** The one table of all endpoints: routes, documentation, clients and the table of access read it. */
+import * as agentHealth from './agents/health.ts'
+import * as agentLifecycle from './agents/lifecycle.ts'
+import * as agentRegistry from './agents/registry.ts'
+import * as agentSettings from './agents/settings.ts'
+import * as agentTags from './agents/tags.ts'
+import * as agentTemplates from './agents/templates.ts'
+import * as agentWorkspace from './agents/workspace.ts'
+import * as keys from './identity/keys.ts'
+import * as sessions from './identity/sessions.ts'
+import * as setup from './identity/setup.ts'
+import * as users from './identity/users.ts'
+import type { Endpoint } from './kit/endpoint.ts'
+import * as health from './operations/health.ts'
+import * as executions from './runs/executions.ts'
+
+const modules: Record<string, unknown>[] = [
+  setup,
+  sessions,
+  users,
+  keys,
+  agentRegistry,
+  agentLifecycle,
+  agentSettings,
+  agentWorkspace,
+  agentHealth,
+  agentTags,
+  agentTemplates,
+  executions,
+  health,
+]
+
+/** In the order of the documentation. */
+export const endpoints: readonly Endpoint[] = modules.flatMap((module) =>
+  Object.values(module).filter(isEndpoint),
+)
+
+function isEndpoint(value: unknown): value is Endpoint {
+  return (
+    typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'access' in value
+  )
+}
