@@ -1,5 +1,7 @@
 import type { Migration } from '../ports/database/port.ts'
 import { foundation } from './0001-foundation.ts'
+import { runs } from './0004-runs.ts'
+import { conversations } from './0005-conversations.ts'
 
 /** Every migration there is; applied in the order of their names. */
-export const migrations: Migration[] = [foundation]
+export const migrations: Migration[] = [foundation, runs, conversations]

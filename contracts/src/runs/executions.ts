@@ -1,0 +1,385 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { AgentParams, Id, Money, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { resultFields } from '../link/schemas.ts'
+
+const tag = 'Executions'
+
+export const executionStatuses = [
+  'queued',
+  'running',
+  'success',
+  'failed',
+  'cancelled',
+  'skipped',
+  'pending_retry',
+] as const
+export type ExecutionStatus = (typeof executionStatuses)[number]
+
+/** Once in one of these a record never changes its status again. */
+export const finalStatuses = ['success', 'failed', 'cancelled', 'skipped'] as const
+export type FinalStatus = (typeof finalStatuses)[number]
+
+/** What caused a run. */
+export const triggers = [
+  'schedule',
+  'manual',
+  'chat',
+  'session',
+  'workspace',
+  'mcp',
+  'agent',
+  'self_task',
+  'event',
+  'webhook',
+  'fan_out',
+  'loop',
+  'reminder',
+  'retry',
+  'validation',
+  'operator_response',
+  'public',
+  'paid',
+  'slack',
+  'voice',
+  'voip',
+  'playbook',
+] as const
+export type Trigger = (typeof triggers)[number]
+
+export const executionErrorCodes = [
+  'timeout',
+  'stalled',
+  'rate_limited',
+  'auth',
+  'billing',
+  'oom',
+  'max_turns',
+  'model_unsupported',
+  'agent_error',
+  'no_result',
+  'network',
+  'circuit_open',
+  'cap_reached',
+  'recipient_unreachable',
+  'queue_expired',
+  'lease_expired',
+  'agent_lost',
+  'agent_stopped',
+  'agent_deleted',
+  'user_cancelled',
+] as const
+export type ExecutionErrorCode = (typeof executionErrorCodes)[number]
+
+const id = z.string()
+const text = z.string().nullable()
+const integer = z.number().int()
+const count = integer.nullable()
+const time = Timestamp.nullable()
+
+/** One row of a list; the large fields are in the details. */
+export const ExecutionSummary = z
+  .object({
+    id,
+    agent_name: z.string(),
+    status: z.enum(executionStatuses),
+    message: text.describe('Null when the conversation is private to somebody else.'),
+    triggered_by: z.enum(triggers),
+    schedule_id: text,
+    created_at: Timestamp,
+    queued_at: time,
+    started_at: time.describe('When the agent claimed the run.'),
+    completed_at: time,
+    duration_ms: count,
+    cost: Money.nullable().describe('US dollars.'),
+    model_used: text,
+    context_used: count,
+    context_max: count,
+    input_tokens: count,
+    output_tokens: count,
+    attempt_number: integer,
+    retry_of_execution_id: text.describe('The first attempt.'),
+    retry_scheduled_at: time,
+    business_status: z
+      .enum(['pending_validation', 'validated', 'failed_validation', 'validation_unavailable'])
+      .nullable(),
+    fan_out_id: text,
+    fan_out_task_id: text,
+    loop_id: text,
+    reminder_id: text,
+    session_id: text,
+    parent_execution_id: text,
+    chain_depth: integer,
+    source_user_id: text,
+    source_user_email: text,
+    source_agent_name: text,
+    source_mcp_key_id: text,
+    source_mcp_key_name: text,
+    source_mcp_scope: text,
+    error_summary: text.describe('The first 200 characters of the error.'),
+    agent_deleted: z.boolean().optional().describe('Shown to admins, when true.'),
+    redacted: z.boolean().optional().describe('Message, response and log are withheld.'),
+  })
+  .meta({ id: 'ExecutionSummary' })
+export type ExecutionSummary = z.output<typeof ExecutionSummary>
+
+export const ToolCall = z.object({
+  id: z.string(),
+  tool: z.string(),
+  input_summary: z.string(),
+  success: z.boolean().nullable(),
+  duration_ms: count,
+  started_at: Timestamp,
+})
+export type ToolCall = z.output<typeof ToolCall>
+
+export const CompactEvent = z.object({ at: z.string(), before_tokens: count, after_tokens: count })
+export type CompactEvent = z.output<typeof CompactEvent>
+
+export const ExecutionDetails = ExecutionSummary.extend({
+  response: text,
+  error: text,
+  error_code: z.enum(executionErrorCodes).nullable(),
+  terminal_reason: text,
+  skip_reason: text,
+  parked: z.boolean().describe('Claimed by the agent, runtime not yet spawned.'),
+  tool_calls: z.array(ToolCall),
+  compact_events: z.array(CompactEvent),
+  timeout_seconds: integer,
+  allowed_tools: z.array(z.string()).nullable(),
+  model: text.describe('As dispatched.'),
+  runtime_session_id: text,
+  num_turns: count,
+  tool_count: count,
+  validated_at: time,
+  validation_execution_id: text,
+  validates_execution_id: text,
+  validation_report: z.unknown(),
+  delivery: z.unknown(),
+}).meta({ id: 'ExecutionDetails' })
+export type ExecutionDetails = z.output<typeof ExecutionDetails>
+
+/** One line of a transcript: its shapes are those of `link/transcript.ts`, and they grow. */
+const Line = z.looseObject({ type: z.string(), _n: integer, _ts: Timestamp })
+
+export const ExecutionLog = z.object({
+  execution_id: id,
+  agent_name: z.string(),
+  has_log: z.boolean(),
+  log: z.array(Line),
+  status: z.enum(executionStatuses),
+  started_at: time,
+  completed_at: time,
+  message: text,
+  redacted: z.boolean().optional(),
+})
+export type ExecutionLog = z.output<typeof ExecutionLog>
+
+export const RunningExecutions = z.object({
+  executions: z.array(
+    z.object({
+      execution_id: id,
+      started_at: time,
+      status: z.literal('running'),
+      parked: z.boolean(),
+      metadata: z.object({
+        type: z.enum(['chat', 'task']),
+        triggered_by: z.enum(triggers),
+        message_preview: text,
+      }),
+    }),
+  ),
+})
+export type RunningExecutions = z.output<typeof RunningExecutions>
+
+export const terminateWords = [
+  'terminated',
+  'cancelled_while_queued',
+  'cancelled_while_parked',
+  'already_finished',
+] as const
+export const Terminated = z.object({
+  status: z.enum(terminateWords),
+  execution_id: id,
+  returncode: integer.nullish(),
+  delivered: z
+    .literal(false)
+    .optional()
+    .describe('The agent was out of reach; it learns of it when it dials in again.'),
+})
+export type Terminated = z.output<typeof Terminated>
+
+/** What a run used and how it went, beside its response. */
+export const RunMetadata = z.object({
+  cost_usd: Money.nullable(),
+  duration_ms: count,
+  num_turns: count,
+  tool_count: integer,
+  session_id: text,
+  input_tokens: integer,
+  output_tokens: integer,
+  cache_creation_tokens: integer,
+  cache_read_tokens: integer,
+  context_window: count,
+  context_tokens: count,
+  model_used: text,
+  compact_events: z.array(CompactEvent),
+})
+export type RunMetadata = z.output<typeof RunMetadata>
+
+const ExecutionParams = z.object({ name: z.string(), id: z.string() })
+const readers = ['ops', 'connector'] as const
+
+export const listAgentExecutions = endpoint({
+  id: 'listAgentExecutions',
+  method: 'GET',
+  path: '/api/agents/{name}/executions',
+  summary: 'Runs of an agent, newest first',
+  description: 'Paged; `X-Total-Count` says how many there are.',
+  tag,
+  access: { who: 'access', scopes: ['ops'] },
+  params: AgentParams,
+  query: z.object({
+    limit: queryInteger(1, 200, 50),
+    offset: queryInteger(0, 999_999_999, 0),
+    status: z.string().max(50).optional(),
+    triggered_by: z.string().max(50).optional(),
+  }),
+  returns: z.array(ExecutionSummary),
+  fails: ['agent_not_found', 'unknown_filter'],
+})
+
+export const listRunningExecutions = endpoint({
+  id: 'listRunningExecutions',
+  method: 'GET',
+  path: '/api/agents/{name}/executions/running',
+  summary: 'Runs that an agent works on now',
+  tag,
+  access: { who: 'access', scopes: ['ops'] },
+  params: AgentParams,
+  returns: RunningExecutions,
+  fails: ['agent_not_found'],
+})
+
+export const getExecution = endpoint({
+  id: 'getExecution',
+  method: 'GET',
+  path: '/api/agents/{name}/executions/{id}',
+  summary: 'One run with its response',
+  tag,
+  access: { who: 'access', scopes: readers },
+  params: ExecutionParams,
+  returns: ExecutionDetails,
+  fails: ['agent_not_found', 'execution_not_found'],
+})
+
+export const getExecutionLog = endpoint({
+  id: 'getExecutionLog',
+  method: 'GET',
+  path: '/api/agents/{name}/executions/{id}/log',
+  summary: 'The transcript of a run; grows while it runs',
+  tag,
+  access: { who: 'access', scopes: ['ops'] },
+  params: ExecutionParams,
+  returns: ExecutionLog,
+  fails: ['agent_not_found', 'execution_not_found'],
+})
+
+export const streamExecution = endpoint({
+  id: 'streamExecution',
+  method: 'GET',
+  path: '/api/agents/{name}/executions/{id}/stream',
+  summary: 'The transcript of a run as it grows',
+  description:
+    'Server-sent events: `id` is the line number, `data` one transcript object. `Last-Event-ID` or `after` resumes behind that line. The last event is `{"type":"stream_end"}`; a finished run replays and ends, a queued one waits.',
+  tag,
+  access: { who: 'access', scopes: readers },
+  params: ExecutionParams,
+  query: z.object({ after: queryInteger(0, 999_999_999, 0) }),
+  streams: ['text/event-stream'],
+  fails: ['agent_not_found', 'execution_not_found'],
+})
+
+export const terminateExecution = endpoint({
+  id: 'terminateExecution',
+  method: 'POST',
+  path: '/api/agents/{name}/executions/{id}/terminate',
+  summary: 'Stop a run, wherever it is',
+  tag,
+  access: { who: 'access', scopes: ['connector'] },
+  params: ExecutionParams,
+  returns: Terminated,
+  fails: ['agent_not_found', 'execution_not_found'],
+  audit: { type: 'execution', action: 'terminate' },
+})
+
+export const ResultCallback = z.object({
+  ...resultFields,
+  execution_log: z
+    .array(z.looseObject({ type: z.string().min(1).max(64) }))
+    .max(200_000)
+    .nullish(),
+})
+
+export const reportExecutionResult = endpoint({
+  id: 'reportExecutionResult',
+  method: 'POST',
+  path: '/api/agents/{name}/executions/{id}/result',
+  summary: 'Report the result of a run over HTTP',
+  description: 'The agent program sends the same over its link; both count once.',
+  tag,
+  access: { who: 'agent' },
+  params: ExecutionParams,
+  body: ResultCallback,
+  bodyLimit: 50 * 1024 * 1024,
+  returns: z.object({
+    accepted: z.boolean(),
+    reason: z.enum(['stale_claim', 'already_final']).optional(),
+  }),
+  fails: ['agent_not_found', 'execution_not_found', 'agent_identity_required', 'body_too_large'],
+  audit: { type: 'execution', action: 'result' },
+})
+
+const linked = {
+  execution_id: Id,
+  status: z.enum(executionStatuses),
+  triggered_by: z.enum(triggers),
+  schedule_id: z.string().optional(),
+  loop_id: z.string().optional(),
+  fan_out_id: z.string().optional(),
+}
+/** The preview is left out of conversations that are private to a person. */
+const preview = { message_preview: z.string().optional() }
+
+export const executionCreated = eventType({
+  name: 'execution.created',
+  stored: true,
+  fields: z.object({ ...linked, ...preview }),
+})
+export const executionStarted = eventType({
+  name: 'execution.started',
+  stored: true,
+  fields: z.object({ ...linked, ...preview }),
+})
+export const executionFinished = eventType({
+  name: 'execution.finished',
+  stored: true,
+  fields: z.object({
+    ...linked,
+    duration_ms: count,
+    cost: Money.nullable().optional(),
+    error_code: z.enum(executionErrorCodes).optional(),
+  }),
+})
+export const agentActivity = eventType({
+  name: 'agent.activity',
+  stored: false,
+  fields: z.object({
+    execution_id: Id,
+    activity_type: z.enum(['chat', 'task', 'tool']),
+    activity_state: z.enum(['started', 'completed', 'failed', 'cancelled']),
+    action: z.string(),
+    tool: z.string().optional(),
+  }),
+})
