@@ -1,0 +1,87 @@
+import { isIP } from 'node:net'
+
+/** A value that cannot work; the message continues a sentence that starts with the variable's name. */
+export class Rejected extends Error {}
+
+export function matching(text: string, pattern: RegExp, words: string): string {
+  if (!pattern.test(text)) throw new Rejected(words)
+  return text
+}
+
+export function integer(text: string, minimum: number, maximum: number): number {
+  const value = Number(text)
+  if (!/^\d{1,15}$/.test(text) || value < minimum || value > maximum) {
+    throw new Rejected(`must be an integer from ${minimum} to ${maximum}`)
+  }
+  return value
+}
+
+export function boolean(text: string): boolean {
+  if (/^(true|1|yes|on)$/i.test(text)) return true
+  if (/^(false|0|no|off)$/i.test(text)) return false
+  throw new Rejected('must be true or false')
+}
+
+export function oneOf<T extends string>(text: string, values: readonly T[]): T {
+  const found = values.find((value) => value === text)
+  if (found === undefined) throw new Rejected(`must be one of ${values.join(', ')}`)
+  return found
+}
+
+/** Items separated by commas; an empty text is an empty list. */
+export function listOf<T>(text: string, item: (text: string) => T): T[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(item)
+}
+
+/** 0 lets the system choose. */
+export function port(text: string): number {
+  return integer(text, 0, 65_535)
+}
+
+export function portRange(text: string): { first: number; last: number } {
+  const [, from = '', to = ''] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
+  const [first, last] = [Number(from), Number(to)]
+  if (from === '' || first < 1 || last > 65_535 || first > last) {
+    throw new Rejected('must be two ports like 2222-2262')
+  }
+  return { first, last }
+}
+
+/** An IP address, or a host name that resolves to one. */
+export function address(text: string): string {
+  if (isIP(text) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)) {
+    throw new Rejected('must be an IP address or a host name')
+  }
+  return text
+}
+
+/** An IP address, or a network as `10.0.0.0/8`. */
+export function network(text: string): string {
+  const [ip = '', bits] = text.split('/', 2)
+  const family = isIP(ip)
+  const mostBits = family === 4 ? 32 : 128
+  if (family === 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= mostBits))) {
+    throw new Rejected('must hold IP addresses or networks like 10.0.0.0/8')
+  }
+  return text
+}
+
+/** Without slashes at the end. */
+export function httpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new Rejected('must be an address that starts with http:// or https://')
+  }
+  return text.replace(/\/+$/, '')
+}
+
+/** `512m`, `4g`, or a plain number of bytes. */
+export function bytes(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,12})([kmg]?)b?$/i.exec(text) ?? []
+  const value = Number(digits) * ({ k: 1024, m: 1024 ** 2, g: 1024 ** 3 }[unit.toLowerCase()] ?? 1)
+  if (digits === '' || value < 1) throw new Rejected('must be a size like 512m or 4g')
+  return value
+}

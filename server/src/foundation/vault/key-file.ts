@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Secret } from '../../kit/secret.ts'
+
+export type KeySource = { encryptionKey: Secret | null; dataDir: string }
+
+/** The key file cannot be used as it is; the message says what to do. */
+export class KeyFileError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'KeyFileError'
+  }
+}
+
+/** The configured key, else the one of `<data>/encryption.key`, which is made when absent. */
+export function readKey({ encryptionKey, dataDir }: KeySource): Buffer {
+  if (encryptionKey) return Buffer.from(encryptionKey.reveal(), 'hex')
+  const path = join(dataDir, 'encryption.key')
+  const text = read(path) ?? make(path)
+  if (!/^[0-9a-f]{64}\s*$/i.test(text)) {
+    throw new KeyFileError(
+      `${path} is not 32 bytes in hex. Put the right key back: nothing sealed opens without it.`,
+    )
+  }
+  return Buffer.from(text.trim(), 'hex')
+}
+
+function read(path: string): string | null {
+  try {
+    const { mode } = statSync(path)
+    if ((mode & 0o077) !== 0) {
+      throw new KeyFileError(`${path} can be read by others. Run: chmod 600 ${path}`)
+    }
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Several processes may start at once: a link is made once, and whoever comes second reads that key. */
+function make(path: string): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  const file = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(file, `${randomBytes(32).toString('hex')}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  try {
+    chmodSync(draft, 0o600)
+    linkSync(draft, path)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  } finally {
+    unlinkSync(draft)
+  }
+  const made = read(path)
+  if (made === null) throw new KeyFileError(`${path} was taken away while it was made.`)
+  return made
+}
