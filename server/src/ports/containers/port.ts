@@ -128,7 +128,13 @@ export type ContainerEvent =
 
 /** `fault` says which decided answer a caller gives; the message is for the log. */
 export class ContainerError extends Error {
-  readonly fault: 'engine_down' | 'engine_fault' | 'no_such_container' | 'name_taken' | 'port_taken' | 'image_missing'
+  readonly fault:
+    | 'engine_down'
+    | 'engine_fault'
+    | 'no_such_container'
+    | 'name_taken'
+    | 'port_taken'
+    | 'image_missing'
   constructor(fault: ContainerError['fault'], message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = 'ContainerError'

@@ -1,0 +1,247 @@
+import type { ContainerInspectInfo } from 'dockerode'
+import type { Clock } from '../../../kit/clock.ts'
+import { type AgentsNetwork, ContainerError, type ContainerSpec, type Containers } from '../port.ts'
+import { connect, createAsk, get, httpStatusOf } from './connect.ts'
+import { followEngineEvents } from './events.ts'
+import { readLogFrames } from './logs.ts'
+import { ensureAgentsNetwork } from './network.ts'
+import { createSampler } from './sample.ts'
+import { createOptions } from './spec.ts'
+import { containerState } from './state.ts'
+import { createTraits } from './traits.ts'
+
+export type DockerOptions = {
+  /** Value of the label `roost.install`: what does not carry it is never touched. */
+  install: string
+  /** Name of the agents' network, for each installation its own. */
+  network: string
+  /** How long one question to the engine may take; stops add their grace, starts and removals half a minute. */
+  timeoutSeconds?: number
+  clock?: Clock
+}
+
+/** Containers of a Docker engine, or of Podman behind its compatible socket. See `connect` for the URLs. */
+export function createDockerContainers(url: string, options: DockerOptions): Containers {
+  const docker = connect(url)
+  const ask = createAsk(options.timeoutSeconds ?? 15)
+  const traits = createTraits(docker, ask)
+  const { install, network } = options
+  const ours = JSON.stringify({ label: [`roost.install=${install}`] })
+  let networkUnderWay: Promise<AgentsNetwork> | null = null
+  const sampler = createSampler({
+    inspect,
+    stats: (id) =>
+      ask(
+        'stats',
+        (abortSignal) =>
+          docker
+            .getContainer(id)
+            .stats(Object.assign({ abortSignal }, { stream: false as const, 'one-shot': true })),
+        slow,
+      ),
+  })
+
+  return {
+    kind: 'docker',
+    get isolation() {
+      return traits.isolation()
+    },
+
+    ping: (signal) => traits.refresh(signal),
+
+    hasImage: (image) =>
+      ask('inspect image', (abortSignal) => get(docker, `/images/${image}/json`, abortSignal)).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ContainerError && httpStatusOf(error.cause) === 404) return false
+          throw error
+        },
+      ),
+
+    ensureNetwork,
+
+    async create(spec) {
+      await ensureNetwork()
+      await refuseForeignVolumes(spec)
+      const body = createOptions(spec, install, network, await traits.get())
+      const container = await ask(
+        `create ${spec.name}`,
+        (abortSignal) =>
+          // Unless told apart, the library repeats the body in the address, and with it the agent's key.
+          docker.createContainer(
+            Object.assign({ abortSignal }, { _query: { name: spec.name }, _body: body }),
+          ),
+        slow,
+      )
+      return { id: container.id }
+    },
+
+    async start(id) {
+      await own(id)
+      await ask(`start ${id}`, (abortSignal) => docker.getContainer(id).start({ abortSignal }), slow).catch(
+        unlessAlreadySo,
+      )
+    },
+
+    async stop(id, graceSeconds) {
+      await own(id)
+      await ask(
+        `stop ${id}`,
+        (abortSignal) => docker.getContainer(id).stop({ t: graceSeconds, abortSignal }),
+        { extraSeconds: graceSeconds + slow.extraSeconds },
+      ).catch(unlessAlreadySo)
+    },
+
+    async remove(id) {
+      sampler.forget(id)
+      if (!(await inspect(id))) return
+      // `v` takes the nameless volumes of an image's VOLUME lines along; named ones stay.
+      await ask(
+        `remove ${id}`,
+        (abortSignal) => docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
+        slow,
+      ).catch((error: unknown) => {
+        if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) return untilRemoved(id)
+        return unlessGone(error)
+      })
+    },
+
+    async rename(id, name) {
+      await own(id)
+      await ask(`rename ${id}`, (abortSignal) => docker.getContainer(id).rename({ name, abortSignal }))
+    },
+
+    async inspect(id) {
+      const info = await inspect(id)
+      return info && containerState(info)
+    },
+
+    async list() {
+      const found = await ask('list containers', (abortSignal) =>
+        docker.listContainers({ all: true, filters: ours, abortSignal }),
+      )
+      const infos: (ContainerInspectInfo | null)[] = []
+      // The list lacks exit codes and times. Eight at a time keeps fifty agents short and the engine free.
+      for (let at = 0; at < found.length; at += 8) {
+        infos.push(...(await Promise.all(found.slice(at, at + 8).map(({ Id }) => inspect(Id)))))
+      }
+      return infos.filter((info) => info !== null).map(containerState)
+    },
+
+    async logs(id, tail) {
+      await own(id)
+      const frames = await ask(`logs of ${id}`, (abortSignal) =>
+        docker.getContainer(id).logs({ stdout: true, stderr: true, follow: false, tail, abortSignal }),
+      )
+      return readLogFrames(frames)
+    },
+
+    sample: (id) => sampler.sample(id),
+
+    events: (signal) =>
+      followEngineEvents(
+        {
+          docker,
+          ask,
+          install,
+          wasOomKilled: async (id) => (await inspect(id).catch(() => null))?.State.OOMKilled ?? false,
+          clock: options.clock,
+        },
+        signal,
+      ),
+
+    async createVolume(name, labels) {
+      await ask(`create volume ${name}`, (abortSignal) =>
+        docker.createVolume({ Name: name, Labels: { ...labels, 'roost.install': install }, abortSignal }),
+      )
+      // The engine answers an existing volume the same way, whoever it belongs to.
+      await refuseForeignVolume(name)
+    },
+
+    async removeVolume(name) {
+      const volume = await inspectVolume(name)
+      if (!isOurs(volume?.Labels)) return
+      await ask(`remove volume ${name}`, (abortSignal) =>
+        docker.getVolume(name).remove({ abortSignal }),
+      ).catch(unlessGone)
+    },
+
+    async listVolumes() {
+      const found = await ask('list volumes', (abortSignal) =>
+        docker.listVolumes({ filters: ours, abortSignal }),
+      )
+      return (found.Volumes ?? []).map((volume) => volume.Name)
+    },
+
+    async close() {},
+  }
+
+  /** One at a time: the engine lets parallel makers of one name through. */
+  function ensureNetwork(): Promise<AgentsNetwork> {
+    networkUnderWay ??= ensureAgentsNetwork(docker, ask, network, install).finally(() => {
+      networkUnderWay = null
+    })
+    return networkUnderWay
+  }
+
+  function inspect(id: string): Promise<ContainerInspectInfo | null> {
+    return ask(`inspect ${id}`, (abortSignal) => docker.getContainer(id).inspect({ abortSignal })).then(
+      (info) => (isOurs(info.Config.Labels) ? info : null),
+      (error: unknown) => {
+        if (error instanceof ContainerError && httpStatusOf(error.cause) === 404) return null
+        throw error
+      },
+    )
+  }
+
+  async function own(id: string): Promise<void> {
+    if (!(await inspect(id))) throw new ContainerError('no_such_container', `no container ${id}`)
+  }
+
+  async function untilRemoved(id: string): Promise<void> {
+    await ask(
+      `await removal of ${id}`,
+      (abortSignal) => docker.getContainer(id).wait({ condition: 'removed', abortSignal }),
+      slow,
+    ).catch(unlessGone)
+  }
+
+  async function refuseForeignVolumes(spec: ContainerSpec): Promise<void> {
+    for (const mount of spec.mounts) {
+      if (mount.type === 'volume') await refuseForeignVolume(mount.volume)
+    }
+  }
+
+  async function refuseForeignVolume(name: string): Promise<void> {
+    const volume = await inspectVolume(name)
+    if (volume && !isOurs(volume.Labels)) {
+      throw new ContainerError('name_taken', `volume ${name} belongs to something else on this engine`)
+    }
+  }
+
+  function inspectVolume(name: string) {
+    return ask(`inspect volume ${name}`, (abortSignal) =>
+      docker.getVolume(name).inspect({ abortSignal }),
+    ).catch((error: unknown) => {
+      if (error instanceof ContainerError && httpStatusOf(error.cause) === 404) return null
+      throw error
+    })
+  }
+
+  function isOurs(labels: Record<string, string> | null | undefined): boolean {
+    return labels?.['roost.install'] === install
+  }
+}
+
+/** Creating, starting and removing wait for disks and namespaces, not only for an answer. */
+const slow = { extraSeconds: 30 }
+
+function unlessAlreadySo(error: unknown): void {
+  if (error instanceof ContainerError && httpStatusOf(error.cause) === 304) return
+  throw error
+}
+
+function unlessGone(error: unknown): void {
+  if (error instanceof ContainerError && httpStatusOf(error.cause) === 404) return
+  throw error
+}

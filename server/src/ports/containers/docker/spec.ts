@@ -1,0 +1,68 @@
+import type { ContainerCreateOptions, MountSettings } from 'dockerode'
+import type { ContainerSpec, Mount } from '../port.ts'
+
+/** What the engine must be known for before a container can be described to it. */
+export type EngineTraits = {
+  cpus: number
+  /** Podman starts no container under its own default limits when the service's are lower. */
+  ulimits: { Name: string; Soft: number; Hard: number }[]
+}
+
+const alwaysKept = ['NET_BIND_SERVICE', 'SETGID', 'SETUID', 'CHOWN', 'SYS_CHROOT', 'AUDIT_WRITE']
+const whenFull = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
+const sshPort = '22/tcp'
+
+/** The container that the Engine API is asked for: what the contract fixes, and nothing on the engine's defaults. */
+export function createOptions(
+  spec: ContainerSpec,
+  install: string,
+  network: string,
+  traits: EngineTraits,
+): ContainerCreateOptions {
+  return {
+    Image: spec.image,
+    Labels: { ...spec.labels, 'roost.install': install },
+    Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
+    ...(spec.ssh && { ExposedPorts: { [sshPort]: {} } }),
+    HostConfig: {
+      NetworkMode: network,
+      ...(spec.ssh && {
+        PortBindings: { [sshPort]: [{ HostIp: spec.ssh.bind, HostPort: String(spec.ssh.port) }] },
+      }),
+      CapDrop: ['ALL'],
+      CapAdd: spec.fullCapabilities ? [...alwaysKept, ...whenFull] : alwaysKept,
+      // Naming no seccomp or AppArmor profile is how the engine's default ones are asked for.
+      SecurityOpt: spec.fullCapabilities ? [] : ['no-new-privileges:true'],
+      Privileged: false,
+      Memory: spec.memoryBytes,
+      // Memory and swap together: equal to the memory limit means no swap.
+      MemorySwap: spec.memoryBytes,
+      // More CPUs than the host has is refused by the engine; the stored wish stays as it is.
+      NanoCpus: Math.round(Math.min(spec.cpus, traits.cpus) * 1e9),
+      PidsLimit: spec.maxProcesses,
+      Tmpfs: { '/tmp': `rw,noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes}` },
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+      RestartPolicy: { Name: 'unless-stopped' },
+      Mounts: spec.mounts.map((mount) => mountSettings(mount, install)),
+      Ulimits: traits.ulimits,
+    },
+  }
+}
+
+function mountSettings(mount: Mount, install: string): MountSettings {
+  if (mount.type === 'bind') {
+    return { Type: 'bind', Source: mount.source, Target: mount.target, ReadOnly: mount.readOnly }
+  }
+  return {
+    Type: 'volume',
+    Source: mount.volume,
+    Target: mount.target,
+    ReadOnly: mount.readOnly ?? false,
+    // A volume that vanished between our look and the start is made anew by the engine: keep it ours.
+    VolumeOptions: {
+      NoCopy: false,
+      Labels: { 'roost.install': install },
+      DriverConfig: { Name: '', Options: {} },
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import type Docker from 'dockerode'
+import type { EngineInfo, Isolation } from '../port.ts'
+import { type Ask, get } from './connect.ts'
+import type { EngineTraits } from './spec.ts'
+
+export type Traits = {
+  /** Asks the engine anew who it is. */
+  refresh(signal?: AbortSignal): Promise<EngineInfo>
+  /** What containers must be described with; asks only the first time. */
+  get(): Promise<EngineTraits>
+  isolation(): Isolation
+}
+
+type VersionAnswer = { Version: string; Components?: { Name: string }[] }
+type InfoAnswer = { NCPU: number; MemTotal: number }
+
+/** Finds out which engine answers on the socket: Docker, or Podman behind the same API. */
+export function createTraits(docker: Docker, ask: Ask): Traits {
+  let known: EngineTraits | null = null
+  const traits: Traits = {
+    async refresh(signal) {
+      const version = await ask(
+        'ask for the version',
+        (abort) => get<VersionAnswer>(docker, '/version', abort),
+        { signal },
+      )
+      const info = await ask('ask for the host', (abort) => get<InfoAnswer>(docker, '/info', abort), {
+        signal,
+      })
+      const podman = (version.Components ?? []).some(({ Name }) => /podman/i.test(Name))
+      known = { cpus: info.NCPU, ulimits: podman ? await ownUlimits() : [] }
+      return {
+        name: podman ? 'Podman' : 'Docker',
+        version: version.Version,
+        cpus: info.NCPU,
+        memoryBytes: info.MemTotal,
+      }
+    },
+    async get() {
+      if (!known) await traits.refresh()
+      // Only a refresh that failed leaves nothing known, and it has thrown.
+      return known ?? { cpus: 1, ulimits: [] }
+    },
+    isolation: () => ({ level: 'container', weaker: [] }),
+  }
+  return traits
+}
+
+/**
+ * Podman's default limits are above what an unprivileged service may grant, and then no container starts.
+ * What this process may have, the service on the same host may give.
+ */
+async function ownUlimits(): Promise<EngineTraits['ulimits']> {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
+  const hard = (label: string) => {
+    const word = new RegExp(`^${label}\\s+\\S+\\s+(\\S+)`, 'm').exec(limits)?.[1]
+    const value = word === undefined || word === 'unlimited' ? Number.POSITIVE_INFINITY : Number(word)
+    return Math.min(value, 1_048_576)
+  }
+  const files = hard('Max open files')
+  const processes = hard('Max processes')
+  return [
+    { Name: 'nofile', Soft: files, Hard: files },
+    { Name: 'nproc', Soft: processes, Hard: processes },
+  ]
+}

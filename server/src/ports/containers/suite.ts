@@ -1,0 +1,463 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { ContainerError, type ContainerEvent, type ContainerSpec, type Containers } from './port.ts'
+
+/** What an adapter's test gives the suite: the adapter, and a hand on the world behind it. */
+export type Harness = {
+  containers: Containers
+  /** Another installation on the same engine. */
+  neighbour: Containers
+  /** An adapter whose engine does not answer. */
+  away: Containers
+  /** An image that runs `ROOST_TEST_SCRIPT`, or behaves as `ROOST_TEST_BEHAVIOUR` says where nothing runs. */
+  image: string
+  /** Whether this host's memory limits come with a killer that the adapter can tell from other ends. */
+  tellsMemoryKills: boolean
+  /** Kills the container's first process from outside, behind the engine's back. */
+  crash(id: string): Promise<void>
+  /** Breaks the event stream under whoever listens; the engine stays. */
+  interruptEvents(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What the suite's containers do. Shell for those that run it, a word for the one that only remembers. */
+export const behaviours = {
+  stay: 'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
+  stubborn: 'trap "" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
+  talk: 'for i in 1 2 3 4 5; do echo "line $i"; done; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
+  fail: 'echo "cannot go on"; exit 3',
+  devour: 'echo eating; x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done',
+  remember:
+    'cat /home/developer/note 2>/dev/null || echo empty; echo kept > /home/developer/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
+}
+export type Behaviour = keyof typeof behaviours
+
+/** A container of the suite; every test names its own, so that none depends on another's leavings. */
+export function specOf(
+  image: string,
+  behaviour: Behaviour,
+  more: Partial<ContainerSpec> = {},
+): ContainerSpec {
+  return {
+    name: uniqueName(),
+    image,
+    labels: { 'roost.platform': 'agent' },
+    cpus: 1,
+    memoryBytes: 256 * 1024 * 1024,
+    maxProcesses: 256,
+    tmpBytes: 16 * 1024 * 1024,
+    fullCapabilities: false,
+    mounts: [],
+    ssh: null,
+    ...more,
+    env: { ROOST_TEST_BEHAVIOUR: behaviour, ROOST_TEST_SCRIPT: behaviours[behaviour], ...more.env },
+  }
+}
+
+export function uniqueName(): string {
+  return `suite-${randomBytes(6).toString('hex')}`
+}
+
+/** Collects events from now on; `next` answers the first one since the last `next` that fits. */
+export function collect(containers: Containers) {
+  const controller = new AbortController()
+  const seen: ContainerEvent[] = []
+  let at = 0
+  let wake = () => {}
+  const ended = (async () => {
+    for await (const event of containers.events(controller.signal)) {
+      seen.push(event)
+      wake()
+    }
+  })()
+  return {
+    seen,
+    async next<T extends ContainerEvent['type']>(
+      type: T,
+      id?: string,
+    ): Promise<Extract<ContainerEvent, { type: T }>> {
+      const deadline = AbortSignal.timeout(20_000)
+      for (;;) {
+        for (; at < seen.length; at += 1) {
+          const event = seen[at]
+          if (event?.type === type && (id === undefined || ('id' in event && event.id === id))) {
+            at += 1
+            // The type was compared one line above; the compiler does not carry it through the parameter.
+            return event as Extract<ContainerEvent, { type: T }>
+          }
+        }
+        await new Promise<void>((resolve, reject) => {
+          wake = resolve
+          deadline.addEventListener('abort', () =>
+            reject(new Error(`no event ${type} came; seen: ${JSON.stringify(seen)}`)),
+          )
+        })
+      }
+    },
+    async stop() {
+      controller.abort()
+      await ended
+    },
+  }
+}
+
+/** Asks again until the answer is true, each time with a real look at the engine; 20 s at most. */
+export async function until(question: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await question())) {
+    if (Date.now() > deadline) throw new Error(`never became true: ${question}`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+export function hasFault(fault: ContainerError['fault']) {
+  return (error: unknown) => error instanceof ContainerError && error.fault === fault
+}
+
+/** The promises of `Containers`. Every adapter and the fake run all of them. */
+export function containersSuite(title: string, open: () => Promise<Harness>): void {
+  describe(title, () => {
+    let harness: Harness
+    let containers: Containers
+
+    before(async () => {
+      harness = await open()
+      containers = harness.containers
+    })
+    afterEach(async () => {
+      for (const adapter of [harness.containers, harness.neighbour]) {
+        for (const { id } of await adapter.list()) await adapter.remove(id)
+        for (const name of await adapter.listVolumes()) await adapter.removeVolume(name)
+      }
+    })
+    after(async () => {
+      await harness?.close()
+    })
+
+    const spec = (behaviour: Behaviour, more?: Partial<ContainerSpec>) =>
+      specOf(harness.image, behaviour, more)
+    const isReady = (id: string) => until(async () => (await containers.logs(id, 100)).includes('ready'))
+
+    async function running(behaviour: Behaviour, more?: Partial<ContainerSpec>): Promise<string> {
+      const { id } = await containers.create(spec(behaviour, more))
+      await containers.start(id)
+      await isReady(id)
+      return id
+    }
+
+    test('the engine says who it is and what the host has', async () => {
+      const info = await containers.ping()
+      assert.ok(info.name.length > 0 && info.version.length > 0)
+      assert.ok(info.cpus >= 1 && info.memoryBytes > 0)
+    })
+
+    test('an engine that is away is engine_down, and soon', { timeout: 20_000 }, async () => {
+      await assert.rejects(harness.away.ping(), hasFault('engine_down'))
+      await assert.rejects(harness.away.create(spec('stay')), hasFault('engine_down'))
+    })
+
+    test('an image is known or not', async () => {
+      assert.equal(await containers.hasImage(harness.image), true)
+      assert.equal(await containers.hasImage('roost-test-nowhere:0'), false)
+    })
+
+    test('the network can be made any number of times, also at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => containers.ensureNetwork()))
+      for (const answer of answers) assert.deepEqual(answer, answers[0])
+    })
+
+    test('a new container is created, labelled as ours and not running', async () => {
+      const wanted = spec('stay', { labels: { 'roost.agent-name': 'ada' } })
+      const { id } = await containers.create(wanted)
+      const state = await containers.inspect(id)
+      assert.equal(state?.name, wanted.name)
+      assert.equal(state?.status, 'created')
+      assert.equal(state?.startedAt, null)
+      assert.equal(state?.exitCode, null)
+      assert.equal(state?.labels['roost.agent-name'], 'ada')
+      assert.ok(state?.labels['roost.install'])
+    })
+
+    test('a taken name is refused and nothing is left of the attempt', async () => {
+      const first = spec('stay')
+      await containers.create(first)
+      await assert.rejects(containers.create({ ...spec('stay'), name: first.name }), hasFault('name_taken'))
+      assert.equal((await containers.list()).length, 1)
+    })
+
+    test('of ten that create one name at once, one wins', async () => {
+      const wanted = spec('stay')
+      const results = await Promise.allSettled(Array.from({ length: 10 }, () => containers.create(wanted)))
+      const losers = results.filter((result) => result.status === 'rejected')
+      assert.equal(losers.length, 9)
+      for (const loser of losers) assert.ok(hasFault('name_taken')(loser.reason), String(loser.reason))
+      assert.equal((await containers.list()).length, 1)
+    })
+
+    test('a missing image is refused by name', async () => {
+      await assert.rejects(
+        containers.create({ ...spec('stay'), image: 'roost-test-nowhere:0' }),
+        hasFault('image_missing'),
+      )
+      assert.deepEqual(await containers.list(), [])
+    })
+
+    test('a started container runs, and starting it again changes nothing', async () => {
+      const id = await running('stay')
+      const state = await containers.inspect(id)
+      assert.equal(state?.status, 'running')
+      assert.equal(state?.exitCode, null)
+      await containers.start(id)
+      assert.equal((await containers.inspect(id))?.startedAt, state?.startedAt)
+      assert.ok(Math.abs(Date.now() - Date.parse(state?.startedAt ?? '')) < 60_000)
+    })
+
+    test('a stop is polite, stays a stop, and is no error when repeated', async () => {
+      const id = await running('stay')
+      await containers.stop(id, 10)
+      const state = await containers.inspect(id)
+      assert.equal(state?.status, 'stopped')
+      assert.equal(state?.exitCode, 0)
+      assert.equal(state?.oomKilled, false)
+      await containers.stop(id, 10)
+      assert.equal((await containers.inspect(id))?.status, 'stopped')
+    })
+
+    test('what ignores the polite signal is killed after its grace', async () => {
+      const id = await running('stubborn')
+      const before = Date.now()
+      await containers.stop(id, 1)
+      assert.ok(Date.now() - before < 10_000)
+      const state = await containers.inspect(id)
+      assert.equal(state?.status, 'stopped')
+      assert.equal(state?.exitCode, 137)
+      assert.equal(state?.oomKilled, false)
+    })
+
+    test('a stopped container starts again', async () => {
+      const id = await running('stay')
+      await containers.stop(id, 10)
+      await containers.start(id)
+      assert.equal((await containers.inspect(id))?.status, 'running')
+    })
+
+    test('an unknown container is null, nothing to remove, and an error to act on', async () => {
+      const id = '0'.repeat(64)
+      assert.equal(await containers.inspect(id), null)
+      assert.equal(await containers.sample(id), null)
+      await containers.remove(id)
+      await assert.rejects(containers.start(id), hasFault('no_such_container'))
+      await assert.rejects(containers.stop(id, 1), hasFault('no_such_container'))
+      await assert.rejects(containers.rename(id, uniqueName()), hasFault('no_such_container'))
+      await assert.rejects(containers.logs(id, 10), hasFault('no_such_container'))
+    })
+
+    test('removing a running container frees its name and keeps its volumes', async () => {
+      const wanted = spec('stay')
+      await containers.createVolume(`${wanted.name}-home`, {})
+      const mounts: ContainerSpec['mounts'] = [
+        { type: 'volume', volume: `${wanted.name}-home`, target: '/home/developer' },
+      ]
+      const { id } = await containers.create({ ...wanted, mounts })
+      await containers.start(id)
+      assert.deepEqual((await containers.inspect(id))?.volumes, [`${wanted.name}-home`])
+      await containers.remove(id)
+      assert.equal(await containers.inspect(id), null)
+      assert.deepEqual(await containers.listVolumes(), [`${wanted.name}-home`])
+      await containers.create({ ...wanted, mounts })
+    })
+
+    test('a volume outlives the container that wrote to it', async () => {
+      const volume = `${uniqueName()}-home`
+      await containers.createVolume(volume, {})
+      const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume, target: '/home/developer' }]
+      const first = await running('remember', { mounts })
+      assert.match(await containers.logs(first, 100), /empty/)
+      await containers.remove(first)
+      const second = await running('remember', { mounts })
+      assert.match(await containers.logs(second, 100), /kept/)
+    })
+
+    test('a volume is made once and removed once', async () => {
+      const name = `${uniqueName()}-home`
+      await containers.createVolume(name, { 'roost.agent-name': 'ada' })
+      await containers.createVolume(name, { 'roost.agent-name': 'ada' })
+      assert.deepEqual(await containers.listVolumes(), [name])
+      await containers.removeVolume(name)
+      await containers.removeVolume(name)
+      assert.deepEqual(await containers.listVolumes(), [])
+    })
+
+    test('a rename keeps the container running under its id and frees the old name', async () => {
+      const wanted = spec('stay')
+      const { id } = await containers.create(wanted)
+      await containers.start(id)
+      const name = uniqueName()
+      await containers.rename(id, name)
+      const state = await containers.inspect(id)
+      assert.equal(state?.name, name)
+      assert.equal(state?.status, 'running')
+      const { id: second } = await containers.create(wanted)
+      await assert.rejects(containers.rename(second, name), hasFault('name_taken'))
+    })
+
+    test('another installation sees and touches nothing of ours', async () => {
+      const id = await running('stay')
+      const volume = `${uniqueName()}-home`
+      await containers.createVolume(volume, {})
+      assert.deepEqual(await harness.neighbour.list(), [])
+      assert.deepEqual(await harness.neighbour.listVolumes(), [])
+      assert.equal(await harness.neighbour.inspect(id), null)
+      await harness.neighbour.remove(id)
+      await harness.neighbour.removeVolume(volume)
+      await assert.rejects(harness.neighbour.stop(id, 0), hasFault('no_such_container'))
+      assert.equal((await containers.inspect(id))?.status, 'running')
+      assert.deepEqual(await containers.listVolumes(), [volume])
+    })
+
+    test('logs end with the last lines asked for, also of a stopped container', async () => {
+      const id = await running('talk')
+      const last = (await containers.logs(id, 3)).trimEnd().split('\n')
+      assert.deepEqual(last, ['line 4', 'line 5', 'ready'])
+      await containers.stop(id, 10)
+      const all = (await containers.logs(id, 100)).trimEnd().split('\n')
+      assert.deepEqual(all, ['line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'ready'])
+    })
+
+    test('a sample has memory, its limit and, from the second on, a CPU rate', async () => {
+      const wanted = spec('stay')
+      const { id } = await containers.create(wanted)
+      assert.equal(await containers.sample(id), null)
+      await containers.start(id)
+      await isReady(id)
+      const first = await containers.sample(id)
+      assert.equal(first?.cpuPercent, null)
+      assert.ok(first && first.memoryUsedBytes > 0)
+      assert.equal(first.memoryLimitBytes, wanted.memoryBytes)
+      await until(async () => ((await containers.sample(id))?.cpuPercent ?? -1) >= 0)
+      await containers.stop(id, 10)
+      assert.equal(await containers.sample(id), null)
+    })
+
+    test('events begin with resync and tell start, end and removal in order', async () => {
+      const events = collect(containers)
+      try {
+        await events.next('resync')
+        const wanted = spec('stay')
+        const { id } = await containers.create(wanted)
+        await containers.start(id)
+        assert.equal((await events.next('started', id)).name, wanted.name)
+        await isReady(id)
+        await containers.stop(id, 10)
+        const exited = await events.next('exited', id)
+        assert.equal(exited.exitCode, 0)
+        assert.equal(exited.oomKilled, false)
+        await containers.remove(id)
+        assert.equal((await events.next('removed', id)).name, wanted.name)
+      } finally {
+        await events.stop()
+      }
+    })
+
+    test('events of another installation are not ours', async () => {
+      const events = collect(harness.neighbour)
+      try {
+        await events.next('resync')
+        const ours = await running('stay')
+        await containers.stop(ours, 10)
+        const { id: theirs } = await harness.neighbour.create(spec('stay'))
+        await harness.neighbour.start(theirs)
+        await events.next('started', theirs)
+        assert.ok(events.seen.every((event) => event.type === 'resync' || event.id === theirs))
+      } finally {
+        await events.stop()
+      }
+    })
+
+    test('a container that ends by itself is reported with its code and brought back', async () => {
+      const events = collect(containers)
+      try {
+        await events.next('resync')
+        const { id } = await containers.create(spec('fail'))
+        await containers.start(id)
+        await events.next('started', id)
+        const exited = await events.next('exited', id)
+        assert.equal(exited.exitCode, 3)
+        assert.equal(exited.oomKilled, false)
+        await events.next('started', id)
+        await events.next('exited', id)
+        await containers.stop(id, 1)
+        const state = await containers.inspect(id)
+        assert.equal(state?.status, 'stopped')
+        assert.match(await containers.logs(id, 100), /cannot go on\n(.*\n)*cannot go on/)
+      } finally {
+        await events.stop()
+      }
+    })
+
+    test('a crash is reported and brought back, a stop afterwards stays', async () => {
+      const id = await running('stay')
+      const events = collect(containers)
+      try {
+        await events.next('resync')
+        await harness.crash(id)
+        const exited = await events.next('exited', id)
+        assert.equal(exited.exitCode, 137)
+        assert.equal(exited.oomKilled, false)
+        await events.next('started', id)
+        await containers.stop(id, 1)
+        await events.next('exited', id)
+        assert.equal((await containers.inspect(id))?.status, 'stopped')
+      } finally {
+        await events.stop()
+      }
+    })
+
+    test('the memory limit kills, and the end says so', async (context) => {
+      if (!harness.tellsMemoryKills) return context.skip('this user has no control groups here')
+      const events = collect(containers)
+      try {
+        await events.next('resync')
+        const { id } = await containers.create(spec('devour', { memoryBytes: 32 * 1024 * 1024 }))
+        await containers.start(id)
+        const exited = await events.next('exited', id)
+        assert.equal(exited.exitCode, 137)
+        assert.equal(exited.oomKilled, true)
+        await containers.stop(id, 0)
+        assert.equal((await containers.inspect(id))?.oomKilled, true)
+      } finally {
+        await events.stop()
+      }
+    })
+
+    test('a broken event stream comes back with resync and goes on', async () => {
+      const events = collect(containers)
+      try {
+        await events.next('resync')
+        await harness.interruptEvents()
+        await events.next('resync')
+        const { id } = await containers.create(spec('stay'))
+        await containers.start(id)
+        await events.next('started', id)
+      } finally {
+        await events.stop()
+      }
+    })
+
+    test('listening to an engine that is away waits without an error until it is told to stop', async () => {
+      const events = collect(harness.away)
+      await new Promise((resolve) => setImmediate(resolve))
+      await events.stop()
+      assert.deepEqual(events.seen, [])
+    })
+
+    test('a spec that cannot be kept leaves nothing behind', async () => {
+      const wanted = spec('stay', {
+        mounts: [{ type: 'bind', source: '/roost-test-nowhere', target: '/template', readOnly: true }],
+      })
+      await assert.rejects(containers.create(wanted), hasFault('engine_fault'))
+      assert.deepEqual(await containers.list(), [])
+    })
+  })
+}
