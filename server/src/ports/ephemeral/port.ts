@@ -20,9 +20,14 @@ export type Ephemeral = {
   publish(topic: string, message: string): Promise<void>
   /**
    * Calls `listener` for every message until `close`. After an interruption of the store it resubscribes by
-   * itself and calls `onGap`: messages may be missing, look again.
+   * itself and calls `onGap`: messages may be missing, look again. While the store is away it is remembered
+   * and subscribed later, with `onGap`.
    */
-  subscribe(topic: string, listener: (message: string) => void, onGap?: () => void): Promise<{ close(): Promise<void> }>
+  subscribe(
+    topic: string,
+    listener: (message: string) => void,
+    onGap?: () => void,
+  ): Promise<{ close(): Promise<void> }>
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -1,0 +1,79 @@
+import { eventsTopic, type Outbox, signalsTopic } from '../foundation/outbox/index.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Log } from '../ports/log.ts'
+
+export type Relay = { stop(): Promise<void> }
+
+/**
+ * Brings stored events to the listeners of this process. It passes when a transaction here has left
+ * events, when another replica says so, and every `pollSeconds` whatever happens: topics may lose messages
+ * and processes that share only the database file have none.
+ */
+export async function startRelay(deps: {
+  outbox: Outbox
+  ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
+  clock: Clock
+  log: Log
+  pollSeconds?: number
+}): Promise<Relay> {
+  const { outbox, ephemeral, clock, log, pollSeconds = 1 } = deps
+  const { relaying } = outbox
+  const stopping = new AbortController()
+  let woken = Promise.withResolvers<void>()
+  const wake = () => woken.resolve()
+
+  await relaying.start()
+  relaying.onAppended(wake)
+  const subscriptions = await subscribe()
+  const running = run()
+
+  return {
+    async stop() {
+      stopping.abort()
+      wake()
+      await running
+      await relaying.settled()
+      await Promise.all(subscriptions.map((subscription) => subscription.close().catch(() => {})))
+    },
+  }
+
+  /** Without the topics the relay only polls; they are no reason not to start. */
+  async function subscribe() {
+    try {
+      return [
+        await ephemeral.subscribe(eventsTopic, wake, wake),
+        await ephemeral.subscribe(signalsTopic, (message) => relaying.hear(message)),
+      ]
+    } catch (error) {
+      log.warn({ err: error }, 'other replicas are not heard: events are looked for by polling')
+      return []
+    }
+  }
+
+  async function run() {
+    while (!stopping.signal.aborted) {
+      woken = Promise.withResolvers()
+      let failed = false
+      try {
+        if (await relaying.pass()) announce()
+      } catch (error) {
+        failed = true
+        log.error({ err: error }, 'events could not be relayed')
+      }
+      const waiting = new AbortController()
+      const pause = clock.wait(pollSeconds * 1000, waiting.signal)
+      // A database that is away is asked at the pace of polling, not as fast as events are appended.
+      await (failed && !stopping.signal.aborted ? pause : Promise.race([woken.promise, pause]))
+      waiting.abort()
+    }
+    // What was committed until now is delivered before the listeners go away.
+    await relaying.pass().catch((error) => log.error({ err: error }, 'the last events were not relayed'))
+  }
+
+  function announce() {
+    ephemeral.publish(eventsTopic, String(outbox.position())).catch((error: unknown) => {
+      log.debug({ err: error }, 'other replicas will find the events by polling')
+    })
+  }
+}

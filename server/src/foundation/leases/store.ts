@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type { LeaseTables } from './tables.ts'
+
+export function leaseStore(on: Executor) {
+  const db = on.withTables<LeaseTables>()
+  return {
+    /** Inserts, or takes over what has expired or is the holder's own. The token when it was got, else null. */
+    async take(lease: {
+      name: string
+      holder: string
+      now: string
+      expires_at: string
+    }): Promise<number | null> {
+      const row = await db
+        .insertInto('leases')
+        .values({ name: lease.name, holder: lease.holder, token: 1, expires_at: lease.expires_at })
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet({
+              holder: lease.holder,
+              token: sql<number>`leases.token + 1`,
+              expires_at: lease.expires_at,
+            })
+            .where((or) =>
+              or.or([or('leases.expires_at', '<=', lease.now), or('leases.holder', '=', lease.holder)]),
+            ),
+        )
+        .returning('token')
+        .executeTakeFirst()
+      return row?.token ?? null
+    },
+
+    async renew(lease: { name: string; token: number; now: string; expires_at: string }): Promise<boolean> {
+      const result = await db
+        .updateTable('leases')
+        .set({ expires_at: lease.expires_at })
+        .where('name', '=', lease.name)
+        .where('token', '=', lease.token)
+        .where('expires_at', '>', lease.now)
+        .executeTakeFirst()
+      return result.numUpdatedRows > 0n
+    },
+
+    renewAll(lease: {
+      holder: string
+      now: string
+      expires_at: string
+    }): Promise<{ name: string; holder: string; token: number }[]> {
+      return db
+        .updateTable('leases')
+        .set({ expires_at: lease.expires_at })
+        .where('holder', '=', lease.holder)
+        .where('expires_at', '>', lease.now)
+        .returning(['name', 'holder', 'token'])
+        .execute()
+    },
+
+    /** The row stays, so that the token never starts again. */
+    async release(lease: { name: string; token: number; now: string }): Promise<void> {
+      await db
+        .updateTable('leases')
+        .set({ expires_at: lease.now })
+        .where('name', '=', lease.name)
+        .where('token', '=', lease.token)
+        .execute()
+    },
+  }
+}

@@ -1,0 +1,3 @@
+export type LeaseTables = {
+  leases: { name: string; holder: string; token: number; expires_at: string }
+}

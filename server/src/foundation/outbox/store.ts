@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type { NewEvent, StoredEvent } from './event.ts'
+import type { OutboxTables } from './tables.ts'
+
+export function outboxStore(on: Executor) {
+  const db = on.withTables<OutboxTables>()
+  return {
+    async insert(event: NewEvent, ts: string): Promise<void> {
+      await db
+        .insertInto('outbox')
+        .values({
+          position: null,
+          type: event.type,
+          agent_names: JSON.stringify(event.agent_names),
+          agent_ids: JSON.stringify(event.agent_ids),
+          audience: event.audience ?? null,
+          visible_to_user_id: event.visible_to_user_id ?? null,
+          fields: JSON.stringify(event.fields),
+          ts,
+        })
+        .execute()
+    },
+
+    async hasUnplaced(): Promise<boolean> {
+      const row = await db
+        .selectFrom('outbox')
+        .select('sequence')
+        .where('position', 'is', null)
+        .limit(1)
+        .execute()
+      return row.length > 0
+    },
+
+    /**
+     * Gives the next positions to at most `limit` events; only inside a transaction. The head's row is locked
+     * first, so of several relays one at a time does this, each seeing what the one before it gave.
+     */
+    async place(limit: number): Promise<number> {
+      const head = await db
+        .updateTable('outbox_head')
+        .set({ position: sql<number>`position` })
+        .where('id', '=', 1)
+        .returning('position')
+        .executeTakeFirstOrThrow()
+      const unplaced = await db
+        .selectFrom('outbox')
+        .select('sequence')
+        .where('position', 'is', null)
+        .orderBy('sequence')
+        .limit(limit)
+        .execute()
+      if (unplaced.length === 0) return 0
+      const cases = unplaced.map(
+        ({ sequence }, index) =>
+          sql`when ${sql.lit(sequence)} then cast(${sql.lit(head.position + index + 1)} as integer)`,
+      )
+      await db
+        .updateTable('outbox')
+        .set({ position: sql<number>`case sequence ${sql.join(cases, sql` `)} end` })
+        .where(
+          'sequence',
+          'in',
+          unplaced.map(({ sequence }) => sequence),
+        )
+        .execute()
+      await db
+        .updateTable('outbox_head')
+        .set({ position: head.position + unplaced.length })
+        .where('id', '=', 1)
+        .execute()
+      return unplaced.length
+    },
+
+    async head(): Promise<number> {
+      const row = await db.selectFrom('outbox_head').select('position').executeTakeFirstOrThrow()
+      return row.position
+    },
+
+    /** The oldest position that is kept; null when none is. */
+    async oldest(): Promise<number | null> {
+      const row = await db
+        .selectFrom('outbox')
+        .select((of) => of.fn.min<number | null>('position').as('position'))
+        .executeTakeFirst()
+      return row?.position ?? null
+    },
+
+    async after(position: number, limit: number): Promise<StoredEvent[]> {
+      const rows = await db
+        .selectFrom('outbox')
+        .selectAll()
+        .where('position', '>', position)
+        .orderBy('position')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        type: row.type,
+        agent_names: JSON.parse(row.agent_names),
+        agent_ids: JSON.parse(row.agent_ids),
+        ...(row.audience === 'admin' ? { audience: row.audience } : {}),
+        ...(row.visible_to_user_id === null ? {} : { visible_to_user_id: row.visible_to_user_id }),
+        fields: JSON.parse(row.fields),
+        // Rows without a position are not above any.
+        position: row.position ?? 0,
+        ts: row.ts,
+      }))
+    },
+
+    /** Removes all but the newest `kept` events. */
+    async trim(kept: number): Promise<void> {
+      const newest = await this.head()
+      await db
+        .deleteFrom('outbox')
+        .where('position', '<=', newest - kept)
+        .execute()
+    },
+  }
+}

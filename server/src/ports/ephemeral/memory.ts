@@ -1,0 +1,90 @@
+import type { Clock } from '../../kit/clock.ts'
+import type { Ephemeral } from './port.ts'
+
+type Entry = { value: string; expiresAt: number }
+type Listener = (message: string) => void
+
+/** In this process: nothing to install, nothing survives it, nobody else sees it. */
+export function memoryEphemeral(clock: Pick<Clock, 'now'>): Ephemeral {
+  const entries = new Map<string, Entry>()
+  const topics = new Map<string, Set<Listener>>()
+  let sweepAt = 0
+
+  const now = () => clock.now().getTime()
+  const live = (key: string): Entry | null => {
+    const entry = entries.get(key)
+    if (!entry) return null
+    if (entry.expiresAt > now()) return entry
+    entries.delete(key)
+    return null
+  }
+  const set = (key: string, value: string, ttlSeconds: number) => {
+    sweep()
+    entries.set(key, { value, expiresAt: now() + ttlSeconds * 1000 })
+  }
+  /** Keys that nobody asks for again must not stay: most counters are of that kind. */
+  const sweep = () => {
+    if (now() < sweepAt) return
+    sweepAt = now() + sweepMs
+    for (const [key, entry] of entries) if (entry.expiresAt <= now()) entries.delete(key)
+  }
+
+  return {
+    kind: 'memory',
+    async count(key, windowSeconds) {
+      const entry = live(key)
+      const count = entry ? Number(entry.value) + 1 : 1
+      if (entry) entry.value = String(count)
+      else set(key, '1', windowSeconds)
+      const endsAt = entry?.expiresAt ?? now() + windowSeconds * 1000
+      return { count, resetsInSeconds: Math.max(1, Math.ceil((endsAt - now()) / 1000)) }
+    },
+    async peek(key) {
+      return Number(live(key)?.value ?? 0)
+    },
+    async put(key, value, ttlSeconds) {
+      set(key, value, ttlSeconds)
+    },
+    async putIfAbsent(key, value, ttlSeconds) {
+      if (live(key)) return false
+      set(key, value, ttlSeconds)
+      return true
+    },
+    async get(key) {
+      return live(key)?.value ?? null
+    },
+    async take(key) {
+      const entry = live(key)
+      entries.delete(key)
+      return entry?.value ?? null
+    },
+    async remove(key) {
+      entries.delete(key)
+    },
+    async publish(topic, message) {
+      // Not in the publisher's own call: it neither waits for a listener nor hears its errors.
+      for (const listener of topics.get(topic) ?? []) queueMicrotask(() => listener(message))
+    },
+    async subscribe(topic, listener) {
+      // A function of its own, so that the same listener may subscribe twice.
+      const hear: Listener = (message) => {
+        if (topics.get(topic)?.has(hear)) listener(message)
+      }
+      const hearers = topics.get(topic) ?? new Set()
+      topics.set(topic, hearers.add(hear))
+      return {
+        async close() {
+          hearers.delete(hear)
+          if (hearers.size === 0 && topics.get(topic) === hearers) topics.delete(topic)
+        },
+      }
+    },
+    async ping() {},
+    async close() {
+      entries.clear()
+      topics.clear()
+    },
+  }
+}
+
+const sweepMs = 60_000
