@@ -149,13 +149,3 @@ export const validateKey = endpoint({
     agent_name: z.string().nullable(),
   }),
 })
-
-export const keyEndpoints = {
-  createKey,
-  listKeys,
-  ensureDefaultKey,
-  getKey,
-  revokeKey,
-  deleteKey,
-  validateKey,
-}

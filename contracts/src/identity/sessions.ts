@@ -65,5 +65,3 @@ export const logout = endpoint({
   returns: z.object({ status: z.literal('logged_out') }),
   audit: { type: 'authentication', action: 'sign_out' },
 })
-
-export const sessionEndpoints = { getAuthMode, createToken, validateToken, logout }

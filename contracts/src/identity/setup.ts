@@ -35,5 +35,3 @@ export const setAdminPassword = endpoint({
   fails: ['setup_completed', 'weak_password', 'password_mismatch', 'rate_limited'],
   audit: { type: 'authentication', action: 'set_admin_password' },
 })
-
-export const setupEndpoints = { getSetupStatus, setAdminPassword }

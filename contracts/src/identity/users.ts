@@ -73,5 +73,3 @@ export const setMyPassword = endpoint({
   ],
   audit: { type: 'authentication', action: 'change_password' },
 })
-
-export const userEndpoints = { getMe, setMyEmail, setMyPassword }

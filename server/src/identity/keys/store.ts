@@ -1,0 +1,100 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { KeyRow, KeyTables } from './tables.ts'
+
+export type Usage = { count: number; last: string }
+
+export function keyStore(executor: Executor) {
+  const db = executor.withTables<KeyTables>()
+  return {
+    async byHash(key_hash: string): Promise<KeyRow | null> {
+      const query = db.selectFrom('mcp_keys').selectAll().where('key_hash', '=', key_hash)
+      return (await query.executeTakeFirst()) ?? null
+    },
+
+    async byId(id: string): Promise<KeyRow | null> {
+      return (await db.selectFrom('mcp_keys').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+    },
+
+    /** Newest first; null: of everybody. */
+    async list(userId: string | null): Promise<KeyRow[]> {
+      return db
+        .selectFrom('mcp_keys')
+        .selectAll()
+        .$if(userId !== null, (query) => query.where('user_id', '=', userId ?? ''))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute()
+    },
+
+    /** The newest key of scope `user` that works. */
+    async anyUserKey(userId: string): Promise<KeyRow | null> {
+      const row = await db
+        .selectFrom('mcp_keys')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('scope', '=', 'user')
+        .where('revoked_at', 'is', null)
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    /** False when the user has a default key already, which is the only thing that may collide. */
+    async insert(row: KeyRow): Promise<boolean> {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('mcp_keys')
+        .values(row)
+        .onConflict((conflict) => conflict.column('default_of').doNothing())
+        .executeTakeFirst()
+      return (numInsertedOrUpdatedRows ?? 0n) > 0n
+    },
+
+    async revoke(id: string, now: string): Promise<void> {
+      await db
+        .updateTable('mcp_keys')
+        .set({ revoked_at: now, default_of: null })
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .execute()
+    },
+
+    /** False when it is gone already. */
+    async remove(id: string): Promise<boolean> {
+      const { numDeletedRows } = await db.deleteFrom('mcp_keys').where('id', '=', id).executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+
+    async revokeOfAgent(agentId: string, now: string, exceptId: string | null): Promise<void> {
+      await db
+        .updateTable('mcp_keys')
+        .set({ revoked_at: now })
+        .where('agent_id', '=', agentId)
+        .where('scope', '=', 'agent')
+        .where('revoked_at', 'is', null)
+        .$if(exceptId !== null, (query) => query.where('id', '!=', exceptId ?? ''))
+        .execute()
+    },
+
+    async removeOfAgent(agentId: string): Promise<void> {
+      await db.deleteFrom('mcp_keys').where('agent_id', '=', agentId).execute()
+    },
+
+    /** Adds to the counters of a key; a key deleted meanwhile is none. */
+    async addUsage(id: string, { count, last }: Usage): Promise<void> {
+      await db
+        .updateTable('mcp_keys')
+        .set((eb) => ({
+          usage_count: eb('usage_count', '+', count),
+          last_used_at: eb
+            .case()
+            .when('last_used_at', '>', last)
+            .then(eb.ref('last_used_at'))
+            .else(last)
+            .end(),
+        }))
+        .where('id', '=', id)
+        .execute()
+    },
+  }
+}

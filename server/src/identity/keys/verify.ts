@@ -1,0 +1,49 @@
+import { createCache } from '../../kit/cache.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { IdentityChanges, KeyCaller } from '../access/index.ts'
+import { callerUser, type Users } from '../users/index.ts'
+import { hashOfKey, isKeyText } from './key-text.ts'
+import { isActive, works } from './rules.ts'
+import { keyStore } from './store.ts'
+
+type Known = { caller: KeyCaller; revoked_at: null; expires_at: string | null }
+
+/** Every call with a key asks this, so what was found is remembered until something about it changes. */
+export function createVerifyKey(deps: {
+  db: Db
+  clock: Clock
+  changes: Pick<IdentityChanges, 'on'>
+  users: Pick<Users, 'find'>
+  /** Hears of every use of a key that works. */
+  record(keyId: string): void
+}): (presented: string) => Promise<KeyCaller | null> {
+  const { db, clock, changes, users, record } = deps
+  const cache = createCache<Known>({
+    clock,
+    maxAgeSeconds: 5,
+    maxEntries: 10_000,
+    async load(text) {
+      const row = await keyStore(db).byHash(hashOfKey(text))
+      if (!row) return null
+      const owner = await users.find(row.user_id)
+      if (!owner || !works({ ...row, owner }, clock.now())) return null
+      const { id, name, scope, agent_id } = row
+      const caller: KeyCaller = { kind: 'key', user: callerUser(owner), key: { id, name, scope, agent_id } }
+      return { caller, revoked_at: null, expires_at: row.expires_at }
+    },
+  })
+  changes.on((change) => {
+    if (change === 'all') cache.clear()
+    else if ('user_id' in change) cache.forget(({ caller }) => caller.user.id === change.user_id)
+    else if ('key_id' in change) cache.forget(({ caller }) => caller.key.id === change.key_id)
+    else if ('agent_id' in change) cache.forget(({ caller }) => caller.key.agent_id === change.agent_id)
+  })
+  return async (presented) => {
+    if (!isKeyText(presented)) return null
+    const known = await cache.get(presented)
+    if (!known || !isActive(known, clock.now())) return null
+    record(known.caller.key.id)
+    return known.caller
+  }
+}

@@ -1,0 +1,19 @@
+import { getMe, setMyEmail } from '@roost/contracts/identity/users'
+import { type Route, signedInRoute } from '../../http/route.ts'
+import { Fault } from '../../kit/fault.ts'
+import { type Users, userView } from './service.ts'
+
+export function userRoutes(users: Pick<Users, 'find' | 'setEmail'>): Route[] {
+  return [
+    signedInRoute(getMe, async ({ caller }) => {
+      const account = await users.find(caller.user.id)
+      // Removed between the check of the credential and now.
+      if (!account) throw new Fault('invalid_token')
+      return userView(account)
+    }),
+    signedInRoute(setMyEmail, async ({ caller, body }) => {
+      await users.setEmail(caller.user.id, body.email)
+      return { success: true as const, email: body.email }
+    }),
+  ]
+}

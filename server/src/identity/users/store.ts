@@ -1,0 +1,138 @@
+import type { ExpressionBuilder } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type { UserRow, UserTables } from './tables.ts'
+
+/** An account without its password. */
+export type Account = Omit<UserRow, 'password_hash'>
+
+const columns = [
+  'users.id',
+  'users.username',
+  'users.email',
+  'users.name',
+  'users.picture',
+  'users.role',
+  'users.created_at',
+  'users.last_login_at',
+  'users.suspended_at',
+] as const
+
+export function userStore(executor: Executor) {
+  const db = executor.withTables<UserTables>()
+  return {
+    async byId(id: string): Promise<Account | null> {
+      return (await db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()) ?? null
+    },
+
+    async byIds(ids: string[]): Promise<Account[]> {
+      return ids.length === 0 ? [] : db.selectFrom('users').select(columns).where('id', 'in', ids).execute()
+    },
+
+    /** `login` in lower case: a user name or a registered address. */
+    async byLogin(login: string): Promise<{ account: Account; passwordHash: string | null } | null> {
+      const row = await db
+        .selectFrom('user_logins')
+        .innerJoin('users', 'users.id', 'user_logins.user_id')
+        .select([...columns, 'users.password_hash'])
+        .where('user_logins.login', '=', login)
+        .executeTakeFirst()
+      if (!row) return null
+      const { password_hash, ...account } = row
+      return { account, passwordHash: password_hash }
+    },
+
+    async passwordHashOf(id: string): Promise<string | null> {
+      const row = await db.selectFrom('users').select('password_hash').where('id', '=', id).executeTakeFirst()
+      return row?.password_hash ?? null
+    },
+
+    async hasUsableAdmin(): Promise<boolean> {
+      const row = await db.selectFrom('users').select('id').where(isUsableAdmin).limit(1).executeTakeFirst()
+      return row !== undefined
+    },
+
+    /**
+     * Makes the account, or takes over one of the same name that is no usable admin (a half-restored
+     * database). Null when another was first: the unique name decides.
+     */
+    async insertFirstAdmin(row: UserRow): Promise<string | null> {
+      const { id: _, created_at: __, ...values } = row
+      const made = await db
+        .insertInto('users')
+        .values(row)
+        .onConflict((conflict) =>
+          conflict
+            .column('username')
+            .doUpdateSet(values)
+            .where((eb) => eb.not(isUsableAdmin(eb))),
+        )
+        .returning('id')
+        .executeTakeFirst()
+      return made?.id ?? null
+    },
+
+    async insert(row: UserRow): Promise<void> {
+      await db.insertInto('users').values(row).execute()
+    },
+
+    /** False when somebody else holds the name or address. */
+    async claimLogin(login: string, userId: string): Promise<boolean> {
+      await db
+        .insertInto('user_logins')
+        .values({ login, user_id: userId })
+        .onConflict((conflict) => conflict.column('login').doNothing())
+        .execute()
+      const holder = await db
+        .selectFrom('user_logins')
+        .select('user_id')
+        .where('login', '=', login)
+        .executeTakeFirst()
+      return holder?.user_id === userId
+    },
+
+    /** What the account no longer signs in under; its user name stays with it for good. */
+    async releaseLogins(userId: string, kept: string[]): Promise<void> {
+      await db
+        .deleteFrom('user_logins')
+        .where('user_id', '=', userId)
+        .where('login', 'not in', kept)
+        .execute()
+    },
+
+    async setEmail(id: string, email: string): Promise<void> {
+      await db.updateTable('users').set({ email }).where('id', '=', id).execute()
+    },
+
+    /** False when the password is not `from` any more. */
+    async replacePasswordHash(id: string, from: string, to: string): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('users')
+        .set({ password_hash: to })
+        .where('id', '=', id)
+        .where('password_hash', '=', from)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+
+    /** False when the account is suspended or gone, or its password is not `passwordHash` any more. */
+    async setLastLogin(id: string, at: string, passwordHash: string | null): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('users')
+        .set({ last_login_at: at })
+        .where('id', '=', id)
+        .where('suspended_at', 'is', null)
+        .$if(passwordHash !== null, (query) => query.where('password_hash', '=', passwordHash))
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+  }
+}
+
+/** Somebody who can sign in and may everything: while there is one, nobody else is made admin by setup. */
+function isUsableAdmin(eb: ExpressionBuilder<UserTables, 'users'>) {
+  return eb.and([
+    eb('users.role', '=', 'admin'),
+    eb('users.suspended_at', 'is', null),
+    eb.or([eb('users.password_hash', 'is not', null), eb('users.email', 'is not', null)]),
+  ])
+}
