@@ -133,7 +133,7 @@ function openConnection(path: string, options: { readOnly?: boolean } = {}): Sta
 }
 
 /** SQLite's own waiting blocks this process, so it is short; the rest is waited for between attempts. */
-const busyTimeoutMs = 10
+const busyTimeoutMs = 3
 const busyLimitMs = 15_000
 
 async function whenFree<T>(attempt: () => T): Promise<T> {

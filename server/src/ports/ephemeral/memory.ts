@@ -1,11 +1,13 @@
 import type { Clock } from '../../kit/clock.ts'
+import type { Log } from '../log.ts'
 import type { Ephemeral } from './port.ts'
 
 type Entry = { value: string; expiresAt: number }
 type Listener = (message: string) => void
 
 /** In this process: nothing to install, nothing survives it, nobody else sees it. */
-export function memoryEphemeral(clock: Pick<Clock, 'now'>): Ephemeral {
+export function memoryEphemeral(deps: { clock: Pick<Clock, 'now'>; log: Pick<Log, 'warn'> }): Ephemeral {
+  const { clock, log } = deps
   const entries = new Map<string, Entry>()
   const topics = new Map<string, Set<Listener>>()
   let sweepAt = 0
@@ -68,7 +70,12 @@ export function memoryEphemeral(clock: Pick<Clock, 'now'>): Ephemeral {
     async subscribe(topic, listener) {
       // A function of its own, so that the same listener may subscribe twice.
       const hear: Listener = (message) => {
-        if (topics.get(topic)?.has(hear)) listener(message)
+        if (!topics.get(topic)?.has(hear)) return
+        try {
+          listener(message)
+        } catch (error) {
+          log.warn({ err: error }, 'a listener of a topic failed')
+        }
       }
       const hearers = topics.get(topic) ?? new Set()
       topics.set(topic, hearers.add(hear))

@@ -10,5 +10,5 @@ import { redisEphemeral } from './redis.ts'
  * not to start: it is looked for until `close`.
  */
 export function openEphemeral(url: Secret | null, deps: { clock: Clock; log: Log }): Ephemeral {
-  return url ? redisEphemeral(url.reveal(), deps) : memoryEphemeral(deps.clock)
+  return url ? redisEphemeral(url.reveal(), deps) : memoryEphemeral(deps)
 }

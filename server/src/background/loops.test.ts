@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLeases } from '../foundation/leases/index.ts'
+import { silentLog } from '../ports/log.ts'
+import { createTestClock, type TestClock } from '../test/clock.ts'
+import { openTestDatabase } from '../test/dialects.ts'
+import { type Loop, startLoops } from './loops.ts'
+
+const noJitter = () => 0.5
+
+/** A loop that tells when each of its runs begins. */
+function countedLoop(name: string, work: Loop['run'] = async () => {}): Loop & { runs: number; next: Next } {
+  const waiting: (() => void)[] = []
+  const loop = {
+    name,
+    everySeconds: 10,
+    runs: 0,
+    next: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    run(signal: AbortSignal) {
+      loop.runs += 1
+      for (const resolve of waiting.splice(0)) resolve()
+      return work(signal)
+    },
+  }
+  return loop
+}
+type Next = () => Promise<void>
+
+async function advanceTo(clock: TestClock, event: Promise<void>, seconds = 10): Promise<void> {
+  await clock.advance(seconds)
+  await event
+}
+
+test('runs again and again, and stops when told to', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const loop = countedLoop('sweep')
+  const leases = createLeases({ db, clock })
+  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
+  await advanceTo(clock, loop.next())
+  await clock.waiting(2)
+  await advanceTo(clock, loop.next())
+  await clock.waiting(2)
+  await loops.stop()
+  const { runs } = loop
+  await clock.advance(100)
+  assert.equal(loop.runs, runs)
+})
+
+test('of two processes one runs the loop; when it stops the other takes over at once', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  const [mine, theirs] = [countedLoop('sweep'), countedLoop('sweep')]
+  const start = (loop: Loop) => startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
+  const first = start(mine)
+  await advanceTo(clock, mine.next())
+  await clock.waiting(2)
+  const second = start(theirs)
+  const again = mine.next()
+  await clock.advance(4)
+  await clock.waiting(4)
+  await advanceTo(clock, again)
+  await clock.waiting(4)
+  assert.equal(theirs.runs, 0)
+  const takenOver = theirs.next()
+  await first.stop()
+  await advanceTo(clock, takenOver, 20)
+  await second.stop()
+})
+
+test('a loop that runs everywhere needs no lease', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  await leases.take('sample', 'somebody else', 1_000)
+  const loop = { ...countedLoop('sample'), everywhere: true }
+  const ran = Promise.withResolvers<void>()
+  const loops = startLoops({
+    loops: [{ ...loop, run: async () => ran.resolve() }],
+    leases,
+    clock,
+    log: silentLog,
+  })
+  await advanceTo(clock, ran.promise)
+  await loops.stop()
+})
+
+test('a loop that fails goes on, later each time', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const at: number[] = []
+  const loop = countedLoop('sweep', async () => {
+    at.push(clock.now().getTime() / 1000)
+    throw new Error('no luck')
+  })
+  const leases = createLeases({ db, clock })
+  const errors: unknown[] = []
+  const log = { ...silentLog, error: (fields: Record<string, unknown>) => void errors.push(fields.loop) }
+  const loops = startLoops({ loops: [loop], leases, clock, log, random: noJitter })
+  for (let run = 0; run < 4; run++) {
+    const ran = loop.next()
+    while (loop.runs === run) {
+      await clock.waiting(2)
+      await clock.advance(1)
+    }
+    await ran
+  }
+  await clock.waiting(2)
+  await loops.stop()
+  const gaps = at.slice(1).map((time, index) => Math.round(time - (at[index] ?? 0)))
+  assert.deepEqual(gaps, [20, 40, 80])
+  assert.deepEqual(errors, ['sweep', 'sweep', 'sweep', 'sweep'])
+})
+
+test('a run is aborted at its deadline', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const aborted = Promise.withResolvers<void>()
+  const loop = countedLoop('sweep', async (signal) => {
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    aborted.resolve()
+  })
+  const leases = createLeases({ db, clock })
+  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
+  await advanceTo(clock, loop.next(), 2)
+  await clock.waiting(2)
+  await advanceTo(clock, aborted.promise, 31)
+  await loops.stop()
+})
+
+test('a run is aborted when its lease is lost', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const aborted = Promise.withResolvers<void>()
+  const loop = countedLoop('sweep', async (signal) => {
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    aborted.resolve()
+  })
+  const leases = createLeases({ db, clock })
+  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
+  await advanceTo(clock, loop.next(), 2)
+  await clock.waiting(2)
+  // The machine slept: the lease ran out and somebody else took it.
+  clock.set(new Date(clock.now().getTime() + 20_000))
+  assert.ok(await leases.take('sweep', 'somebody else', 60))
+  await advanceTo(clock, aborted.promise, 1)
+  await loops.stop()
+})
+
+test('two loops of one name are a mistake', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  const twins = [countedLoop('sweep'), countedLoop('sweep')]
+  assert.throws(() => startLoops({ loops: twins, leases, clock, log: silentLog }), /named sweep/)
+})

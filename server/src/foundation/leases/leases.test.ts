@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { createLeases, type Lease } from './index.ts'
+
+forEachDialect((_dialect, open) => {
+  test('of twenty takers one gets the lease', async () => {
+    await using db = await open()
+    await using other = await db.openAgain()
+    const clock = createTestClock()
+    const [here, there] = [createLeases({ db, clock }), createLeases({ db: other, clock })]
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? here : there).take('sweep', `holder-${i}`, 60)),
+    )
+    assert.equal(taken.filter((lease) => lease !== null).length, 1)
+  })
+
+  test('an expired lease goes to one of twenty, with a greater token', async () => {
+    await using db = await open()
+    const clock = createTestClock()
+    const leases = createLeases({ db, clock })
+    const first = got(await leases.take('sweep', 'first', 60))
+    assert.equal(await leases.take('sweep', 'second', 60), null)
+    await clock.advance(60)
+    const taken = await Promise.all(Array.from({ length: 20 }, (_, i) => leases.take('sweep', `${i}`, 60)))
+    const [winner, ...others] = taken.filter((lease) => lease !== null)
+    assert.equal(others.length, 0)
+    assert.ok(got(winner).token > first.token)
+  })
+
+  test('who was overtaken cannot renew or release what is not its own any more', async () => {
+    await using db = await open()
+    const clock = createTestClock()
+    const leases = createLeases({ db, clock })
+    const first = got(await leases.take('sweep', 'first', 60))
+    await clock.advance(30)
+    assert.equal(await leases.renew(first, 60), true)
+    await clock.advance(60)
+    assert.equal(await leases.renew(first, 60), false)
+    const second = got(await leases.take('sweep', 'second', 60))
+    assert.equal(await leases.renew(first, 60), false)
+    await leases.release(first)
+    assert.equal(await leases.take('sweep', 'third', 60), null)
+    await leases.release(second)
+    assert.ok(got(await leases.take('sweep', 'third', 60)).token > second.token)
+  })
+
+  test('all leases of a holder are renewed at once, and only what it still has', async () => {
+    await using db = await open()
+    const clock = createTestClock()
+    const leases = createLeases({ db, clock })
+    await leases.take('short', 'me', 10)
+    await leases.take('long', 'me', 60)
+    await leases.take('other', 'you', 60)
+    await clock.advance(20)
+    const kept = await leases.renewAll('me', 60)
+    assert.deepEqual(
+      kept.map(({ name }) => name),
+      ['long'],
+    )
+  })
+})
+
+function got(lease: Lease | null | undefined): Lease {
+  assert.ok(lease)
+  return lease
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { startRelay } from '../../background/relay.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
+import { createOutbox, keptEvents, type NewEvent, type StoredEvent } from './index.ts'
+
+const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
+  type: 'egg.hatched',
+  agent_names: ['wren'],
+  agent_ids: ['a1'],
+  fields: { number },
+  ...more,
+})
+
+/** One process of the platform, as far as events go. */
+async function startProcess(db: Db, options: { ephemeral?: Ephemeral; start?: boolean } = {}) {
+  const clock = createTestClock()
+  const ephemeral = options.ephemeral ?? memoryEphemeral({ clock, log: silentLog })
+  const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
+  const relay =
+    options.start === false ? null : await startRelay({ outbox, ephemeral, clock, log: silentLog })
+  const tell = (event: NewEvent) => db.atomically((tx) => outbox.append(tx, event, clock.now()))
+  return { outbox, clock, tell, [Symbol.asyncDispose]: async () => relay?.stop() }
+}
+
+/** Resolves with the first `count` events. */
+function hear(outbox: ReturnType<typeof createOutbox>, type: string, count: number): Promise<StoredEvent[]> {
+  const { promise, resolve } = Promise.withResolvers<StoredEvent[]>()
+  const events: StoredEvent[] = []
+  outbox.on(type, (event) => {
+    if (events.push(event) === count) resolve(events)
+  })
+  return promise
+}
+
+const numbers = (events: StoredEvent[]) => events.map(({ fields }) => fields.number)
+
+forEachDialect((_dialect, open) => {
+  test('an event is heard after its transaction is committed, as it was told', async () => {
+    await using db = await open()
+    await using here = await startProcess(db)
+    const heard = hear(here.outbox, 'egg.hatched', 1)
+    const event = hatched(1, { audience: 'admin', visible_to_user_id: 'u1' })
+    await here.tell(event)
+    assert.deepEqual(await heard, [{ ...event, position: 1, ts: '2026-01-05T08:00:00.000Z' }])
+    assert.equal(here.outbox.position(), 1)
+  })
+
+  test('an event of a transaction that is rolled back never was', async () => {
+    await using db = await open()
+    await using here = await startProcess(db)
+    const heard = hear(here.outbox, '*', 1)
+    await db
+      .atomically(async (tx) => {
+        await here.outbox.append(tx, hatched(1), here.clock.now())
+        throw new Error('rolled back')
+      })
+      .catch(() => {})
+    await here.tell(hatched(2))
+    assert.deepEqual(numbers(await heard), [2])
+  })
+
+  test('two processes that tell at once hear all events in one order, without gaps', async () => {
+    await using db = await open()
+    await using otherDb = await db.openAgain()
+    const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral })
+    const heard = [hear(here.outbox, '*', 200), hear(there.outbox, '*', 200)]
+    await Promise.all(Array.from({ length: 200 }, (_, i) => (i % 2 ? here : there).tell(hatched(i))))
+    const [mine, theirs] = await Promise.all(heard)
+    assert.deepEqual(
+      mine?.map(({ position }) => position),
+      Array.from({ length: 200 }, (_, i) => i + 1),
+    )
+    assert.deepEqual(mine, theirs)
+  })
+
+  test('what a transaction tells keeps its order', async () => {
+    await using db = await open()
+    await using here = await startProcess(db)
+    const heard = hear(here.outbox, '*', 20)
+    await db.atomically(async (tx) => {
+      for (let i = 0; i < 20; i++) await here.outbox.append(tx, hatched(i), here.clock.now())
+    })
+    assert.deepEqual(
+      numbers(await heard),
+      Array.from({ length: 20 }, (_, i) => i),
+    )
+  })
+
+  test('an event that was committed and not delivered when the process died is delivered by the next', async () => {
+    await using db = await open()
+    await using dead = await startProcess(db, { start: false })
+    await dead.tell(hatched(1))
+    const clock = createTestClock()
+    const ephemeral = memoryEphemeral({ clock, log: silentLog })
+    const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
+    const heard = hear(outbox, '*', 1)
+    const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog })
+    assert.deepEqual(numbers(await heard), [1])
+    await relay.stop()
+  })
+
+  test('events after a position can be read again; the oldest are removed', async () => {
+    await using db = await open()
+    await using here = await startProcess(db)
+    const heard = hear(here.outbox, '*', keptEvents + 7)
+    await db.atomically(async (tx) => {
+      for (let i = 1; i <= keptEvents + 7; i++) await here.outbox.append(tx, hatched(i), here.clock.now())
+    })
+    await heard
+    await here.outbox.relaying.trim()
+    assert.deepEqual(await here.outbox.kept(), { oldest: 8, newest: keptEvents + 7 })
+    assert.deepEqual(numbers(await here.outbox.after(10, 3)), [11, 12, 13])
+  })
+})
+
+describe('listeners', () => {
+  test('a process that is not woken finds events by polling', async () => {
+    await using db = await openTestDatabase()
+    await using here = await startProcess(db)
+    await using away = await startProcess(db, { start: false })
+    await here.clock.waiting(1)
+    const heard = hear(here.outbox, '*', 1)
+    await away.tell(hatched(1))
+    await here.clock.advance(1)
+    assert.deepEqual(numbers(await heard), [1])
+  })
+
+  test('a listener that fails does not keep others from hearing, nor itself the next time', async () => {
+    await using db = await openTestDatabase()
+    await using here = await startProcess(db)
+    const attempts: unknown[] = []
+    here.outbox.on('*', (event) => {
+      attempts.push(event.fields.number)
+      throw new Error('at once')
+    })
+    here.outbox.on('*', async () => {
+      throw new Error('later')
+    })
+    const heard = hear(here.outbox, '*', 2)
+    await here.tell(hatched(1))
+    await here.tell(hatched(2))
+    assert.deepEqual(numbers(await heard), [1, 2])
+    assert.deepEqual(attempts, [1, 2])
+  })
+
+  test('a slow listener hears one event at a time, in order, and holds up nobody', async () => {
+    await using db = await openTestDatabase()
+    await using here = await startProcess(db)
+    const proceed = Promise.withResolvers<void>()
+    const slow: unknown[] = []
+    const done = Promise.withResolvers<void>()
+    here.outbox.on('*', async (event) => {
+      slow.push(event.fields.number)
+      await proceed.promise
+      if (slow.length === 3) done.resolve()
+    })
+    const heard = hear(here.outbox, '*', 3)
+    for (const number of [1, 2, 3]) await here.tell(hatched(number))
+    await heard
+    assert.deepEqual(slow, [1])
+    proceed.resolve()
+    await done.promise
+    assert.deepEqual(slow, [1, 2, 3])
+  })
+
+  test('who stopped listening hears nothing more, and only its own type before', async () => {
+    await using db = await openTestDatabase()
+    await using here = await startProcess(db)
+    const heard: unknown[] = []
+    const stop = here.outbox.on('egg.laid', (event) => void heard.push(event.fields.number))
+    const all = hear(here.outbox, '*', 3)
+    const laid = here.outbox.wait('egg.laid', () => true, new AbortController().signal)
+    await here.tell(hatched(1))
+    await here.tell(hatched(2, { type: 'egg.laid' }))
+    await laid
+    stop()
+    await here.tell(hatched(3, { type: 'egg.laid' }))
+    await all
+    assert.deepEqual(heard, [2])
+  })
+
+  test('waits for the event that fits, or until it is given up', async () => {
+    await using db = await openTestDatabase()
+    await using here = await startProcess(db)
+    const giveUp = new AbortController()
+    const second = here.outbox.wait('egg.hatched', ({ fields }) => fields.number === 2, giveUp.signal)
+    const never = here.outbox.wait('egg.hatched', ({ fields }) => fields.number === 9, giveUp.signal)
+    await here.tell(hatched(1))
+    await here.tell(hatched(2))
+    assert.equal((await second)?.fields.number, 2)
+    giveUp.abort()
+    assert.equal(await never, null)
+    assert.equal(await here.outbox.wait('egg.hatched', () => true, giveUp.signal), null)
+  })
+})
+
+describe('signals', () => {
+  test('reach this process and the others once, are not stored and repeat the newest position', async () => {
+    await using db = await openTestDatabase()
+    await using otherDb = await db.openAgain()
+    const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral })
+    const first = [hear(here.outbox, '*', 1), hear(there.outbox, '*', 1)]
+    await here.tell(hatched(1))
+    await Promise.all(first)
+    const heard = [hear(here.outbox, '*', 2), hear(there.outbox, '*', 2)]
+    for (const number of [2, 3]) here.outbox.signal(hatched(number))
+    for (const events of await Promise.all(heard)) {
+      assert.deepEqual(numbers(events), [2, 3])
+      assert.ok(events.every(({ position, signal }) => position === 1 && signal))
+    }
+    assert.equal((await here.outbox.kept()).newest, 1)
+  })
+})
