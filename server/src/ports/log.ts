@@ -31,6 +31,8 @@ export function createLog(options: LogOptions): Log {
     {
       level: options.level,
       base: null,
+      // Errors are made plain by `redact` below; pino's own way would write fields it does not know.
+      serializers: { err: (value) => value },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Fault, isFault } from '../../kit/fault.ts'
+import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
+import { EphemeralDown } from '../../ports/ephemeral/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { createRateLimits, type RateRule, rateRules } from './index.ts'
+
+const rule: RateRule = { name: 'feed', limit: 3, windowSeconds: 60, whenDown: 'open' }
+
+function open() {
+  const clock = createTestClock()
+  return { clock, limits: createRateLimits({ clock, ephemeral: memoryEphemeral({ clock, log: silentLog }) }) }
+}
+
+function openDown() {
+  const down = async () => {
+    throw new EphemeralDown()
+  }
+  const clock = createTestClock()
+  return { clock, limits: createRateLimits({ clock, ephemeral: { count: down, peek: down, remove: down } }) }
+}
+
+async function refusalOf(act: () => Promise<void>): Promise<Fault | null> {
+  try {
+    await act()
+    return null
+  } catch (error) {
+    assert.ok(isFault(error))
+    return error
+  }
+}
+
+test('429 rate_limited above the limit, with the seconds until the window ends', async () => {
+  const { clock, limits } = open()
+  for (let i = 0; i < 3; i++) await limits.use(rule, 'wren')
+  await clock.advance(20)
+  const refused = await refusalOf(() => limits.use(rule, 'wren'))
+  assert.equal(refused?.code, 'rate_limited')
+  assert.equal(refused?.fields.retry_after_seconds, 40)
+  await limits.use(rule, 'rook')
+  await clock.advance(40)
+  await limits.use(rule, 'wren')
+})
+
+test('looking counts nothing and refuses once the limit is used up', async () => {
+  const { limits } = open()
+  for (let i = 0; i < 5; i++) await limits.check(rule, 'wren')
+  for (let i = 0; i < 3; i++) await limits.use(rule, 'wren')
+  assert.equal((await refusalOf(() => limits.check(rule, 'wren')))?.code, 'rate_limited')
+  await limits.clear(rule, 'wren')
+  await limits.check(rule, 'wren')
+})
+
+test('of twenty at once three are let through', async () => {
+  const { limits } = open()
+  const refusals = await Promise.all(
+    Array.from({ length: 20 }, () => refusalOf(() => limits.use(rule, 'wren'))),
+  )
+  assert.equal(refusals.filter((refusal) => refusal === null).length, 3)
+})
+
+describe('while the store is away', () => {
+  test('ordinary limits let everybody through', async () => {
+    const { limits } = openDown()
+    for (let i = 0; i < 10; i++) await limits.use(rule, 'wren')
+    await limits.check(rule, 'wren')
+    await limits.clear(rule, 'wren')
+  })
+
+  test('sign-in limits are counted in this process', async () => {
+    const { clock, limits } = openDown()
+    const { passwordAccount } = rateRules
+    for (let i = 0; i < 5; i++) await limits.use(passwordAccount, 'wren')
+    const refused = await refusalOf(() => limits.use(passwordAccount, 'wren'))
+    assert.equal(refused?.code, 'too_many_attempts')
+    assert.equal(refused?.fields.retry_after_seconds, 900)
+    await clock.advance(900)
+    await limits.use(passwordAccount, 'wren')
+    await limits.clear(passwordAccount, 'wren')
+    await limits.check(passwordAccount, 'wren')
+  })
+})
+
+test('every rule has a name of its own', () => {
+  const names = Object.values(rateRules).map(({ name }) => name)
+  assert.equal(new Set(names).size, names.length)
+})
