@@ -15,7 +15,10 @@ export type StatFields = { state: string; cpuTicks: number; startTicks: number; 
 /** The parts of /proc/<pid>/stat that are of use here; `cpuTicks` includes children that were waited for. */
 export async function statFields(pid: number): Promise<StatFields | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
-  if (text === null) return null
+  return text === null ? null : parseStat(text)
+}
+
+export function parseStat(text: string): StatFields {
   // The command's name may hold spaces and brackets: fields are counted after its last bracket.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const number = (index: number) => Number(fields[index] ?? 0)

@@ -1,0 +1,153 @@
+import { lstatSync, readlinkSync } from 'node:fs'
+import { join, normalize } from 'node:path'
+import { ContainerError, type ContainerSpec } from '../port.ts'
+import { containerFiles, type Folders } from './folders.ts'
+
+/** What an image name stands for where there are no images: programs of this host, seen read-only. */
+export type SandboxImage = {
+  /** Folders or files of the host that the container sees at `target`; later ones lie over earlier ones. */
+  readOnlyBinds: { source: string; target: string }[]
+  /** First process. As root it starts with the capabilities that an agent's container keeps, else as `developer`. */
+  command: string[]
+  /** Lies under the environment of the spec. */
+  env: Record<string, string>
+}
+
+export type LaunchFacts = {
+  folders: Folders
+  containerFolder: string
+  bwrapPath: string
+  isRoot: boolean
+  /** Limits that hold per process, for users without control groups; null where groups do the work. */
+  resourceLimits: { memoryBytes: number; processes: number } | null
+  /** Control group files that the first process writes itself into. */
+  processFiles: string[]
+}
+
+/** Path of the platform's socket inside, told to the agent program as `ROOST_GATEWAY_SOCKET`. */
+const gatewayInside = '/run/roost'
+export const gatewaySocketName = 'gateway.sock'
+
+const kept = ['SETUID', 'SETGID', 'CHOWN', 'NET_BIND_SERVICE', 'SYS_CHROOT', 'AUDIT_WRITE']
+const keptWhenFull = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
+
+/** What agents see of the host's /etc: public, and needed for name look-ups, libraries and certificates. */
+const sharedEtc = [
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/localtime',
+  '/etc/mime.types',
+  '/etc/protocols',
+  '/etc/services',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki/ca-trust/extracted',
+  '/etc/pki/tls/certs',
+]
+
+/** Bubblewrap's arguments but for the command, the environment among them. */
+export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: LaunchFacts): string[] {
+  const { folders } = facts
+  const env: Record<string, string> = {
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    ...image.env,
+    ...spec.env,
+    ROOST_GATEWAY_SOCKET: join(gatewayInside, gatewaySocketName),
+  }
+  return [
+    ...['--unshare-pid', '--unshare-uts', '--unshare-ipc', '--unshare-net', '--unshare-cgroup-try'],
+    ...(facts.isRoot ? [] : ['--unshare-user', '--uid', '1000', '--gid', '1000']),
+    ...['--die-with-parent', '--new-session', '--hostname', spec.name.slice(0, 63)],
+    ...['--cap-drop', 'ALL', ...(facts.isRoot ? capabilities(spec) : [])],
+    ...['--clearenv', ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])],
+    ...['/home', '/run', '/var', '/etc', '/opt'].flatMap((path) => ['--perms', '0755', '--dir', path]),
+    ...systemFolders(),
+    ...sharedEtc.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['passwd', 'group', 'hosts', 'nsswitch.conf'].flatMap((file) => [
+      '--ro-bind',
+      join(folders.etc, file),
+      `/etc/${file}`,
+    ]),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...['--perms', '1777', '--size', String(spec.tmpBytes), '--tmpfs', '/dev/shm'],
+    ...temporaryFolder(spec, facts),
+    ...['--symlink', '/tmp', '/var/tmp'],
+    ...image.readOnlyBinds.flatMap(({ source, target }) => ['--ro-bind', source, target]),
+    ...mounts(spec, folders),
+    ...['--ro-bind', folders.gateway, gatewayInside],
+    // The root and /dev are file systems in memory: left writable they would be a way around the limits.
+    ...['--remount-ro', '/dev', '--remount-ro', '/'],
+    ...['--chdir', '/home/developer'],
+  ]
+}
+
+/**
+ * The shell script around bubblewrap: joins the control groups or sets the limits per process, mounts a
+ * /tmp that runs nothing (bubblewrap cannot say noexec; root only, in a mount namespace that ends with it).
+ */
+export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: LaunchFacts): string {
+  const command = image.command.map(quote).join(' ')
+  const bwrap = `exec ${quote(facts.bwrapPath)} --args 3 --info-fd 4 -- ${command}`
+  const lines = facts.processFiles.map((file) => `echo 0 > ${quote(file)} || exit 125`)
+  if (facts.resourceLimits) {
+    lines.push(`ulimit -d ${Math.ceil(facts.resourceLimits.memoryBytes / 1024)} || exit 125`)
+    // Shells disagree about the letter; where none is known the limit is left out.
+    const processes = facts.resourceLimits.processes
+    lines.push(`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`)
+  }
+  if (!facts.isRoot) return [...lines, bwrap].join('\n')
+  const tmp = join(facts.containerFolder, containerFiles.tmp)
+  const options = `noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes}`
+  const inner = `mount -t tmpfs -o ${options} tmpfs ${quote(tmp)} || exit 125\n${bwrap}`
+  return [...lines, `exec unshare --mount --propagation private /bin/sh -c ${quote(inner)}`].join('\n')
+}
+
+function capabilities(spec: ContainerSpec): string[] {
+  const names = spec.fullCapabilities ? [...kept, ...keptWhenFull] : kept
+  return names.flatMap((name) => ['--cap-add', `CAP_${name}`])
+}
+
+/** /usr and what leads there, as this host has it: links on merged systems, folders elsewhere. */
+function systemFolders(): string[] {
+  const found = ['--ro-bind', '/usr', '/usr']
+  for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
+    const entry = lstatSync(path, { throwIfNoEntry: false })
+    if (entry?.isSymbolicLink()) found.push('--symlink', readlinkSync(path), path)
+    else if (entry?.isDirectory()) found.push('--ro-bind', path, path)
+  }
+  return found
+}
+
+function temporaryFolder(spec: ContainerSpec, facts: LaunchFacts): string[] {
+  return facts.isRoot
+    ? ['--bind', join(facts.containerFolder, containerFiles.tmp), '/tmp']
+    : ['--perms', '1777', '--size', String(spec.tmpBytes), '--tmpfs', '/tmp']
+}
+
+function mounts(spec: ContainerSpec, folders: Folders): string[] {
+  // Parents first: what is mounted later lies on top.
+  const ordered = spec.mounts.toSorted((a, b) => a.target.length - b.target.length)
+  const home = ordered.some(({ target }) => normalize(target) === '/home/developer')
+  return [
+    ...(home ? [] : ['--perms', '0777', '--size', String(spec.tmpBytes), '--tmpfs', '/home/developer']),
+    ...ordered.flatMap((mount) => [
+      mount.readOnly ? '--ro-bind' : '--bind',
+      mount.type === 'volume' ? volumeData(folders, mount.volume) : mount.source,
+      mount.target,
+    ]),
+  ]
+}
+
+export function volumeData(folders: Folders, volume: string): string {
+  return join(folders.volumes, safeName(volume), 'data')
+}
+
+/** Names become file names here, so they must be able to. */
+export function safeName(name: string): string {
+  if (/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}$/.test(name)) return name
+  throw new ContainerError('engine_fault', `${JSON.stringify(name)} cannot be a name`)
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,260 @@
+import { access, readFile } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import { isAbsolute, join, normalize } from 'node:path'
+import type { Clock } from '../../../kit/clock.ts'
+import { type CgroupMounts, findCgroupMounts } from '../cgroups.ts'
+import { createCpuRate } from '../cpu-rate.ts'
+import { ContainerError, type ContainerSpec, type Containers } from '../port.ts'
+import { createControl } from './control.ts'
+import { followSandboxEvents } from './events.ts'
+import { foldersOf, type Launch } from './folders.ts'
+import { appendToJournal } from './journal.ts'
+import {
+  bwrapArguments,
+  gatewaySocketName,
+  type LaunchFacts,
+  launchScript,
+  type SandboxImage,
+  safeName,
+} from './launch.ts'
+import { mayLimit, planCgroups, usageFolders } from './limits.ts'
+import { tailLog } from './log.ts'
+import { probeBubblewrap } from './probe.ts'
+import { defaultRestartPolicy, type RestartPolicy } from './restart.ts'
+import { readUsage } from './sample.ts'
+import { createStore } from './store.ts'
+import { weakerThanContainers } from './weaker.ts'
+
+export type SandboxOptions = {
+  install: string
+  /** Folder for everything: containers, volumes, logs, the platform's socket. Made when absent. */
+  stateDir: string
+  /** What an image name stands for on this host; null when it stands for nothing. Asked at each start. */
+  resolveImage(image: string): SandboxImage | null | Promise<SandboxImage | null>
+  bwrapPath?: string
+  restart?: RestartPolicy
+  /** How often ends are looked for that nobody could write down, while somebody follows the events. */
+  sweepSeconds?: number
+  clock?: Clock
+}
+
+const logCaps = { maxBytes: 10 * 1024 * 1024, files: 3 }
+/** Longest path of a unix socket, less its terminating zero. */
+const maxSocketPath = 107
+
+/**
+ * Containers without an engine: bubblewrap processes, each under a supervisor that outlives the platform.
+ * Works as root and as an ordinary user; `isolation.weaker` says what is missing on this host.
+ */
+export async function createSandboxContainers(options: SandboxOptions): Promise<Containers> {
+  const folders = foldersOf(join(options.stateDir, safeName(options.install)))
+  const socketPath = join(folders.gateway, gatewaySocketName)
+  if (Buffer.byteLength(socketPath) > maxSocketPath) {
+    throw new Error(
+      `ROOST_DATA_DIR: ${socketPath} is longer than the ${maxSocketPath} bytes of a socket's path; choose a shorter folder`,
+    )
+  }
+  const isRoot = process.geteuid?.() === 0
+  const bwrapPath = options.bwrapPath ?? '/usr/bin/bwrap'
+  const cpus = availableParallelism()
+  const store = createStore(folders, isRoot)
+  const control = createControl(folders, store)
+  const rate = createCpuRate()
+  await store.prepare()
+  const allMounts = await findCgroupMounts()
+  const cgroups: CgroupMounts | null = (await mayLimit(allMounts, isRoot)) ? allMounts : null
+  let usableVersion: string | null = null
+
+  return {
+    kind: 'sandbox',
+    isolation: { level: 'sandbox', weaker: weakerThanContainers({ isRoot, hasCgroups: cgroups !== null }) },
+
+    async ping(signal) {
+      usableVersion = await probeBubblewrap(bwrapPath, isRoot, signal)
+      return { name: 'bubblewrap', version: usableVersion, cpus, memoryBytes: totalmem() }
+    },
+
+    hasImage: async (image) => (await resolve(image)) !== null,
+
+    ensureNetwork: async () => ({
+      hostAddress: { type: 'unix', path: socketPath },
+      platformUrlHost: '127.0.0.1',
+    }),
+
+    async create(spec) {
+      await usable()
+      await check(spec)
+      return {
+        id: await store.add({ ...spec, labels: { ...spec.labels, 'roost.install': options.install } }),
+      }
+    },
+
+    start: (id) =>
+      control.serially(id, async () => {
+        const { spec } = await own(id)
+        await usable()
+        await control.buryIfDead(id)
+        await control.start(id, () => launchOf(id, spec))
+      }),
+
+    stop: (id, graceSeconds) =>
+      control.serially(id, async () => {
+        await own(id)
+        await control.buryIfDead(id)
+        await control.end(id, graceSeconds)
+      }),
+
+    remove: (id) =>
+      control.serially(id, async () => {
+        const stored = await store.spec(id)
+        if (!stored) return
+        await control.end(id, 0)
+        await store.remove(id, stored.spec.name)
+        if (cgroups) await control.removeCgroups(usageFolders(cgroups, id).values())
+        rate.forget(id)
+        const at = new Date().toISOString()
+        appendToJournal(folders.journal, { type: 'removed', id, name: stored.spec.name, at })
+      }),
+
+    rename: (id, name) =>
+      control.serially(id, async () => {
+        const stored = await own(id)
+        await store.rename(id, stored, safeName(name))
+      }),
+
+    inspect: (id) => store.state(id),
+
+    async list() {
+      const states = await Promise.all((await store.ids()).map((id) => store.state(id)))
+      return states.filter((state) => state !== null)
+    },
+
+    async logs(id, tail) {
+      await own(id)
+      return tailLog(store.folderOf(id), tail, logCaps.files)
+    },
+
+    async sample(id) {
+      const [state, stored] = await Promise.all([store.state(id), store.spec(id)])
+      const run = state?.status === 'running' ? await store.runState(id) : null
+      const usage = run?.pid ? await readUsage(cgroups, id, run.pid) : null
+      if (!usage || !stored) {
+        rate.forget(id)
+        return null
+      }
+      return {
+        cpuPercent: rate.percent(id, usage.cpuNanoseconds, performance.now()),
+        memoryUsedBytes: usage.memoryBytes,
+        memoryLimitBytes: stored.spec.memoryBytes,
+        // There is no interface but loopback: what an agent says to the platform goes over a socket file.
+        networkRxBytes: null,
+        networkTxBytes: null,
+        sampledAt: new Date().toISOString(),
+      }
+    },
+
+    events: (signal) =>
+      followSandboxEvents(
+        {
+          journal: folders.journal,
+          usable,
+          async sweep() {
+            for (const id of await store.ids()) await control.buryIfDead(id)
+          },
+          sweepSeconds: options.sweepSeconds ?? 5,
+          clock: options.clock,
+        },
+        signal,
+      ),
+
+    createVolume: (name, labels) => store.addVolume(name, { ...labels, 'roost.install': options.install }),
+    removeVolume: (name) => store.removeVolume(name),
+    listVolumes: () => store.volumes(),
+
+    async close() {},
+  }
+
+  /** Asked once with success; a host that cannot is asked again each time. */
+  async function usable(): Promise<void> {
+    usableVersion ??= await probeBubblewrap(bwrapPath, isRoot)
+  }
+
+  async function own(id: string) {
+    const stored = await store.spec(id)
+    if (!stored) throw new ContainerError('no_such_container', `no container ${JSON.stringify(id)}`)
+    return stored
+  }
+
+  /** The image, with every file that it binds in place. */
+  async function resolve(image: string): Promise<SandboxImage | null> {
+    const found = await options.resolveImage(image)
+    if (!found) return null
+    const present = await Promise.all(found.readOnlyBinds.map(({ source }) => exists(source)))
+    return present.every(Boolean) ? found : null
+  }
+
+  async function check(spec: ContainerSpec): Promise<void> {
+    safeName(spec.name)
+    if (!(await resolve(spec.image)))
+      throw new ContainerError('image_missing', `no runtime for ${spec.image}`)
+    if (spec.ssh) throw new ContainerError('engine_fault', `${spec.name}: a sandbox publishes no SSH port`)
+    const texts = [spec.name, ...Object.entries(spec.env).flat()]
+    // A zero ends an argument: let through, a value could add arguments of its own.
+    if (texts.some((text) => text.includes('\0'))) {
+      throw new ContainerError('engine_fault', `${spec.name}: a zero byte in its environment`)
+    }
+    for (const mount of spec.mounts) {
+      const isClean = isAbsolute(mount.target) && normalize(mount.target) === mount.target
+      if (!isClean) throw new ContainerError('engine_fault', `${mount.target} is no clean absolute path`)
+      const isThere = mount.type === 'volume' ? store.hasVolume(mount.volume) : exists(mount.source)
+      const source = mount.type === 'volume' ? `volume ${mount.volume}` : mount.source
+      if (!(await isThere))
+        throw new ContainerError('engine_fault', `${spec.name}: there is no ${source} to mount`)
+    }
+  }
+
+  async function launchOf(id: string, spec: ContainerSpec): Promise<Launch> {
+    const image = await resolve(spec.image)
+    if (!image) throw new ContainerError('image_missing', `no runtime for ${spec.image}`)
+    const plan = cgroups && planCgroups(cgroups, id, spec, cpus)
+    const facts: LaunchFacts = {
+      folders,
+      containerFolder: store.folderOf(id),
+      bwrapPath,
+      isRoot,
+      resourceLimits: plan
+        ? null
+        : { memoryBytes: spec.memoryBytes, processes: spec.maxProcesses + (await ownThreads()) },
+      processFiles: plan?.processFiles ?? [],
+    }
+    return {
+      id,
+      script: launchScript(spec, image, facts),
+      bwrapArguments: bwrapArguments(spec, image, facts),
+      cgroups: plan,
+      restart: options.restart ?? defaultRestartPolicy,
+      log: logCaps,
+      journal: folders.journal,
+    }
+  }
+}
+
+/** The limit of processes counts all of a user's, so the container's share comes on top of what runs already. */
+async function ownThreads(): Promise<number> {
+  const { readdir } = await import('node:fs/promises')
+  const uid = process.getuid?.() ?? 0
+  let count = 0
+  for (const entry of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const status = await readFile(`/proc/${entry}/status`, 'utf8').catch(() => '')
+    if (new RegExp(`^Uid:\\s+${uid}\\s`, 'm').test(status))
+      count += Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 0)
+  }
+  return count
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ContainerError, type ContainerSpec, type ContainerState } from '../port.ts'
+import {
+  containerFiles,
+  type Folders,
+  readJson,
+  type StoredSpec,
+  type StoredState,
+  writeJson,
+} from './folders.ts'
+import { volumeData } from './launch.ts'
+import { livingSupervisor } from './lock.ts'
+import { removeTree } from './remove-tree.ts'
+
+/** The containers and volumes of an installation as folders. Knows files, starts nothing. */
+export function createStore(folders: Folders, isRoot: boolean) {
+  const folderOf = (id: string) => join(folders.containers, safeId(id))
+
+  return {
+    folderOf,
+
+    /** Makes the shared folders and the files of /etc that agents see. */
+    async prepare(): Promise<void> {
+      for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 })
+      const files = {
+        passwd: [
+          'root:x:0:0:root:/root:/bin/sh',
+          'developer:x:1000:1000::/home/developer:/bin/bash',
+          'roost-reader:x:1001:1000::/home/developer:/bin/bash',
+          'nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin',
+        ],
+        group: ['root:x:0:', 'developer:x:1000:', 'nogroup:x:65534:'],
+        hosts: ['127.0.0.1 localhost', '::1 localhost'],
+        'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files dns'],
+      }
+      for (const [file, lines] of Object.entries(files)) {
+        await writeFile(join(folders.etc, file), `${lines.join('\n')}\n`, { mode: 0o644 })
+      }
+    },
+
+    async add(spec: ContainerSpec): Promise<string> {
+      const id = randomBytes(16).toString('hex')
+      const folder = folderOf(id)
+      const fresh = join(folders.containers, `.new-${id}`)
+      await claimName(spec.name, id)
+      try {
+        await mkdir(join(fresh, containerFiles.tmp), { recursive: true, mode: 0o700 })
+        const createdAt = new Date().toISOString()
+        writeJson(join(fresh, containerFiles.spec), { id, createdAt, spec } satisfies StoredSpec)
+        // In one step, so that no list ever shows a container without its spec.
+        await rename(fresh, folder)
+      } catch (error) {
+        await unlink(join(folders.names, spec.name)).catch(() => {})
+        await rm(fresh, { recursive: true, force: true })
+        throw error
+      }
+      return id
+    },
+
+    spec: (id: string): Promise<StoredSpec | null> =>
+      isId(id) ? readJson<StoredSpec>(join(folderOf(id), containerFiles.spec)) : Promise.resolve(null),
+
+    async rename(id: string, stored: StoredSpec, name: string): Promise<void> {
+      if (stored.spec.name === name) return
+      await claimName(name, id)
+      writeJson(join(folderOf(id), containerFiles.spec), { ...stored, spec: { ...stored.spec, name } })
+      await unlink(join(folders.names, stored.spec.name)).catch(() => {})
+    },
+
+    async remove(id: string, name: string): Promise<void> {
+      const gone = join(folders.containers, `.gone-${id}`)
+      await rename(folderOf(id), gone)
+      await unlink(join(folders.names, name)).catch(() => {})
+      await removeTree(gone)
+    },
+
+    ids: async (): Promise<string[]> => (await readdir(folders.containers).catch(() => [])).filter(isId),
+
+    runState: (id: string): Promise<StoredState | null> =>
+      readJson<StoredState>(join(folderOf(id), containerFiles.state)),
+
+    /** What is written, and what a dead supervisor could not write any more. */
+    async state(id: string): Promise<ContainerState | null> {
+      if (!isId(id)) return null
+      const folder = folderOf(id)
+      const stored = await readJson<StoredSpec>(join(folder, containerFiles.spec))
+      if (!stored) return null
+      const run = await readJson<StoredState>(join(folder, containerFiles.state))
+      const { spec } = stored
+      const isRunning = run?.status === 'running' && (await livingSupervisor(folder)) !== null
+      return {
+        id,
+        name: spec.name,
+        labels: spec.labels,
+        status: run === null ? 'created' : isRunning ? 'running' : 'stopped',
+        exitCode: isRunning ? null : (run?.exitCode ?? null),
+        oomKilled: !isRunning && (run?.oomKilled ?? false),
+        startedAt: run?.startedAt ?? null,
+        volumes: spec.mounts.flatMap((mount) => (mount.type === 'volume' ? [mount.volume] : [])),
+      }
+    },
+
+    async addVolume(name: string, labels: Record<string, string>): Promise<void> {
+      const data = volumeData(folders, name)
+      await mkdir(join(data, '..'), { recursive: true, mode: 0o700 })
+      const isNew = await mkdir(data, { mode: 0o755 }).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === 'EEXIST') return false
+          throw error
+        },
+      )
+      if (!isNew) return
+      // As root the container's `developer` is uid 1000 outside too; otherwise it is whoever runs the platform.
+      if (isRoot) await own(data)
+      writeJson(join(data, '..', 'labels.json'), labels)
+    },
+
+    async removeVolume(name: string): Promise<void> {
+      await removeTree(join(volumeData(folders, name), '..'))
+    },
+
+    volumes: (): Promise<string[]> => readdir(folders.volumes).catch(() => []),
+
+    hasVolume: (name: string): Promise<boolean> =>
+      stat(volumeData(folders, name)).then(
+        (entry) => entry.isDirectory(),
+        () => false,
+      ),
+  }
+
+  async function claimName(name: string, id: string): Promise<void> {
+    const path = join(folders.names, name)
+    for (let tries = 0; tries < 2; tries += 1) {
+      try {
+        await writeFile(path, id, { flag: 'wx', mode: 0o600 })
+        return
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+        if (!(await isAbandoned(path))) break
+        await unlink(path).catch(() => {})
+      }
+    }
+    throw new ContainerError('name_taken', `the name ${name} is taken`)
+  }
+
+  /** A name whose container never came to be, because its maker died in between; a minute is ample for making one. */
+  async function isAbandoned(path: string): Promise<boolean> {
+    const holder = await readFile(path, 'utf8').catch(() => '')
+    if (isId(holder) && (await readJson(join(folderOf(holder), containerFiles.spec)))) return false
+    const entry = await stat(path).catch(() => null)
+    return entry !== null && Date.now() - entry.mtimeMs > 60_000
+  }
+}
+
+export type Store = ReturnType<typeof createStore>
+
+async function own(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.chown(1000, 1000)
+  } finally {
+    await folder.close()
+  }
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}
+
+function safeId(id: string): string {
+  if (isId(id)) return id
+  throw new ContainerError('no_such_container', `no container ${JSON.stringify(id)}`)
+}
