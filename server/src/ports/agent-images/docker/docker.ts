@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import type Docker from 'dockerode'
+import {
+  type AgentImage,
+  AgentImageError,
+  type AgentImages,
+  type AgentRuntime,
+  agentRuntimes,
+} from '../port.ts'
+import { runtimePackages } from '../runtimes.ts'
+import { alone } from '../single-flight.ts'
+import { contentVersion, readAgentSource, type SourceFile } from '../source.ts'
+import { ensureBase, hasImage } from './base.ts'
+import { buildImage } from './build.ts'
+import { removeOlder } from './remove-older.ts'
+
+export const repository = 'roost-agent'
+
+export type DockerImagesOptions = {
+  docker: Docker
+  /** The repository that images are built from. */
+  root: string
+  /** Of the process: proxies for the build, npm's and apt's own settings. */
+  env: Record<string, string | undefined>
+}
+
+/** Images built by the engine over its API; no other tool is needed. Reads the source once, now. */
+export async function createDockerAgentImages(options: DockerImagesOptions): Promise<AgentImages> {
+  const { docker, root, env } = options
+  const files = await readAgentSource(root)
+  const zod = zodVersion(files)
+  const recipes = new Map(agentRuntimes.map((runtime) => [runtime, recipeOf(runtime, files, zod)]))
+
+  const recipe = (runtime: AgentRuntime): Recipe => {
+    const found = recipes.get(runtime)
+    if (!found) throw new AgentImageError('not_found', `There is no runtime ${JSON.stringify(runtime)}.`)
+    return found
+  }
+
+  return {
+    tagFor: (runtime) => recipe(runtime).image,
+    isReady: (runtime) => hasImage(docker, recipe(runtime).image.image),
+
+    async ensure(runtime, onProgress, signal) {
+      const { image, parameters } = recipe(runtime)
+      if (await hasImage(docker, image.image)) return
+      const tell = (text: string) => onProgress(`Agent image for ${runtime}: ${text}`)
+      const build = async () => {
+        if (await hasImage(docker, image.image)) return
+        const base = await ensureBase({ docker, onProgress, signal, env })
+        await buildImage({
+          docker,
+          tag: image.image,
+          files,
+          arguments: { BASE_IMAGE: base, ...parameters, ...proxies(env) },
+          labels: {
+            'roost.platform': 'agent-image',
+            'roost.runtime': runtime,
+            'roost.image-version': image.version,
+          },
+          onProgress: tell,
+          signal,
+        })
+        await removeOlder(docker, repository, runtime)
+      }
+      const onWait = () => tell('waiting for another process that builds it')
+      await alone('agent-images', build, { onWait, signal }).catch((error: unknown) => {
+        if (!signal?.aborted) throw error
+        throw new AgentImageError('cancelled', 'Building the agent image was cancelled.', { cause: error })
+      })
+    },
+  }
+}
+
+type Recipe = { image: AgentImage; parameters: Record<string, string> }
+
+function recipeOf(runtime: AgentRuntime, files: SourceFile[], zod: string): Recipe {
+  const cli = runtimePackages[runtime]
+  const parameters = {
+    CLI_PACKAGE: cli.package,
+    CLI_VERSION: cli.version,
+    CLI_COMMAND: cli.command,
+    ZOD_VERSION: zod,
+  }
+  const version = contentVersion(files, parameters)
+  return { image: { image: `${repository}:${runtime}-${version}`, version }, parameters }
+}
+
+function zodVersion(files: SourceFile[]): string {
+  const path = join('contracts', 'package.json')
+  const text = files.find((file) => file.path === path)?.content.toString('utf8') ?? '{}'
+  const version = /"zod":\s*"([^"]+)"/.exec(text)?.[1]
+  if (!version) throw new AgentImageError('build_failed', `${path} names no version of zod.`)
+  return version
+}
+
+/** The names that the engine lets through to a build without the Dockerfile asking, and forgets afterwards. */
+function proxies(env: Record<string, string | undefined>): Record<string, string> {
+  const names = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+}

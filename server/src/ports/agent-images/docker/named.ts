@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import type Docker from 'dockerode'
+import { type AgentImage, AgentImageError, type AgentImages, type AgentRuntime } from '../port.ts'
+import { hasImage } from './base.ts'
+import { pull } from './pull.ts'
+
+/**
+ * Images that the operator names (`ROOST_AGENT_IMAGE`), fetched from their registry when the engine does not
+ * have them. `{runtime}` in the name stands for the runtime.
+ */
+export function createNamedAgentImages(docker: Docker, name: string): AgentImages {
+  const tagFor = (runtime: AgentRuntime): AgentImage => {
+    const image = name.replaceAll('{runtime}', runtime)
+    return { image, version: createHash('sha256').update(image).digest('hex').slice(0, 12) }
+  }
+  return {
+    tagFor,
+    isReady: (runtime) => hasImage(docker, tagFor(runtime).image),
+    async ensure(runtime, onProgress, signal) {
+      const { image } = tagFor(runtime)
+      if (await hasImage(docker, image)) return
+      onProgress(`Fetching ${image}`)
+      await pull({ docker, image, onProgress, signal }).catch((error: unknown) => {
+        if (signal?.aborted) throw new AgentImageError('cancelled', `Fetching ${image} was cancelled.`)
+        const why = error instanceof Error ? error.message : String(error)
+        throw new AgentImageError('not_found', `ROOST_AGENT_IMAGE: ${image} cannot be fetched: ${why}`, {
+          cause: error,
+        })
+      })
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { type AgentImages, type AgentRuntime, agentRuntimes } from './port.ts'
+
+export type FakeAgentImages = AgentImages & {
+  /** What was made, in order. */
+  readonly made: AgentRuntime[]
+  /** The next `ensure` of this runtime fails with the error. */
+  failNext(runtime: AgentRuntime, error: Error): void
+  /** As if the source had changed: other tags, nothing ready. */
+  changeSource(): void
+}
+
+/** Images in memory, all ready unless said otherwise. */
+export function createFakeAgentImages(options: { ready?: readonly AgentRuntime[] } = {}): FakeAgentImages {
+  let generation = 1
+  const ready = new Set(options.ready ?? agentRuntimes)
+  const failures = new Map<AgentRuntime, Error>()
+  const made: AgentRuntime[] = []
+  return {
+    made,
+    tagFor(runtime) {
+      const version = generation.toString(16).padStart(12, '0')
+      return { image: `roost-agent:${runtime}-${version}`, version }
+    },
+    isReady: async (runtime) => ready.has(runtime),
+    async ensure(runtime, onProgress) {
+      const failure = failures.get(runtime)
+      failures.delete(runtime)
+      if (failure) throw failure
+      if (ready.has(runtime)) return
+      onProgress(`Agent image for ${runtime}: making it`)
+      ready.add(runtime)
+      made.push(runtime)
+    },
+    failNext: (runtime, error) => failures.set(runtime, error),
+    changeSource() {
+      generation += 1
+      ready.clear()
+    },
+  }
+}

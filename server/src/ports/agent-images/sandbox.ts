@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AgentImageError, type AgentImages, type AgentRuntime } from './port.ts'
+import { run } from './run.ts'
+import { type RuntimePackage, runtimePackages } from './runtimes.ts'
+import { alone } from './single-flight.ts'
+import { contentVersion, readAgentSource } from './source.ts'
+
+export type SandboxImagesOptions = {
+  dataDir: string
+  root: string
+  env: Record<string, string | undefined>
+}
+
+/**
+ * Without an engine an agent's "image" is a folder that holds its runtime's CLI, installed with npm:
+ * `<data>/runtimes/<name>-<version>`, the command in `bin/`. Everything else a sandbox shares with this
+ * machine. The version also stands for the agent program, so that its change restarts agents as elsewhere.
+ */
+export async function createSandboxAgentImages(options: SandboxImagesOptions): Promise<AgentImages> {
+  const { dataDir, root, env } = options
+  const source = contentVersion(await readAgentSource(root), {})
+  const folder = (runtime: AgentRuntime): string => {
+    const { version } = runtimePackages[runtime]
+    return join(dataDir, 'runtimes', `${runtime}-${version}`)
+  }
+  const isReady = (runtime: AgentRuntime): Promise<boolean> =>
+    stat(join(folder(runtime), 'bin', runtimePackages[runtime].command)).then(
+      () => true,
+      () => false,
+    )
+
+  return {
+    tagFor(runtime) {
+      const cli = runtimePackages[runtime]
+      const version = createHash('sha256').update(`${source} ${cli.package}@${cli.version}`).digest('hex')
+      return { image: folder(runtime), version: version.slice(0, 12) }
+    },
+    isReady,
+    async ensure(runtime, onProgress, signal) {
+      if (await isReady(runtime)) return
+      const tell = (text: string) => onProgress(`Runtime ${runtime}: ${text}`)
+      const install = async () => {
+        if (await isReady(runtime)) return
+        tell(`installing ${runtimePackages[runtime].package} ${runtimePackages[runtime].version}`)
+        await installCli(runtimePackages[runtime], folder(runtime), env, signal)
+      }
+      const onWait = () => tell('waiting for another process that installs it')
+      await alone(`runtimes ${dataDir}`, install, { onWait, signal }).catch((error: unknown) => {
+        if (signal?.aborted) throw new AgentImageError('cancelled', `Installing ${runtime} was cancelled.`)
+        if (error instanceof AgentImageError) throw error
+        const why = error instanceof Error ? error.message : String(error)
+        throw new AgentImageError('build_failed', `The runtime ${runtime} cannot be installed: ${why}`, {
+          cause: error,
+        })
+      })
+    },
+  }
+}
+
+/** Beside its place first, then moved there: a half-made folder is never taken for a whole one. */
+async function installCli(
+  cli: RuntimePackage,
+  folder: string,
+  env: Record<string, string | undefined>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const half = `${folder}.half`
+  await rm(half, { recursive: true, force: true })
+  await mkdir(half, { recursive: true, mode: 0o755 })
+  await run(
+    // `--global` with a prefix of its own gives the layout of an image: bin/ and lib/node_modules/.
+    [
+      'npm',
+      'install',
+      '--global',
+      '--prefix',
+      half,
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts=false',
+      `--allow-scripts=${cli.package}`,
+      `${cli.package}@${cli.version}`,
+    ],
+    { env, signal },
+  )
+  await rm(folder, { recursive: true, force: true })
+  await rename(half, folder)
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { createConnection, createServer, type Server, type Socket } from 'node:net'
+
+/**
+ * Runs `work` while no other process of this machine runs work of the same name. The lock is a socket in
+ * the kernel's abstract namespace: it needs no file, and the kernel takes it back when its holder dies,
+ * however it dies. `onWait` is called once when somebody else holds it.
+ */
+export async function alone<T>(
+  name: string,
+  work: () => Promise<T>,
+  options: { onWait?: () => void; signal?: AbortSignal } = {},
+): Promise<T> {
+  const address = `\0roost-${createHash('sha256').update(name).digest('hex').slice(0, 24)}`
+  let waited = false
+  for (;;) {
+    options.signal?.throwIfAborted()
+    const held = await hold(address)
+    if (held) {
+      try {
+        return await work()
+      } finally {
+        await held.release()
+      }
+    }
+    if (!waited) options.onWait?.()
+    waited = true
+    await untilReleased(address, options.signal)
+  }
+}
+
+/** Null when somebody else holds the address. */
+function hold(address: string): Promise<{ release(): Promise<void> } | null> {
+  return new Promise((resolve, reject) => {
+    const waiting = new Set<Socket>()
+    const server: Server = createServer((socket) => {
+      waiting.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => waiting.delete(socket))
+    })
+    server.on('error', (error) =>
+      'code' in error && error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    )
+    server.listen(address, () => {
+      server.unref()
+      resolve({
+        release: () =>
+          new Promise((done) => {
+            server.close(() => done())
+            for (const socket of waiting) socket.destroy()
+          }),
+      })
+    })
+  })
+}
+
+/** The holder keeps our connection open until it is done or dead; a refused one means that it just ended. */
+function untilReleased(address: string, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = createConnection(address)
+    const done = () => {
+      signal?.removeEventListener('abort', done)
+      socket.destroy()
+      resolve()
+    }
+    signal?.addEventListener('abort', done, { once: true })
+    socket.on('error', done)
+    socket.on('close', done)
+    // Reading is what lets the end of the stream be seen.
+    socket.resume()
+  })
+}

@@ -1,0 +1,45 @@
+/**
+ * Makes the images that agents run in: all of them, or those of the runtimes named as arguments. Prints what
+ * it does, ends when all are there. `--check` makes nothing and says which are missing.
+ */
+import { parseArgs } from 'node:util'
+import { ConfigError, parseConfig } from '../config.ts'
+import { openAgentImages } from '../ports/agent-images/open.ts'
+import { AgentImageError, type AgentRuntime, agentRuntimes } from '../ports/agent-images/port.ts'
+import { connect } from '../ports/containers/docker/connect.ts'
+import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
+
+const { values, positionals } = parseArgs({
+  options: { check: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+
+const stop = new AbortController()
+stopRequested().then(() => stop.abort())
+
+try {
+  const config = parseConfig(process.env)
+  const { containersUrl, agentImage, dataDir } = config
+  const images = await openAgentImages(containersUrl, { connect, agentImage, dataDir, env: process.env })
+  for (const runtime of chosen(positionals)) {
+    if (values.check) {
+      const { image } = images.tagFor(runtime)
+      console.log(`${runtime} ${image} ${(await images.isReady(runtime)) ? 'ready' : 'missing'}`)
+      continue
+    }
+    await images.ensure(runtime, (text) => tell({ type: 'progress', text }), stop.signal)
+  }
+  process.exit(0)
+} catch (error) {
+  if (error instanceof ConfigError) fail(error.message, exitConfig)
+  if (error instanceof AgentImageError) fail(error.message, error.fault === 'cancelled' ? 130 : 1)
+  throw error
+}
+
+function chosen(names: string[]): readonly AgentRuntime[] {
+  if (names.length === 0) return agentRuntimes
+  const unknown = names.find((name) => !agentRuntimes.some((runtime) => runtime === name))
+  if (unknown !== undefined)
+    fail(`There is no runtime ${JSON.stringify(unknown)}: ${agentRuntimes.join(', ')}`, 2)
+  return agentRuntimes.filter((runtime) => names.includes(runtime))
+}
