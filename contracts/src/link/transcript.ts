@@ -21,9 +21,15 @@ export type ContentBlock =
 export type AssistantLine = {
   type: 'assistant'
   message: { role: 'assistant'; model?: string; content: ContentBlock[]; usage?: TokenUsage }
+  /** The call of a subagent's tool that this belongs to; absent in the turn's own answer. */
+  parent_tool_use_id?: string
 }
 export type ToolResult = { type: 'tool_result'; tool_use_id: string; content: string; is_error?: boolean }
-export type UserLine = { type: 'user'; message: { role: 'user'; content: ToolResult[] } }
+export type UserLine = {
+  type: 'user'
+  message: { role: 'user'; content: ToolResult[] }
+  parent_tool_use_id?: string
+}
 
 export type ResultLine = {
   type: 'result'

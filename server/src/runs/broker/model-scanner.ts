@@ -1,0 +1,115 @@
+/**
+ * Reads the models that a JSON object names at its top level, while its bytes pass by. Nothing of the body
+ * is kept but short texts, so a request of 64 MiB costs no memory; long strings are skipped by a native
+ * search for their end.
+ */
+export type ModelScanner = {
+  /** The models in this piece; a text that is cut by its end comes with the next piece. */
+  feed(chunk: Buffer): string[]
+}
+
+const quote = 0x22
+const backslash = 0x5c
+/** Longer texts are neither the key nor a model. */
+const longest = 400
+
+export function createModelScanner(): ModelScanner {
+  let depth = 0
+  let isInString = false
+  let isEscaped = false
+  /** Bytes of the string that is being read, while it may matter; null when it does not. */
+  let read: number[] | null = null
+  let isTooLong = false
+  let isKeyNext = false
+  let isModelNext = false
+
+  /** From inside a string to behind its end; the place where reading goes on. */
+  function readString(chunk: Buffer, start: number): number {
+    let at = start
+    while (at < chunk.length) {
+      if (read === null && !isEscaped) {
+        const end = nextMark(chunk, at)
+        if (end < 0) return chunk.length
+        at = end
+      }
+      const byte = chunk[at] ?? 0
+      at += 1
+      if (isEscaped) isEscaped = false
+      else if (byte === backslash) isEscaped = true
+      else if (byte === quote) {
+        isInString = false
+        return at
+      }
+      if (read) {
+        read.push(byte)
+        if (read.length > longest) {
+          isTooLong = true
+          read = null
+        }
+      }
+    }
+    return at
+  }
+
+  return {
+    feed(chunk) {
+      const found: string[] = []
+      let at = 0
+      while (at < chunk.length) {
+        if (isInString) {
+          at = readString(chunk, at)
+          if (isInString) break
+          const text = isTooLong ? '' : textOf(read)
+          if (isModelNext) found.push(isTooLong ? '(a name of more than 400 characters)' : text)
+          isModelNext = isKeyNext && text === 'model'
+          read = null
+          continue
+        }
+        const byte = chunk[at] ?? 0
+        at += 1
+        switch (byte) {
+          case quote:
+            isInString = true
+            isTooLong = false
+            read = depth === 1 && (isKeyNext || isModelNext) ? [] : null
+            break
+          case 0x7b: // {
+          case 0x5b: // [
+            depth += 1
+            isKeyNext = depth === 1 && byte === 0x7b
+            isModelNext = false
+            break
+          case 0x7d: // }
+          case 0x5d: // ]
+            depth -= 1
+            break
+          case 0x2c: // ,
+            isKeyNext = depth === 1
+            isModelNext = false
+            break
+          case 0x3a: // :
+            isKeyNext = false
+            break
+        }
+      }
+      return found
+    },
+  }
+}
+
+/** The next byte that ends a string or escapes what follows. */
+function nextMark(chunk: Buffer, from: number): number {
+  const end = chunk.indexOf(quote, from)
+  const within = chunk.subarray(from, end < 0 ? chunk.length : end).indexOf(backslash)
+  return within < 0 ? end : from + within
+}
+
+function textOf(bytes: number[] | null): string {
+  if (!bytes) return ''
+  const raw = Buffer.from(bytes).toString('utf8')
+  try {
+    return String(JSON.parse(`"${raw}"`))
+  } catch {
+    return raw
+  }
+}

@@ -1,0 +1,34 @@
+import { timingSafeEqual } from 'node:crypto'
+
+/** What a broker token stands for: one agent, and there one execution or one conversation. */
+export type Grant = { agentId: string; kind: 'execution' | 'session'; id: string }
+
+export type BrokerTokens = {
+  /** The same grant always has the same token, so none is stored and every replica knows all. */
+  mint(grant: Grant): string
+  /** Null for a token that was not minted here. */
+  read(token: string): Grant | null
+}
+
+/** `mac` is a keyed hash of the installation: who does not have its key cannot make a token. */
+export function createBrokerTokens(mac: (text: string) => string): BrokerTokens {
+  const sign = (body: string) => mac(`broker-token:${body}`)
+  return {
+    mint({ agentId, kind, id }) {
+      const body = `${agentId}.${kind === 'session' ? 's' : 'e'}.${id}`
+      return `${prefix}${body}.${sign(body)}`
+    },
+    read(token) {
+      const match = shape.exec(token)
+      const [, agentId, letter, id, signature] = match ?? []
+      if (!agentId || !letter || !id || !signature) return null
+      const expected = Buffer.from(sign(`${agentId}.${letter}.${id}`))
+      const given = Buffer.from(signature)
+      if (expected.length !== given.length || !timingSafeEqual(expected, given)) return null
+      return { agentId, kind: letter === 's' ? 'session' : 'execution', id }
+    },
+  }
+}
+
+const prefix = 'rbk_'
+const shape = /^rbk_([A-Za-z0-9_-]{1,100})\.([es])\.([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_=+/-]{20,200})$/

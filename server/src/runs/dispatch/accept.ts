@@ -1,0 +1,182 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import { createdEvent, type ExecutionRow, executionStore, queueStore } from '../executions/index.ts'
+import { storableText } from '../transcripts/index.ts'
+import type { AgentFact, AgentFacts } from './facts.ts'
+import type { RequestSnapshot, RunRequest } from './request.ts'
+import { effectiveTimeout, isBounded, maxChainDepth } from './rules.ts'
+import { attachmentStore } from './store.ts'
+
+export type Accepted = {
+  row: ExecutionRow
+  /** Place among the waiting, from 1; 0 when a slot is free for it. */
+  position: number
+}
+
+export type AcceptDeps = {
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  link: Pick<AgentLink, 'wake'>
+  facts: AgentFacts
+  queueDepth: number
+}
+
+export type Accept = {
+  /** The agent, when it takes runs. Throws `agent_not_found`, `agent_not_running`. Ask before the transaction. */
+  admit(agentId: string): Promise<AgentFact>
+  /**
+   * Takes a run in, inside the caller's transaction: the bound is checked, the row and its event are written,
+   * and the agent is woken after the commit. `agent` is what `admit` gave. Throws `queue_full`,
+   * `inter_agent_depth_exceeded`; then nothing is kept.
+   */
+  acceptIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<Accepted>
+}
+
+export function createAccept({ clock, events, link, facts, queueDepth }: AcceptDeps): Accept {
+  return {
+    async admit(agentId) {
+      const agent = await facts.find(agentId)
+      if (!agent) throw new Fault('agent_not_found')
+      if (agent.status !== 'running') {
+        throw new Fault('agent_not_running', `The agent "${agent.name}" is ${agent.status}: start it first.`)
+      }
+      return agent
+    },
+
+    async acceptIn(tx, agent, request) {
+      const now = clock.now()
+      const queue = queueStore(tx)
+      const number = await queue.lockQueue(agent.id)
+      const bounded = isBounded(request.triggeredBy, request.links?.scheduleId ?? null)
+      if (bounded) await refuseWhenFull(tx, agent, queueDepth)
+      const position = await positionIn(tx, agent, request.sessionId ?? null)
+      const chain_depth = await chainDepth(tx, request)
+      const row = rowOf(agent, request, { number, bounded, chain_depth, at: timestamp(now) })
+      await executionStore(tx).insert(row)
+      if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
+      await events.append(tx, createdEvent(row), now)
+      tx.onCommitted(() => link.wake(agent.id))
+      return { row, position }
+    },
+  }
+}
+
+async function refuseWhenFull(tx: Tx, agent: AgentFact, queueDepth: number): Promise<void> {
+  const waiting = await queueStore(tx).countBounded(agent.id)
+  if (waiting < queueDepth) return
+  const detail = `${waiting} executions are waiting for the agent "${agent.name}" already.`
+  throw new Fault('queue_full', detail, { agent_name: agent.name, queue_length: waiting })
+}
+
+async function positionIn(tx: Tx, agent: AgentFact, sessionId: string | null): Promise<number> {
+  const queue = queueStore(tx)
+  const [waiting, running] = [await queue.countWaiting(agent.id), await queue.runningOf(agent.id)]
+  const isBlocked = sessionId !== null && running.some((row) => row.serial_key === sessionId)
+  return waiting === 0 && running.length < agent.effective_slots && !isBlocked ? 0 : waiting + 1
+}
+
+/**
+ * Hops from a person to this run. A calling agent does not say which of its runs calls, so the deepest of
+ * them counts: a loop of agents cannot hide behind a shallow one.
+ */
+async function chainDepth(tx: Tx, { source }: RunRequest): Promise<number> {
+  if (!source.agent) return 0
+  const running = await queueStore(tx).runningOf(source.agent.id)
+  const depth = 1 + Math.max(0, ...running.map((row) => row.chain_depth))
+  if (depth > maxChainDepth) throw new Fault('inter_agent_depth_exceeded')
+  return depth
+}
+
+function rowOf(
+  agent: AgentFact,
+  request: RunRequest,
+  given: { number: number; bounded: boolean; chain_depth: number; at: string },
+): ExecutionRow {
+  const { source, links = {} } = request
+  const snapshot: RequestSnapshot = {
+    system_prompt: request.systemPrompt ?? null,
+    max_turns: request.maxTurns ?? null,
+    resume_session_id: request.resumeSessionId ?? null,
+    schedule: request.schedule ?? null,
+  }
+  return {
+    id: newId(),
+    agent_id: agent.id,
+    agent_name: agent.name,
+    agent_deleted: 0,
+    kind: request.kind,
+    status: 'queued',
+    triggered_by: request.triggeredBy,
+    message: storableText(request.message),
+    request: JSON.stringify(snapshot),
+    created_at: given.at,
+    queued_at: given.at,
+    queue_number: given.number,
+    is_bounded: given.bounded ? 1 : 0,
+    serial_key: request.kind === 'chat' ? (request.sessionId ?? null) : null,
+    timeout_seconds: effectiveTimeout(request.timeoutSeconds, agent.execution_timeout_seconds),
+    model: request.model ?? agent.model,
+    allowed_tools: request.allowedTools ? JSON.stringify(request.allowedTools) : null,
+    attempt_number: request.attempt?.number ?? 1,
+    retry_of_execution_id: request.attempt?.firstExecutionId ?? null,
+    schedule_id: links.scheduleId ?? null,
+    fan_out_id: links.fanOutId ?? null,
+    fan_out_task_id: links.fanOutTaskId ?? null,
+    loop_id: links.loopId ?? null,
+    reminder_id: links.reminderId ?? null,
+    session_id: request.sessionId ?? null,
+    parent_execution_id: links.parentExecutionId ?? null,
+    validates_execution_id: links.validatesExecutionId ?? null,
+    chain_depth: given.chain_depth,
+    source_user_id: source.userId,
+    source_user_email: source.userEmail,
+    source_agent_id: source.agent?.id ?? null,
+    source_agent_name: source.agent?.name ?? null,
+    source_mcp_key_id: source.key?.id ?? null,
+    source_mcp_key_name: source.key?.name ?? null,
+    source_mcp_scope: source.key?.scope ?? null,
+    ...notYet,
+  }
+}
+
+/** What a run that was just accepted has none of. */
+const notYet = {
+  started_at: null,
+  spawned_at: null,
+  completed_at: null,
+  duration_ms: null,
+  claim_token: null,
+  lease_expires_at: null,
+  last_line: 0,
+  line_offset: 0,
+  restarts: 0,
+  late_result_at: null,
+  cost_micros: null,
+  metered_requests: 0,
+  model_used: null,
+  context_used: null,
+  context_max: null,
+  input_tokens: null,
+  output_tokens: null,
+  cache_creation_tokens: null,
+  cache_read_tokens: null,
+  response: null,
+  error: null,
+  error_code: null,
+  terminal_reason: null,
+  skip_reason: null,
+  num_turns: null,
+  tool_count: null,
+  compact_events: null,
+  runtime_session_id: null,
+  retry_scheduled_at: null,
+  business_status: null,
+  validated_at: null,
+  validation_execution_id: null,
+  validation_report: null,
+  delivery: null,
+} satisfies Partial<ExecutionRow>

@@ -1,0 +1,206 @@
+import {
+  type ClaimAnswer,
+  fileChunkBytes,
+  leaseSeconds,
+  maxMessageBytes,
+  type Run,
+  type RunAttachment,
+} from '@roost/contracts/link/messages'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import {
+  activitySignal,
+  type ExecutionRow,
+  queueStore,
+  type RunHooks,
+  type Settle,
+  startedEvent,
+  type TurnContext,
+} from '../executions/index.ts'
+import type { Live } from '../transcripts/index.ts'
+import type { AgentFact, AgentFacts } from './facts.ts'
+import type { RequestSnapshot } from './request.ts'
+import { pick } from './rules.ts'
+import { attachmentStore } from './store.ts'
+import { systemPrompt } from './system-prompt.ts'
+
+export type ClaimDeps = Settle & {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Log
+  events: Pick<Outbox, 'append' | 'signal'>
+  live: Pick<Live, 'changed'>
+  hooks: RunHooks
+  facts: AgentFacts
+  link: Pick<AgentLink, 'wake'>
+  /** Where the run's model traffic goes, and the token that is good for it alone. */
+  brokerAccess(row: ExecutionRow): Run['broker']
+  /** The operator's part of every system prompt. */
+  platformPrompt(): Promise<string | null>
+}
+
+/** Of all waiting runs so many are looked at for those that may run: turns of busy conversations are passed by. */
+const lookAt = 500
+/** Runs of one answer: their longest messages and prompts together stay within one message of the link. */
+const maxRunsPerClaim = 8
+/** Half of a message is for attachments, the other half for what else a claim says. */
+const inlineAttachmentBytes = maxMessageBytes / 2
+
+/**
+ * Hands waiting runs to their agent, under a lease and a claim token that grows. The agent's queue is held
+ * while slots are counted, so that with any number of claimers no slot is given twice and the order holds.
+ */
+export function createClaim(deps: ClaimDeps) {
+  const { db, clock, log, events, live, hooks, facts, settle } = deps
+
+  async function take(agent: AgentFact, free: number): Promise<{ row: ExecutionRow; turn: Turn }[]> {
+    return db.atomically(async (tx) => {
+      const now = clock.now()
+      const queue = queueStore(tx)
+      const token = await queue.lockQueue(agent.id)
+      const running = await queue.runningOf(agent.id)
+      const slots = Math.min(free, agent.effective_slots - running.length)
+      if (slots <= 0) return []
+      const waiting = await queue.waitingOf(agent.id, lookAt)
+      const keys = running.map((row) => row.serial_key)
+      const claim = {
+        token,
+        at: timestamp(now),
+        leaseExpiresAt: timestamp(secondsLater(now, leaseSeconds)),
+      }
+      const taken: { row: ExecutionRow; turn: Turn }[] = []
+      const picked = pick(waiting, keys, slots)
+      if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))
+      for (const id of picked.slice(0, maxRunsPerClaim)) {
+        const row = await queue.claim(id, claim)
+        if (!row) continue
+        await events.append(tx, startedEvent(row), now)
+        taken.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
+        tx.onCommitted(() => {
+          live.changed(row.id)
+          events.signal(activitySignal(row, 'started'))
+        })
+      }
+      return taken
+    })
+  }
+
+  /** A run that cannot be put together ends as failed, so that it does not come back for ever. */
+  async function giveUp(row: ExecutionRow, error: unknown): Promise<void> {
+    log.error({ execution_id: row.id, agent: row.agent_name, err: error }, 'a run could not be handed out')
+    await db.atomically((tx) =>
+      settle(
+        tx,
+        row,
+        { statuses: ['running'], claimToken: row.claim_token ?? 0 },
+        {
+          status: 'failed',
+          error: 'The platform could not hand the run out.',
+          error_code: 'agent_error',
+        },
+      ),
+    )
+  }
+
+  return async function claim(agentId: string, free: number): Promise<ClaimAnswer> {
+    const agent = await facts.find(agentId)
+    // An agent that is told to stop ends what it has and begins nothing.
+    if (!agent || agent.status === 'stopped') return { runs: [] }
+    const platformPrompt = await deps.platformPrompt()
+    const runs: Run[] = []
+    let room = inlineAttachmentBytes
+    for (const { row, turn } of await take(agent, free)) {
+      try {
+        if (turn instanceof Error) throw turn
+        const attachments = await attachmentsOf(db, row, room)
+        room -= attachments.inlineBytes
+        runs.push(runOf(row, turn, agent, { platformPrompt, attachments, broker: deps.brokerAccess(row) }))
+      } catch (error) {
+        await giveUp(row, error)
+      }
+    }
+    return { runs }
+  }
+}
+
+/** What the conversation says of the turn; an error stands for a turn that cannot be taken. */
+type Turn = TurnContext | Error | null
+
+async function turnOf(
+  hooks: RunHooks,
+  tx: Parameters<RunHooks['registered']['turn'][number]>[0],
+  row: ExecutionRow,
+): Promise<Turn> {
+  for (const hook of hooks.registered.turn) {
+    const turn = await hook(tx, row)
+    if (turn) return turn
+  }
+  return new Error('The conversation of this turn is gone.')
+}
+
+async function attachmentsOf(
+  db: Db,
+  row: ExecutionRow,
+  room: number,
+): Promise<{ list: RunAttachment[]; inlineBytes: number }> {
+  const list = await attachmentStore(db).of(row.id)
+  const bytes = list.reduce((sum, { data_base64 }) => sum + data_base64.length, 0)
+  if (bytes <= room) return { list, inlineBytes: bytes }
+  return { list: list.map((attachment) => ({ ...attachment, data_base64: null })), inlineBytes: 0 }
+}
+
+function runOf(
+  row: ExecutionRow,
+  turn: TurnContext | null,
+  agent: AgentFact,
+  given: {
+    platformPrompt: string | null
+    attachments: { list: RunAttachment[] }
+    broker: Run['broker']
+  },
+): Run {
+  // Written by this feature when the run was accepted.
+  const request = JSON.parse(row.request) as RequestSnapshot
+  return {
+    execution_id: row.id,
+    claim_token: row.claim_token ?? 0,
+    kind: row.kind,
+    session_id: row.kind === 'chat' ? row.session_id : null,
+    message: turn ? turn.message : row.message,
+    system_prompt: systemPrompt({
+      row,
+      request,
+      agentName: agent.name,
+      platformPrompt: given.platformPrompt,
+      customInstructions: agent.custom_instructions,
+      skills: agent.skills_block,
+      callable: agent.callable_agents,
+    }),
+    model: row.model,
+    allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
+    max_turns: request.max_turns,
+    timeout_seconds: row.timeout_seconds,
+    resume_session_id: turn ? turn.resumeSessionId : request.resume_session_id,
+    attachments: given.attachments.list,
+    broker: given.broker,
+  }
+}
+
+/** A piece of an attachment that did not fit the claim; at most `fileChunkBytes` at a time. Null: no such one. */
+export async function readAttachment(
+  db: Db,
+  executionId: string,
+  piece: { index: number; offset: number; length: number },
+): Promise<{ data_base64: string; eof: boolean } | null> {
+  const attachment = await attachmentStore(db).at(executionId, piece.index)
+  if (!attachment) return null
+  const bytes = Buffer.from(attachment.data_base64, 'base64')
+  const end = Math.min(bytes.length, piece.offset + Math.min(piece.length, maxPieceBytes))
+  return { data_base64: bytes.toString('base64', piece.offset, end), eof: end >= bytes.length }
+}
+
+/** Larger than a file's chunk, far below what a message may hold. */
+const maxPieceBytes = 8 * fileChunkBytes

@@ -1,0 +1,29 @@
+import type { AgentSettings } from '@roost/contracts/link/messages'
+
+/** What dispatch needs to know of an agent; answered by the agents area, filled in `compose.ts`. */
+export type AgentFact = {
+  id: string
+  /** The name now. */
+  name: string
+  status: 'running' | 'stopped' | 'exited'
+  /** The longest a run may take. */
+  execution_timeout_seconds: number
+  /** Slots: the agent's own number, at most the platform's ceiling. */
+  effective_slots: number
+  /** The model of a run that names none; null leaves it to the runtime. */
+  model: string | null
+  custom_instructions: string | null
+  /** What the agent's skills say about themselves, for the system prompt. */
+  skills_block: string | null
+  /** Names of the agents that it may call. */
+  callable_agents: string[]
+  /** What the agent's program is told when it says hello. */
+  settings: AgentSettings
+}
+
+export type AgentFacts = {
+  /** Null: there is no such agent (any more). */
+  find(agentId: string): Promise<AgentFact | null>
+  /** Texts that must not appear in a transcript: the agent's key and its credentials. */
+  secrets(agentId: string): Promise<readonly string[]>
+}

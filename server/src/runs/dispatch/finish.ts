@@ -1,0 +1,152 @@
+import type { ResultAnswer, RunResult } from '@roost/contracts/link/messages'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import {
+  type Ending,
+  type ExecutionRow,
+  executionStore,
+  isFinal,
+  queueStore,
+  type RunHooks,
+  type Settle,
+} from '../executions/index.ts'
+import { keepLine, type Live, maskText, storableText, transcriptStore } from '../transcripts/index.ts'
+import type { createLines } from './lines.ts'
+import { isHeld } from './lines.ts'
+import { metricsOf } from './rules.ts'
+
+export type FinishDeps = Settle & {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  live: Pick<Live, 'changed'>
+  link: Pick<AgentLink, 'wake'>
+  hooks: RunHooks
+  lines: ReturnType<typeof createLines>
+  secretsOf(row: ExecutionRow): Promise<readonly string[]>
+}
+
+export type Reported = Omit<RunResult, 't'>
+
+/** How often one run is handed out again because the runtime's session was gone. */
+const maxRestarts = 1
+
+/**
+ * Takes the result of a run. It counts once and only under the present claim; what comes later is refused
+ * with the reason, and kept as a note in the log when it says something else than the record.
+ */
+export function createFinish(deps: FinishDeps) {
+  const { db, clock, live, link, hooks, settle, secretsOf } = deps
+
+  async function finish(agentId: string, reported: Reported): Promise<ResultAnswer> {
+    const hold = { id: reported.execution_id, agentId, claimToken: reported.claim_token }
+    const present = await executionStore(db).byId(hold.id)
+    if (!present || present.agent_id !== agentId) return { accepted: false, reason: 'stale_claim' }
+    const result = masked(reported, await secretsOf(present))
+    return db.atomically(async (tx): Promise<ResultAnswer> => {
+      const row = await executionStore(tx).byId(hold.id)
+      if (!row) return { accepted: false, reason: 'stale_claim' }
+      if (!isHeld(row, hold)) return refuse(tx, row, result)
+      if (await restart(tx, row, result)) return { accepted: true }
+      const tools = await transcriptStore(tx).countTools(row.id)
+      const from = { statuses: ['running' as const], claimToken: hold.claimToken }
+      const ended = await settle(tx, row, from, endingOf(row, result, tools))
+      if (!ended) return { accepted: false, reason: 'stale_claim' }
+      // A slot is free, and a conversation may go on.
+      tx.onCommitted(() => link.wake(agentId))
+      return { accepted: true }
+    })
+  }
+
+  /** The same execution goes back to its place in the queue, once, when the conversation has arranged it. */
+  async function restart(tx: Tx, row: ExecutionRow, result: Reported): Promise<boolean> {
+    if (result.status !== 'failed' || result.metadata.session_lost !== true) return false
+    if (row.kind !== 'chat' || row.restarts >= maxRestarts) return false
+    for (const hook of hooks.registered.sessionLost) {
+      if (!(await hook(tx, row, result))) continue
+      // Terminate may have been first: then the run stays as it is, and the result is stale.
+      if (!(await queueStore(tx).requeue(row.id, result.claim_token, row.restarts + 1))) return false
+      await note(
+        tx,
+        row,
+        'info',
+        'The runtime no longer knew this conversation: the turn starts again from the stored messages.',
+      )
+      tx.onCommitted(() => {
+        live.changed(row.id)
+        link.wake(row.agent_id)
+      })
+      return true
+    }
+    return false
+  }
+
+  async function refuse(tx: Tx, row: ExecutionRow, result: Reported): Promise<ResultAnswer> {
+    if (!isFinal(row.status) || row.claim_token !== result.claim_token) {
+      return { accepted: false, reason: 'stale_claim' }
+    }
+    const isNews = row.status !== result.status
+    if (isNews && (await executionStore(tx).markLateResult(row.id, timestamp(clock.now())))) {
+      const said = result.error ?? result.response ?? ''
+      await note(
+        tx,
+        row,
+        'warning',
+        `A result came after the run had ended as ${row.status}: ${result.status}. ${said.slice(0, 2000)}`.trim(),
+      )
+    }
+    return { accepted: false, reason: 'already_final' }
+  }
+
+  /** A line of the platform's own; only between claims, when the agent counts no lines. */
+  async function note(tx: Tx, row: ExecutionRow, level: 'info' | 'warning', message: string): Promise<void> {
+    const n = await executionStore(tx).nextLine(row.id)
+    const line: TranscriptLine = { type: 'system', subtype: 'notice', level, message: message.toWellFormed() }
+    await transcriptStore(tx).add(row, [keepLine(line, n, timestamp(clock.now()), [])])
+  }
+
+  return {
+    finish,
+
+    /**
+     * The HTTP form: lines and result in one. Lines that were sent over the link before are not stored again.
+     */
+    async report(agentId: string, reported: Reported, log: readonly TranscriptLine[]): Promise<ResultAnswer> {
+      const { execution_id, claim_token } = reported
+      for (let from = 1; from <= log.length; from += batch) {
+        const slice = log.slice(from - 1, from - 1 + batch)
+        const answer = await deps.lines(agentId, { execution_id, claim_token, from, lines: slice })
+        if ('stale' in answer) break
+      }
+      return finish(agentId, reported)
+    },
+  }
+}
+
+const batch = 500
+
+function masked(reported: Reported, secrets: readonly string[]): Reported {
+  const clean = (text: string | null) => (text === null ? null : maskText(storableText(text), secrets))
+  return {
+    ...reported,
+    response: clean(reported.response),
+    error: clean(reported.error),
+    runtime_session_id: clean(reported.runtime_session_id),
+  }
+}
+
+function endingOf(row: ExecutionRow, result: Reported, toolCount: number): Ending {
+  const isFailed = result.status === 'failed'
+  return {
+    status: result.status,
+    response: result.response,
+    error: isFailed ? (result.error ?? 'The run failed without saying why.') : result.error,
+    error_code: isFailed ? (result.error_code ?? 'agent_error') : result.error_code,
+    terminal_reason: result.terminal_reason,
+    runtime_session_id: result.runtime_session_id,
+    tool_count: result.metadata.tool_count ?? toolCount,
+    ...(result.execution_time_ms > 0 ? { duration_ms: result.execution_time_ms } : {}),
+    ...metricsOf(result.metadata, row.metered_requests > 0),
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  type HeldRun,
+  type Hello,
+  type HelloAnswer,
+  leaseSeconds,
+  protocolVersion,
+  type Started,
+  type StartedAnswer,
+} from '@roost/contracts/link/messages'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { LinkFault } from '../../ports/agent-link/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { type ExecutionRow, queueStore, type Settle } from '../executions/index.ts'
+import type { Live } from '../transcripts/index.ts'
+import type { AgentFacts } from './facts.ts'
+import { leaseFrom } from './lines.ts'
+
+export type HoldDeps = Settle & {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  live: Pick<Live, 'changed'>
+  facts: AgentFacts
+}
+
+/** What an agent holds and what the platform believes it holds, brought together. */
+export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
+  return {
+    /**
+     * An agent dialled in. Of the runs it holds, those under a present claim go on from the last stored
+     * line and the others are dropped. Of the runs that it should hold and does not, those that were never
+     * spawned go back to their place in the queue; the others were lost with it.
+     */
+    async hello(agentId: string, message: Omit<Hello, 't'>): Promise<HelloAnswer> {
+      if (message.protocol !== protocolVersion) {
+        const text = `The platform speaks protocol ${protocolVersion}, this agent ${message.protocol}.`
+        throw new LinkFault({ code: 'invalid_message', message: text })
+      }
+      const agent = await facts.find(agentId)
+      if (!agent) throw new LinkFault({ code: 'invalid_message', message: 'There is no such agent.' })
+      const { acked, drop } = await db.atomically((tx) => reconcile(tx, agentId, message.held))
+      return { settings: agent.settings, acked, drop, lease_seconds: leaseSeconds }
+    },
+
+    /** The runtime was spawned: from here on the run is not handed out again. */
+    async started(agentId: string, message: Omit<Started, 't'>): Promise<StartedAnswer> {
+      const now = clock.now()
+      const hold = { id: message.execution_id, agentId, claimToken: message.claim_token }
+      const isHeld = await queueStore(db).markSpawned(hold, timestamp(now), leaseFrom(now))
+      if (isHeld) live.changed(message.execution_id)
+      return isHeld ? { ok: true } : { stale: true }
+    },
+
+    /** Renews the leases of the runs that a beat names. */
+    async beat(agentId: string, executionIds: readonly string[]): Promise<void> {
+      await queueStore(db).renewLeases(agentId, executionIds, leaseFrom(clock.now()))
+    },
+  }
+
+  async function reconcile(
+    tx: Parameters<Settle['settle']>[0],
+    agentId: string,
+    held: readonly HeldRun[],
+  ): Promise<Pick<HelloAnswer, 'acked' | 'drop'>> {
+    const now = clock.now()
+    const queue = queueStore(tx)
+    await queue.lockQueue(agentId)
+    const running = new Map((await queue.runningOf(agentId)).map((row) => [row.id, row]))
+    const acked: Record<string, number> = {}
+    const drop: string[] = []
+    for (const run of held) {
+      const row = running.get(run.execution_id)
+      if (!row || row.claim_token !== run.claim_token) {
+        drop.push(run.execution_id)
+        continue
+      }
+      running.delete(row.id)
+      acked[row.id] = row.last_line - row.line_offset
+      const hold = { id: row.id, agentId, claimToken: run.claim_token }
+      // The word that it was spawned may have been lost with the link.
+      if (run.state !== 'accepted') await queue.markSpawned(hold, timestamp(now), leaseFrom(now))
+      else await queue.renewLeases(agentId, [row.id], leaseFrom(now))
+    }
+    for (const row of running.values()) await takeBack(tx, row)
+    return { acked, drop }
+  }
+
+  async function takeBack(tx: Parameters<Settle['settle']>[0], row: ExecutionRow): Promise<void> {
+    const claimToken = row.claim_token ?? 0
+    if (row.spawned_at === null) {
+      await queueStore(tx).requeue(row.id, claimToken, row.restarts)
+      return tx.onCommitted(() => live.changed(row.id))
+    }
+    await settle(tx, row, { statuses: ['running'], claimToken }, lostEnding)
+  }
+}
+
+/** The agent came back without the run, or did not come back at all. */
+export const lostEnding = {
+  status: 'failed',
+  error: 'The agent ended or was restarted while it worked on this run.',
+  error_code: 'agent_lost',
+  terminal_reason: 'crashed',
+} as const

@@ -1,0 +1,13 @@
+/**
+ * Dispatch: how work reaches an agent, and how nothing is lost on the way.
+ *
+ * Takes runs in (`acceptIn`), hands them out under a lease and a growing claim token, stores what the agent
+ * sends of them, takes their result once, and takes back what nobody works on. Owns the table
+ * `execution_attachments`; the rows are those of `executions`. Refuses to know what a conversation, a
+ * schedule or a loop is: they ask for runs, and take part in the end of theirs through `RunHooks`.
+ */
+export type { Accept, Accepted } from './accept.ts'
+export type { AgentFact, AgentFacts } from './facts.ts'
+export { type Attachment, type Links, type RunRequest, type Source, sourceOf } from './request.ts'
+export { dispatchRoutes } from './routes.ts'
+export { createDispatch, type Dispatch, type DispatchDeps } from './service.ts'

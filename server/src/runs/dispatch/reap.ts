@@ -1,0 +1,100 @@
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { type Ending, type ExecutionRow, queueStore, type Settle } from '../executions/index.ts'
+import type { Live } from '../transcripts/index.ts'
+import type { AgentFacts } from './facts.ts'
+import { lostEnding } from './hold.ts'
+import { judgeExpired, queueExpiryHours } from './rules.ts'
+
+export type ReapDeps = Settle & {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Log
+  link: Pick<AgentLink, 'isConnected' | 'wake'>
+  live: Pick<Live, 'changed'>
+  facts: AgentFacts
+}
+
+/** Runs of one pass; the next one follows within seconds. */
+const batch = 200
+
+/** What nobody reports: runs whose agent fell silent, runs that waited too long, wakes that were lost. */
+export function createReap(deps: ReapDeps) {
+  const { db, clock, log, link, live, facts, settle } = deps
+
+  async function judge(row: ExecutionRow): Promise<void> {
+    const agent = await facts.find(row.agent_id)
+    const verdict = judgeExpired({
+      isSpawned: row.spawned_at !== null,
+      isLinked: link.isConnected(row.agent_id),
+      isContainerRunning: agent?.status === 'running',
+      startedAt: new Date(row.started_at ?? row.created_at),
+      timeoutSeconds: row.timeout_seconds,
+      now: clock.now(),
+    })
+    if (verdict === 'leave') return
+    log.info({ execution_id: row.id, agent: row.agent_name, verdict }, 'a run without its agent')
+    if (verdict === 'requeue') return requeue(row)
+    await end(row, verdict === 'overdue' || agent?.status === 'running' ? leaseEnding : lostEnding)
+  }
+
+  async function requeue(row: ExecutionRow): Promise<void> {
+    const stillExpired = await db.atomically(async (tx) => {
+      const present = await queueStore(tx).stillExpired(row)
+      return present && (await queueStore(tx).requeue(row.id, row.claim_token ?? 0, row.restarts))
+    })
+    if (!stillExpired) return
+    live.changed(row.id)
+    link.wake(row.agent_id)
+  }
+
+  async function end(row: ExecutionRow, ending: Ending): Promise<void> {
+    await db.atomically(async (tx) => {
+      // A beat may have come meanwhile.
+      if (!(await queueStore(tx).stillExpired(row))) return
+      await settle(tx, row, { statuses: ['running'], claimToken: row.claim_token ?? 0 }, ending)
+    })
+  }
+
+  return {
+    /** Runs whose lease has run out. */
+    async leases(signal: AbortSignal): Promise<void> {
+      for (const row of await queueStore(db).leaseExpired(timestamp(clock.now()), batch)) {
+        if (signal.aborted) return
+        await judge(row)
+      }
+    },
+
+    /** Runs that never got a slot. */
+    async expire(signal: AbortSignal): Promise<void> {
+      const cutoff = new Date(clock.now().getTime() - queueExpiryHours * 3_600_000)
+      for (const row of await queueStore(db).queuedBefore(timestamp(cutoff), batch)) {
+        if (signal.aborted) return
+        await db.atomically((tx) => settle(tx, row, { statuses: ['queued'] }, expiredEnding))
+      }
+    },
+
+    /** Agents with something to do: a wake may have been lost. */
+    async nudge(signal: AbortSignal): Promise<void> {
+      for (const agentId of await queueStore(db).agentsWithWaiting()) {
+        if (signal.aborted) return
+        link.wake(agentId)
+      }
+    },
+  }
+}
+
+const leaseEnding = {
+  status: 'failed',
+  error: 'The agent stopped reporting on this run.',
+  error_code: 'lease_expired',
+  terminal_reason: 'crashed',
+} as const
+
+const expiredEnding = {
+  status: 'failed',
+  error: `The run waited more than ${queueExpiryHours} hours for a slot.`,
+  error_code: 'queue_expired',
+} as const

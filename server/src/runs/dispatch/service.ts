@@ -1,0 +1,161 @@
+import type { AgentCalls, Partial as PartialSignal, Run } from '@roost/contracts/link/messages'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { AgentLink, LinkHandlers } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import {
+  type ExecutionRow,
+  executionStore,
+  queueStore,
+  type RunHooks,
+  type Settle,
+} from '../executions/index.ts'
+import type { Live } from '../transcripts/index.ts'
+import { type Accept, createAccept } from './accept.ts'
+import { createAgentEnd } from './agent-end.ts'
+import { createClaim, readAttachment } from './claim.ts'
+import type { AgentFacts } from './facts.ts'
+import { createFinish, type Reported } from './finish.ts'
+import { createHold } from './hold.ts'
+import { createLines, isHeld } from './lines.ts'
+import { createReap } from './reap.ts'
+import { attachmentStore } from './store.ts'
+
+export type DispatchDeps = Settle & {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Log
+  events: Pick<Outbox, 'append' | 'signal'>
+  live: Live
+  link: AgentLink
+  hooks: RunHooks
+  facts: AgentFacts
+  /** Where the run's model traffic goes, and the token that is good for it alone. */
+  brokerAccess(row: ExecutionRow): Run['broker']
+  platformPrompt(): Promise<string | null>
+  /** How many runs may wait for one agent. */
+  queueDepth: number
+}
+
+export type Dispatch = Accept & {
+  /** What is done with the messages of agents; `beat` is the part that renews leases. */
+  handlers: Pick<
+    LinkHandlers,
+    'hello' | 'claim' | 'started' | 'lines' | 'result' | 'attachment' | 'partial'
+  > & {
+    connected(agent: { agentId: string }): void
+  }
+  /** Renews the leases of the runs that a beat names, over the link or over HTTP. */
+  beat(agentId: string, beat: Pick<AgentCalls['beat']['request'], 'executions'>): Promise<void>
+  /** The result of a run with its transcript, as the HTTP callback brings it. */
+  report: ReturnType<typeof createFinish>['report']
+  agentStopped(tx: Tx, agentId: string): Promise<void>
+  agentDeleted(tx: Tx, agentId: string): Promise<void>
+  loops: { name: string; everySeconds: number; run(signal: AbortSignal): Promise<void> }[]
+}
+
+export function createDispatch(deps: DispatchDeps): Dispatch {
+  const { db, live, link, hooks, facts } = deps
+  const secretsOf = async (row: ExecutionRow) => [
+    ...(await facts.secrets(row.agent_id)),
+    deps.brokerAccess(row).token,
+  ]
+  const lines = createLines({ ...deps, secretsOf })
+  const { finish, report } = createFinish({ ...deps, lines, secretsOf })
+  const claim = createClaim(deps)
+  const { hello, started, beat } = createHold(deps)
+  const reap = createReap(deps)
+
+  hooks.onEnded((tx, row) => attachmentStore(tx).remove(row.id))
+
+  async function attachment(
+    agentId: string,
+    message: AgentCalls['attachment']['request'],
+  ): Promise<AgentCalls['attachment']['answer']> {
+    const { execution_id, claim_token, index, offset, length } = message
+    const row = await executionStore(db).byId(execution_id)
+    if (!row || !isHeld(row, { id: execution_id, agentId, claimToken: claim_token })) return { stale: true }
+    const piece = await readAttachment(db, execution_id, { index, offset, length })
+    return piece ?? { stale: true }
+  }
+
+  function partial(agentId: string, signal: PartialSignal): void {
+    // Never stored, so it costs no look-up; a void claim's piece is forgotten with the next line.
+    if (!lastClaims.holds(agentId, signal)) return
+    live.partial(signal.execution_id, { type: 'partial', kind: signal.kind, text: signal.text })
+  }
+
+  const lastClaims = createLastClaims()
+
+  return {
+    ...createAccept(deps),
+    ...createAgentEnd(deps),
+    report,
+    beat: (agentId, message) =>
+      beat(
+        agentId,
+        (message.executions ?? []).map((run) => run.execution_id),
+      ),
+    handlers: {
+      hello: async ({ agentId }, message) => {
+        const answer = await hello(agentId, message)
+        for (const run of message.held) {
+          if (!answer.drop.includes(run.execution_id)) lastClaims.note(agentId, run)
+        }
+        return answer
+      },
+      claim: async ({ agentId }, { free }) => {
+        const answer = await claim(agentId, free)
+        for (const run of answer.runs) lastClaims.note(agentId, run)
+        return answer
+      },
+      started: ({ agentId }, message) => started(agentId, message),
+      lines: ({ agentId }, message) => lines(agentId, message),
+      result: async ({ agentId }, message: Reported) => {
+        const answer = await finish(agentId, message)
+        lastClaims.forget(message.execution_id)
+        return answer
+      },
+      attachment: ({ agentId }, message) => attachment(agentId, message),
+      partial: ({ agentId }, signal) => partial(agentId, signal),
+      connected({ agentId }) {
+        queueStore(db)
+          .countWaiting(agentId)
+          .then((waiting) => {
+            if (waiting > 0) link.wake(agentId)
+          })
+          // The loop looks again within seconds.
+          .catch((error: unknown) => deps.log.warn({ err: error }, 'waiting runs were not looked for'))
+      },
+    },
+    loops: [
+      { name: 'runs.leases', everySeconds: 10, run: (signal) => reap.leases(signal) },
+      { name: 'runs.nudge', everySeconds: 10, run: (signal) => reap.nudge(signal) },
+      { name: 'runs.expire', everySeconds: 60, run: (signal) => reap.expire(signal) },
+    ],
+  }
+}
+
+/**
+ * Which agent holds which run under which claim, as far as this process has handed it out or was told in a
+ * hello: enough to pass on pieces of an answer, which come by the dozen each second and are stored nowhere.
+ */
+function createLastClaims() {
+  type Claimed = { execution_id: string; claim_token: number }
+  const claims = new Map<string, { agentId: string; token: number }>()
+  const most = 10_000
+  return {
+    note(agentId: string, { execution_id, claim_token }: Claimed): void {
+      claims.delete(execution_id)
+      claims.set(execution_id, { agentId, token: claim_token })
+      const oldest = claims.keys().next().value
+      if (claims.size > most && oldest !== undefined) claims.delete(oldest)
+    },
+    holds(agentId: string, { execution_id, claim_token }: Claimed): boolean {
+      const claim = claims.get(execution_id)
+      return claim?.agentId === agentId && claim.token === claim_token
+    },
+    forget: (executionId: string) => void claims.delete(executionId),
+  }
+}

@@ -1,0 +1,71 @@
+import type { ExecutionRow } from '../executions/index.ts'
+import type { RequestSnapshot } from './request.ts'
+
+export type PromptParts = {
+  row: Pick<
+    ExecutionRow,
+    | 'id'
+    | 'kind'
+    | 'session_id'
+    | 'triggered_by'
+    | 'attempt_number'
+    | 'timeout_seconds'
+    | 'source_user_email'
+    | 'source_agent_name'
+  >
+  request: RequestSnapshot
+  agentName: string
+  platformPrompt: string | null
+  customInstructions: string | null
+  /** What the agent's skills say about themselves. */
+  skills: string | null
+  /** Agents that this one may call. */
+  callable: readonly string[]
+}
+
+/**
+ * The system prompt of a run, in its fixed order: platform instructions, the operator's, the agent's own,
+ * the skills, the run's block, the task's own.
+ */
+export function systemPrompt(parts: PromptParts): string {
+  return [
+    platformInstructions(parts.agentName),
+    parts.platformPrompt,
+    parts.customInstructions,
+    parts.skills,
+    runBlock(parts),
+    parts.request.system_prompt,
+  ]
+    .map((part) => part?.trim())
+    .filter((part) => part)
+    .join('\n\n')
+}
+
+function platformInstructions(name: string): string {
+  return [
+    `You are the agent "${name}", hosted by Roost in a container of your own.`,
+    'Your workspace is /home/developer; it is kept between runs. Files that people send you are in /home/developer/uploads.',
+    'Your last message is the reply that the caller receives.',
+  ].join('\n')
+}
+
+/**
+ * A chat's block says nothing that changes from turn to turn: the conversation's process was started with
+ * it and lives on, and a system prompt that changed would end it.
+ */
+function runBlock({ row, request, callable }: PromptParts): string {
+  const lines =
+    row.kind === 'chat'
+      ? ['## This conversation', `Conversation: ${row.session_id ?? row.id}`]
+      : ['## This run', `Execution: ${row.id}`, `Trigger: ${row.triggered_by}`]
+  if (row.kind === 'task') {
+    if (request.schedule) lines.push(`Schedule: ${request.schedule.name}`)
+    if (request.schedule?.nextRunAt) lines.push(`Next run: ${request.schedule.nextRunAt}`)
+    if (row.attempt_number > 1) lines.push(`Attempt: ${row.attempt_number}`)
+  }
+  const caller = row.source_agent_name ? `agent ${row.source_agent_name}` : row.source_user_email
+  if (caller) lines.push(`Caller: ${caller}`)
+  if (row.kind === 'task') lines.push(`Time limit: ${row.timeout_seconds} seconds`)
+  if (callable.length > 0) lines.push(`Agents you may call: ${callable.join(', ')}`)
+  return lines.join('\n')
+}

@@ -1,0 +1,62 @@
+import type { NewEvent } from '../../foundation/outbox/index.ts'
+import { dollars, isPrivate, messagePreview } from './rules.ts'
+import type { ExecutionRow } from './store.ts'
+
+export function createdEvent(row: ExecutionRow): NewEvent {
+  return about(row, 'execution.created', preview(row))
+}
+
+export function startedEvent(row: ExecutionRow): NewEvent {
+  return about(row, 'execution.started', preview(row))
+}
+
+export function finishedEvent(row: ExecutionRow): NewEvent {
+  return about(row, 'execution.finished', {
+    duration_ms: row.duration_ms,
+    cost: dollars(row.cost_micros),
+    ...(row.error_code === null ? {} : { error_code: row.error_code }),
+  })
+}
+
+/** A signal: something begins or ends in the agent. */
+export function activitySignal(
+  row: Pick<ExecutionRow, 'id' | 'agent_id' | 'agent_name' | 'kind'>,
+  state: 'started' | 'completed' | 'failed' | 'cancelled',
+  tool?: { name: string; summary: string },
+): NewEvent {
+  return {
+    type: 'agent.activity',
+    agent_names: [row.agent_name],
+    agent_ids: [row.agent_id],
+    fields: {
+      execution_id: row.id,
+      activity_type: tool ? 'tool' : row.kind,
+      activity_state: state,
+      action: tool ? tool.summary : row.kind,
+      ...(tool ? { tool: tool.name } : {}),
+    },
+  }
+}
+
+function about(row: ExecutionRow, type: string, fields: Record<string, unknown>): NewEvent {
+  const { schedule_id, loop_id, fan_out_id } = row
+  return {
+    type,
+    agent_names: [row.agent_name],
+    agent_ids: [row.agent_id],
+    fields: {
+      execution_id: row.id,
+      status: row.status,
+      triggered_by: row.triggered_by,
+      ...(schedule_id === null ? {} : { schedule_id }),
+      ...(loop_id === null ? {} : { loop_id }),
+      ...(fan_out_id === null ? {} : { fan_out_id }),
+      ...fields,
+    },
+  }
+}
+
+/** An event goes to everybody who reaches the agent, so a private conversation's words are left out. */
+function preview(row: ExecutionRow): { message_preview?: string } {
+  return isPrivate(row) ? {} : { message_preview: messagePreview(row.message) }
+}

@@ -1,0 +1,37 @@
+/**
+ * Executions: the record of every run of every kind, and everything that is read from it.
+ *
+ * Owns the tables `executions` and `agent_queues`. Promises that the row is the truth about a run, that its
+ * end is decided once and told in the same transaction, and that a reader who follows a run misses no line
+ * and sees none twice. Refuses to know how runs come about and how they reach an agent: that is `dispatch`.
+ */
+export { activitySignal, createdEvent, startedEvent } from './events.ts'
+export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
+export { type Hold, type QueueStore, queueStore } from './queue-store.ts'
+export { executionRoutes, readerOf } from './routes.ts'
+export {
+  dollars,
+  isAdmin,
+  isFinal,
+  isParked,
+  isPrivate,
+  mayRead,
+  messagePreview,
+  metadataOf,
+} from './rules.ts'
+export {
+  createExecutions,
+  type Executions,
+  type ExecutionsDeps,
+  type Reader,
+} from './service.ts'
+export type { Ending, Settle } from './settle.ts'
+export {
+  type EndPatch,
+  type ExecutionRow,
+  type ExecutionStore,
+  executionStore,
+  type Usage,
+} from './store.ts'
+export { streamHeaders } from './stream.ts'
+export type { Watch, Watched } from './watch.ts'

@@ -1,0 +1,212 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { ExecutionRow } from './store.ts'
+import type { ExecutionTables } from './tables.ts'
+
+export type Waiting = { id: string; serial_key: string | null }
+
+/**
+ * The moves of the queue: each names the state it comes from and says whether it won. Whoever counts before
+ * it moves holds the agent's queue first (`lockQueue`), so that counts cannot be overtaken.
+ */
+export function queueStore(executor: Executor) {
+  const db = executor.withTables<ExecutionTables>()
+  return {
+    /** Holds the agent's queue until the transaction ends, and gives the next of its growing numbers. */
+    async lockQueue(agentId: string): Promise<number> {
+      const row = await db
+        .insertInto('agent_queues')
+        .values({ agent_id: agentId, last_number: 1 })
+        .onConflict((c) =>
+          c.column('agent_id').doUpdateSet((e) => ({ last_number: e('agent_queues.last_number', '+', 1) })),
+        )
+        .returning('last_number')
+        .executeTakeFirstOrThrow()
+      return row.last_number
+    },
+
+    /** Waiting runs that count against the bound. */
+    async countBounded(agentId: string): Promise<number> {
+      const row = await db
+        .selectFrom('executions')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'queued')
+        .where('is_bounded', '=', 1)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Every run that holds a slot. */
+    async runningOf(agentId: string): Promise<ExecutionRow[]> {
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'running')
+        .execute()
+    },
+
+    /** Waiting runs in the order in which they are handed out. */
+    async waitingOf(agentId: string, limit: number): Promise<Waiting[]> {
+      return db
+        .selectFrom('executions')
+        .select(['id', 'serial_key'])
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'queued')
+        .orderBy('queued_at')
+        .orderBy('queue_number')
+        .limit(limit)
+        .execute()
+    },
+
+    async countWaiting(agentId: string): Promise<number> {
+      const row = await db
+        .selectFrom('executions')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'queued')
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** queued → running. */
+    async claim(
+      id: string,
+      claim: { token: number; at: string; leaseExpiresAt: string },
+    ): Promise<ExecutionRow | null> {
+      const row = await db
+        .updateTable('executions')
+        .set((e) => ({
+          status: 'running' as const,
+          claim_token: claim.token,
+          started_at: claim.at,
+          spawned_at: null,
+          lease_expires_at: claim.leaseExpiresAt,
+          line_offset: e.ref('last_line'),
+        }))
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .returningAll()
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    /** running → queued, at its old place. The claim is void from here on. */
+    async requeue(id: string, claimToken: number, restarts: number): Promise<boolean> {
+      const result = await db
+        .updateTable('executions')
+        .set({
+          status: 'queued',
+          started_at: null,
+          spawned_at: null,
+          lease_expires_at: null,
+          restarts,
+        })
+        .where('id', '=', id)
+        .where('status', '=', 'running')
+        .where('claim_token', '=', claimToken)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    /** The runtime was spawned, or is known to be. False when the claim is void. */
+    async markSpawned(hold: Hold, at: string, leaseExpiresAt: string): Promise<boolean> {
+      const result = await held(hold)
+        .set((e) => ({
+          spawned_at: e.fn.coalesce('spawned_at', e.val(at)),
+          lease_expires_at: leaseExpiresAt,
+        }))
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    /** Takes the numbers up to `to` when `from` is still the last one. False: look again. */
+    async advanceLines(hold: Hold, from: number, to: number): Promise<boolean> {
+      const result = await held(hold).set({ last_line: to }).where('last_line', '=', from).executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async renewLeases(agentId: string, ids: readonly string[], leaseExpiresAt: string): Promise<void> {
+      if (ids.length === 0) return
+      await db
+        .updateTable('executions')
+        .set({ lease_expires_at: leaseExpiresAt })
+        .where('id', 'in', [...ids])
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'running')
+        .execute()
+    },
+
+    async leaseExpired(now: string, limit: number): Promise<ExecutionRow[]> {
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where('status', '=', 'running')
+        .where('lease_expires_at', '<', now)
+        .orderBy('lease_expires_at')
+        .limit(limit)
+        .execute()
+    },
+
+    /** The run is running under the same claim and its lease was not renewed since it was read. */
+    async stillExpired(row: ExecutionRow): Promise<boolean> {
+      const result = await db
+        .updateTable('executions')
+        .set({ lease_expires_at: row.lease_expires_at })
+        .where('id', '=', row.id)
+        .where('status', '=', 'running')
+        .where('claim_token', '=', row.claim_token)
+        .where('lease_expires_at', '=', row.lease_expires_at)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async queuedBefore(cutoff: string, limit: number): Promise<ExecutionRow[]> {
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where('status', '=', 'queued')
+        .where('queued_at', '<', cutoff)
+        .orderBy('queued_at')
+        .limit(limit)
+        .execute()
+    },
+
+    async waitingRows(agentId: string): Promise<ExecutionRow[]> {
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('status', 'in', ['queued', 'pending_retry'])
+        .execute()
+    },
+
+    async removeQueue(agentId: string): Promise<void> {
+      await db.deleteFrom('agent_queues').where('agent_id', '=', agentId).execute()
+    },
+
+    /** Agents for which something waits. */
+    async agentsWithWaiting(): Promise<string[]> {
+      const rows = await db
+        .selectFrom('executions')
+        .select('agent_id')
+        .distinct()
+        .where('status', '=', 'queued')
+        .execute()
+      return rows.map((row) => row.agent_id)
+    },
+  }
+
+  function held({ id, agentId, claimToken }: Hold) {
+    return db
+      .updateTable('executions')
+      .where('id', '=', id)
+      .where('agent_id', '=', agentId)
+      .where('claim_token', '=', claimToken)
+      .where('status', '=', 'running')
+  }
+}
+
+/** A run as an agent names it: valid while it is running under this claim. */
+export type Hold = { id: string; agentId: string; claimToken: number }
+export type QueueStore = ReturnType<typeof queueStore>

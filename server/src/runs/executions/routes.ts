@@ -1,0 +1,44 @@
+import {
+  getExecution,
+  getExecutionLog,
+  listAgentExecutions,
+  listRunningExecutions,
+  streamExecution,
+  terminateExecution,
+} from '@roost/contracts/runs/executions'
+import { type AgentCall, agentRoute, answer, type Route, streamAnswer } from '../../http/route.ts'
+import { mayRead } from './rules.ts'
+import type { Executions, Reader } from './service.ts'
+import { executionEvents, resumeAfter, streamHeaders } from './stream.ts'
+
+export function executionRoutes(executions: Executions): Route[] {
+  return [
+    agentRoute(listAgentExecutions, async (call) => {
+      const { rows, total } = await executions.list(readerOf(call), call.query)
+      return answer(rows, { headers: { 'x-total-count': String(total) } })
+    }),
+    agentRoute(listRunningExecutions, (call) => executions.running(readerOf(call))),
+    agentRoute(getExecution, (call) => executions.details(readerOf(call), call.params.id)),
+    agentRoute(getExecutionLog, (call) => executions.log(readerOf(call), call.params.id)),
+    agentRoute(terminateExecution, async (call) => {
+      const reply = await executions.terminate(readerOf(call), call.params.id)
+      call.request.note({ execution_id: reply.execution_id, outcome: reply.status })
+      return reply
+    }),
+    agentRoute(streamExecution, async (call) => {
+      const row = await executions.find(readerOf(call), call.params.id)
+      const events = executionEvents(executions.watch, row.id, {
+        after: resumeAfter(call.request.header('last-event-id'), call.query.after),
+        isShown: mayRead(call.caller, row),
+        signal: call.request.signal,
+      })
+      return streamAnswer('text/event-stream', events, {
+        headers: { ...streamHeaders, 'x-execution-id': row.id },
+      })
+    }),
+  ]
+}
+
+export function readerOf(call: Pick<AgentCall<unknown>, 'caller' | 'agent' | 'relation'>): Reader {
+  return { caller: call.caller, agentId: call.agent.id, relation: call.relation }
+}

@@ -1,0 +1,182 @@
+import {
+  type ExecutionDetails,
+  type ExecutionStatus,
+  type ExecutionSummary,
+  executionStatuses,
+  finalStatuses,
+  type RunMetadata,
+  type ToolCall,
+  type Trigger,
+  triggers,
+} from '@roost/contracts/runs/executions'
+import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import type { ExecutionsTable } from './tables.ts'
+
+/** Runs that hold a conversation of one person. */
+const privateTriggers: readonly Trigger[] = ['chat', 'session', 'workspace', 'voice']
+
+export function isFinal(status: ExecutionStatus): boolean {
+  return (finalStatuses as readonly ExecutionStatus[]).includes(status)
+}
+
+export function isPrivate(row: Pick<ExecutionsTable, 'triggered_by'>): boolean {
+  return privateTriggers.includes(row.triggered_by)
+}
+
+/** Keys act for a person only where they carry all that the person may: other scopes are narrower. */
+function actsForPerson(caller: SignedIn): boolean {
+  return caller.kind === 'session' || caller.key.scope === 'user' || caller.key.scope === 'system'
+}
+
+export function isAdmin(caller: SignedIn): boolean {
+  return actsForPerson(caller) && caller.user.role === 'admin'
+}
+
+/**
+ * Whether a caller who reaches the agent may see this run at all. A connector key and an agent that calls
+ * another one see what they started there.
+ */
+export function maySee(
+  caller: SignedIn,
+  relation: Relation,
+  row: Pick<ExecutionsTable, 'source_mcp_key_id'>,
+): boolean {
+  return (
+    !seesOwnRunsOnly(caller, relation) || (caller.kind === 'key' && row.source_mcp_key_id === caller.key.id)
+  )
+}
+
+export function seesOwnRunsOnly(caller: SignedIn, relation: Relation): boolean {
+  return relation === 'permitted' || (caller.kind === 'key' && caller.key.scope === 'connector')
+}
+
+/**
+ * Whether message, response and log are shown: of a private conversation only to the person who holds it,
+ * to the key that held it, and to admins.
+ */
+export function mayRead(
+  caller: SignedIn,
+  row: Pick<ExecutionsTable, 'triggered_by' | 'source_user_id' | 'source_mcp_key_id'>,
+): boolean {
+  if (!isPrivate(row) || isAdmin(caller)) return true
+  if (caller.kind === 'key' && caller.key.id === row.source_mcp_key_id) return true
+  return actsForPerson(caller) && caller.user.id === row.source_user_id
+}
+
+/** Undefined: not a value of the filter. */
+export function parseStatus(text: string): ExecutionStatus | undefined {
+  return executionStatuses.find((status) => status === text)
+}
+export function parseTrigger(text: string): Trigger | undefined {
+  return triggers.find((trigger) => trigger === text)
+}
+
+/** US dollars of micro-dollars. */
+export function dollars(micros: number | null): number | null {
+  return micros === null ? null : micros / 1_000_000
+}
+
+const previewLength = 120
+export function messagePreview(message: string): string {
+  return message.length > previewLength ? message.slice(0, previewLength).toWellFormed() : message
+}
+
+/** The row as a list shows it to this caller. */
+export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSummary {
+  const isShown = mayRead(caller, row)
+  return {
+    id: row.id,
+    agent_name: row.agent_name,
+    status: row.status,
+    message: isShown ? row.message : null,
+    triggered_by: row.triggered_by,
+    schedule_id: row.schedule_id,
+    created_at: row.created_at,
+    queued_at: row.queued_at,
+    started_at: row.started_at,
+    completed_at: row.completed_at,
+    duration_ms: row.duration_ms,
+    cost: dollars(row.cost_micros),
+    model_used: row.model_used,
+    context_used: row.context_used,
+    context_max: row.context_max,
+    input_tokens: row.input_tokens,
+    output_tokens: row.output_tokens,
+    attempt_number: row.attempt_number,
+    retry_of_execution_id: row.retry_of_execution_id,
+    retry_scheduled_at: row.retry_scheduled_at,
+    business_status: row.business_status,
+    fan_out_id: row.fan_out_id,
+    fan_out_task_id: row.fan_out_task_id,
+    loop_id: row.loop_id,
+    reminder_id: row.reminder_id,
+    session_id: row.session_id,
+    parent_execution_id: row.parent_execution_id,
+    chain_depth: row.chain_depth,
+    source_user_id: row.source_user_id,
+    source_user_email: row.source_user_email,
+    source_agent_name: row.source_agent_name,
+    source_mcp_key_id: row.source_mcp_key_id,
+    source_mcp_key_name: row.source_mcp_key_name,
+    source_mcp_scope: row.source_mcp_scope,
+    error_summary: row.error === null || !isShown ? null : row.error.slice(0, 200).toWellFormed(),
+    ...(row.agent_deleted === 1 && isAdmin(caller) ? { agent_deleted: true } : {}),
+    ...(isShown ? {} : { redacted: true }),
+  }
+}
+
+/** The row with its large fields, as this caller may see them. */
+export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: SignedIn): ExecutionDetails {
+  const isShown = mayRead(caller, row)
+  return {
+    ...summaryOf(row, caller),
+    response: isShown ? row.response : null,
+    error: isShown ? row.error : null,
+    error_code: row.error_code,
+    terminal_reason: row.terminal_reason,
+    skip_reason: row.skip_reason,
+    parked: isParked(row),
+    tool_calls: isShown ? tools : [],
+    compact_events: parseJson(row.compact_events) ?? [],
+    timeout_seconds: row.timeout_seconds,
+    allowed_tools: parseJson(row.allowed_tools),
+    model: row.model,
+    runtime_session_id: row.runtime_session_id,
+    num_turns: row.num_turns,
+    tool_count: row.tool_count,
+    validated_at: row.validated_at,
+    validation_execution_id: row.validation_execution_id,
+    validates_execution_id: row.validates_execution_id,
+    validation_report: isShown ? parseJson(row.validation_report) : null,
+    delivery: parseJson(row.delivery),
+  }
+}
+
+/** Claimed by the agent, runtime not yet spawned. */
+export function isParked(row: Pick<ExecutionsTable, 'status' | 'spawned_at'>): boolean {
+  return row.status === 'running' && row.spawned_at === null
+}
+
+/** What a run used, as replies carry it beside the response. */
+export function metadataOf(row: ExecutionsTable): RunMetadata {
+  return {
+    cost_usd: dollars(row.cost_micros),
+    duration_ms: row.duration_ms,
+    num_turns: row.num_turns,
+    tool_count: row.tool_count ?? 0,
+    session_id: row.runtime_session_id,
+    input_tokens: row.input_tokens ?? 0,
+    output_tokens: row.output_tokens ?? 0,
+    cache_creation_tokens: row.cache_creation_tokens ?? 0,
+    cache_read_tokens: row.cache_read_tokens ?? 0,
+    context_window: row.context_max,
+    context_tokens: row.context_used,
+    model_used: row.model_used,
+    compact_events: parseJson(row.compact_events) ?? [],
+  }
+}
+
+/** Columns hold JSON that this feature wrote itself. */
+function parseJson<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T)
+}

@@ -1,0 +1,160 @@
+import {
+  type ExecutionDetails,
+  type ExecutionLog,
+  type ExecutionSummary,
+  executionStatuses,
+  type RunningExecutions,
+  type Terminated,
+  type ToolCall,
+  triggers,
+} from '@roost/contracts/runs/executions'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db, Executor, Tx } from '../../ports/database/port.ts'
+import { type ExecutionToolsTable, type Live, transcriptStore } from '../transcripts/index.ts'
+import type { RunHooks } from './hooks.ts'
+import {
+  detailsOf,
+  isFinal,
+  isParked,
+  mayRead,
+  maySee,
+  messagePreview,
+  parseStatus,
+  parseTrigger,
+  seesOwnRunsOnly,
+  summaryOf,
+} from './rules.ts'
+import { createSettle, type Settle } from './settle.ts'
+import { type ExecutionFilter, type ExecutionRow, executionStore } from './store.ts'
+import { createTerminate } from './terminate.ts'
+import { createWatch, type Watch } from './watch.ts'
+
+export type ExecutionsDeps = {
+  db: Db
+  clock: Clock
+  events: Pick<Outbox, 'append' | 'signal'>
+  link: Pick<AgentLink, 'call'>
+  live: Live
+  hooks: RunHooks
+}
+
+/** Who looks, and at which agent they were admitted. */
+export type Reader = { caller: SignedIn; agentId: string; relation: Relation }
+export type ListQuery = { limit: number; offset: number; status?: string; triggered_by?: string }
+
+export type Executions = {
+  /** Newest first, with the number of all that match. Throws `unknown_filter`. */
+  list(reader: Reader, query: ListQuery): Promise<{ rows: ExecutionSummary[]; total: number }>
+  running(reader: Reader): Promise<RunningExecutions>
+  /** The three throw `execution_not_found` for unknown ids and runs of other agents. */
+  details(reader: Reader, id: string): Promise<ExecutionDetails>
+  log(reader: Reader, id: string): Promise<ExecutionLog>
+  terminate(reader: Reader, id: string): Promise<Terminated>
+  /** The row, when this reader may see it. Throws `execution_not_found`. */
+  find(reader: Reader, id: string): Promise<ExecutionRow>
+  watch: Watch
+  settle: Settle['settle']
+  /** The run that each session works on or waits for. */
+  inFlight(executor: Executor, sessionIds: readonly string[]): Promise<Map<string, string>>
+  toolCalls(executor: Executor, executionId: string): Promise<ToolCall[]>
+  /** The newest tool calls of an agent, for its activity. */
+  recentTools(agentId: string, limit: number): Promise<ExecutionToolsTable[]>
+  /** Hooks of the registry: history follows a rename, and stays for admins after a delete. */
+  agentRenamed(tx: Tx, agentId: string, name: string): Promise<void>
+}
+
+export function createExecutions(deps: ExecutionsDeps): Executions {
+  const { db, live, clock } = deps
+  const store = executionStore(db)
+  const { settle } = createSettle(deps)
+  const watch = createWatch({ db, live, clock })
+  const terminate = createTerminate({ db, link: deps.link, settle })
+
+  async function find(reader: Reader, id: string): Promise<ExecutionRow> {
+    const row = await store.byId(id)
+    if (!row || row.agent_id !== reader.agentId || !maySee(reader.caller, reader.relation, row)) {
+      throw new Fault('execution_not_found')
+    }
+    return row
+  }
+
+  return {
+    find,
+    watch,
+    settle,
+    async list(reader, query) {
+      const filter = filterOf(reader, query)
+      const [rows, total] = await Promise.all([store.list(filter, query), store.count(filter)])
+      return { rows: rows.map((row) => summaryOf(row, reader.caller)), total }
+    },
+    async running(reader) {
+      const rows = await store.running(reader.agentId)
+      return {
+        executions: rows
+          .filter((row) => maySee(reader.caller, reader.relation, row))
+          .map((row) => ({
+            execution_id: row.id,
+            started_at: row.started_at,
+            status: 'running' as const,
+            parked: isParked(row),
+            metadata: {
+              type: row.kind,
+              triggered_by: row.triggered_by,
+              message_preview: mayRead(reader.caller, row) ? messagePreview(row.message) : null,
+            },
+          })),
+      }
+    },
+    async details(reader, id) {
+      const row = await find(reader, id)
+      return detailsOf(row, await transcriptStore(db).toolCalls(id), reader.caller)
+    },
+    async log(reader, id) {
+      const row = await find(reader, id)
+      const isShown = mayRead(reader.caller, row)
+      return {
+        execution_id: row.id,
+        agent_name: row.agent_name,
+        has_log: row.last_line > 0,
+        log: isShown ? await transcriptStore(db).all(id) : [],
+        status: row.status,
+        started_at: row.started_at,
+        completed_at: row.completed_at,
+        message: isShown ? row.message : null,
+        ...(isShown ? {} : { redacted: true }),
+      }
+    },
+    async terminate(reader, id) {
+      const row = await find(reader, id)
+      if (isFinal(row.status)) return { status: 'already_finished', execution_id: id }
+      return terminate(id, reader.caller)
+    },
+    inFlight: (executor, sessionIds) => executionStore(executor).inFlight(sessionIds),
+    toolCalls: (executor, executionId) => transcriptStore(executor).toolCalls(executionId),
+    recentTools: (agentId, limit) => transcriptStore(db).recentTools(agentId, limit),
+    agentRenamed: (tx, agentId, name) => executionStore(tx).rename(agentId, name),
+  }
+}
+
+function filterOf({ caller, agentId, relation }: Reader, query: ListQuery): ExecutionFilter {
+  const filter: ExecutionFilter = { agentId }
+  if (query.status !== undefined) {
+    filter.status = parseStatus(query.status)
+    if (!filter.status) throw unknownFilter('status', query.status, executionStatuses)
+  }
+  if (query.triggered_by !== undefined) {
+    filter.triggeredBy = parseTrigger(query.triggered_by)
+    if (!filter.triggeredBy) throw unknownFilter('triggered_by', query.triggered_by, triggers)
+  }
+  if (seesOwnRunsOnly(caller, relation) && caller.kind === 'key') filter.keyId = caller.key.id
+  return filter
+}
+
+function unknownFilter(name: string, value: string, offered: readonly string[]): Fault {
+  const detail = `"${value}" is not a value of ${name}; offered are ${offered.join(', ')}.`
+  return new Fault('unknown_filter', detail, { filter: name, offered })
+}

@@ -1,0 +1,38 @@
+import type { Watch } from './watch.ts'
+
+/**
+ * A run as server-sent events: `id` is the line number, `data` one transcript object, a comment every
+ * 15 s of silence, and `stream_end` last. `isShown` false withholds the lines and tells the end alone.
+ */
+export async function* executionEvents(
+  watch: Watch,
+  executionId: string,
+  options: { after: number; isShown: boolean; signal: AbortSignal },
+): AsyncGenerator<string, void, undefined> {
+  const { after, isShown, signal } = options
+  try {
+    for await (const told of watch(executionId, { after, lines: isShown, signal })) {
+      if (told.kind === 'line') yield `id: ${told.n}\ndata: ${told.text}\n\n`
+      else if (told.kind === 'quiet') yield ': keepalive\n\n'
+      else if (told.kind === 'end') {
+        const withheld = isShown ? {} : { redacted: true }
+        yield event({ type: 'stream_end', status: told.row.status, execution_id: executionId, ...withheld })
+      }
+    }
+  } catch {
+    // The status is long sent: what is left is to say so and to end in order.
+    yield event({ type: 'error', error: 'internal_error', message: 'The stream broke off.', retryable: true })
+    yield event({ type: 'stream_end', status: 'unknown', execution_id: executionId })
+  }
+}
+
+function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`
+}
+
+/** The line behind which a reader goes on: the header of a reconnecting browser, else the query. */
+export function resumeAfter(lastEventId: string | undefined, after: number): number {
+  return lastEventId !== undefined && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : after
+}
+
+export const streamHeaders = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }

@@ -1,0 +1,98 @@
+import type { ExecutionErrorCode, ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
+
+/** One row for each run of every kind. Booleans are 0 or 1, times ISO 8601 UTC, money micro-dollars. */
+export type ExecutionsTable = {
+  id: string
+  agent_id: string
+  /** Follows renames. */
+  agent_name: string
+  agent_deleted: number
+  kind: 'chat' | 'task'
+  status: ExecutionStatus
+  triggered_by: Trigger
+  message: string
+  /** JSON `RequestSnapshot`: what else was asked, as dispatched. */
+  request: string
+
+  created_at: string
+  queued_at: string | null
+  /** Orders runs that were queued in the same millisecond. */
+  queue_number: number
+  /** Counts against the agent's queue bound while it waits. */
+  is_bounded: number
+  /** Runs of one agent with the same key are worked on one after another. */
+  serial_key: string | null
+  started_at: string | null
+  /** Null while the run is parked: claimed, its runtime not yet spawned. */
+  spawned_at: string | null
+  completed_at: string | null
+  duration_ms: number | null
+
+  claim_token: number | null
+  lease_expires_at: string | null
+  /** Number of the last stored line. */
+  last_line: number
+  /** `last_line` when the present claim began: the agent counts its own lines from 1. */
+  line_offset: number
+  /** How often the run was handed out again because its runtime's session was gone. */
+  restarts: number
+  /** When a result came that no longer counted. */
+  late_result_at: string | null
+
+  timeout_seconds: number
+  model: string | null
+  /** JSON array. */
+  allowed_tools: string | null
+
+  cost_micros: number | null
+  /** Requests that the broker counted; above 0 its figures stand, not the runtime's own. */
+  metered_requests: number
+  model_used: string | null
+  context_used: number | null
+  context_max: number | null
+  input_tokens: number | null
+  output_tokens: number | null
+  cache_creation_tokens: number | null
+  cache_read_tokens: number | null
+
+  response: string | null
+  error: string | null
+  error_code: ExecutionErrorCode | null
+  terminal_reason: string | null
+  skip_reason: string | null
+  num_turns: number | null
+  tool_count: number | null
+  /** JSON array of `CompactEvent`. */
+  compact_events: string | null
+  runtime_session_id: string | null
+
+  attempt_number: number
+  retry_of_execution_id: string | null
+  retry_scheduled_at: string | null
+  business_status: 'pending_validation' | 'validated' | 'failed_validation' | 'validation_unavailable' | null
+  validated_at: string | null
+  validation_execution_id: string | null
+  validates_execution_id: string | null
+  validation_report: string | null
+  delivery: string | null
+
+  schedule_id: string | null
+  fan_out_id: string | null
+  fan_out_task_id: string | null
+  loop_id: string | null
+  reminder_id: string | null
+  session_id: string | null
+  parent_execution_id: string | null
+  chain_depth: number
+  source_user_id: string | null
+  source_user_email: string | null
+  source_agent_id: string | null
+  source_agent_name: string | null
+  source_mcp_key_id: string | null
+  source_mcp_key_name: string | null
+  source_mcp_scope: string | null
+}
+
+export type AgentQueuesTable = { agent_id: string; last_number: number }
+
+export type ExecutionTables = { executions: ExecutionsTable; agent_queues: AgentQueuesTable }

@@ -1,0 +1,124 @@
+import type { Clock } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { type Live, type PartialText, transcriptStore } from '../transcripts/index.ts'
+import { isFinal } from './rules.ts'
+import { type ExecutionRow, executionStore } from './store.ts'
+
+/** What a reader of a run is told, in order. */
+export type Watched =
+  /** A stored line: its number and its JSON text. */
+  | { kind: 'line'; n: number; text: string }
+  /** A piece of the answer that is being written; the whole follows as a line. */
+  | { kind: 'partial'; partial: PartialText }
+  /** The record has changed its status. */
+  | { kind: 'status'; row: ExecutionRow }
+  /** Nothing for `quietSeconds`. */
+  | { kind: 'quiet' }
+  /** The run has ended and every line was told. The last one. */
+  | { kind: 'end'; row: ExecutionRow }
+
+export type WatchOptions = {
+  /** Starts behind the line of this number. */
+  after?: number
+  /** Tells pieces of the answer too. */
+  partials?: boolean
+  /** Without lines: only status and end. */
+  lines?: boolean
+  quietSeconds?: number
+  /** Ends the iteration. */
+  signal: AbortSignal
+}
+
+/**
+ * Follows a run: first what is stored, then what comes, without gap or repeat, until it has ended. It looks
+ * into the store whenever something may be new, and every `quietSeconds` by itself, so a lost notice costs
+ * time and never a line. Ends at once for an unknown run.
+ */
+export type Watch = (executionId: string, options: WatchOptions) => AsyncGenerator<Watched, void, undefined>
+
+export function createWatch(deps: { db: Db; live: Pick<Live, 'listen'>; clock: Clock }): Watch {
+  const { db, live, clock } = deps
+  return async function* watch(executionId, options) {
+    const { after = 0, partials = false, lines = true, quietSeconds = 15, signal } = options
+    const news = createNews()
+    const stop = live.listen(executionId, {
+      changed: () => news.changed(),
+      ...(partials ? { partial: (partial: PartialText) => news.partial(partial) } : {}),
+    })
+    try {
+      let told = after
+      let status: ExecutionRow['status'] | null = null
+      while (!signal.aborted) {
+        // The record is read before the lines: once it is final no line is added that counts.
+        const row = await executionStore(db).byId(executionId)
+        if (!row) return
+        if (status !== null && status !== row.status && !isFinal(row.status)) yield { kind: 'status', row }
+        status = row.status
+        for (;;) {
+          const found = lines ? await transcriptStore(db).after(executionId, told, pageSize) : []
+          for (const { n, text } of found) {
+            yield { kind: 'line', n, text }
+            told = n
+          }
+          if (found.length < pageSize) break
+        }
+        if (isFinal(row.status)) return yield { kind: 'end', row }
+        for (;;) {
+          const next = await news.next(clock, quietSeconds * 1000, signal)
+          if (next === 'changed') break
+          if (next === 'quiet') {
+            yield { kind: 'quiet' }
+            break
+          }
+          if (next === 'aborted') return
+          yield { kind: 'partial', partial: next }
+        }
+      }
+    } finally {
+      stop()
+    }
+  }
+}
+
+const pageSize = 200
+/** A reader that is this far behind loses pieces; the line that follows has the whole text. */
+const maxPartialLength = 1024 * 1024
+
+/** What has been heard and not been dealt with, in order; neighbours of one kind become one. */
+function createNews() {
+  let heard: ('changed' | PartialText)[] = []
+  let arrived = Promise.withResolvers<void>()
+
+  function add(item: 'changed' | PartialText): void {
+    heard.push(item)
+    arrived.resolve()
+  }
+
+  return {
+    changed() {
+      if (heard.at(-1) !== 'changed') add('changed')
+    },
+    partial(partial: PartialText) {
+      const last = heard.at(-1)
+      if (last === undefined || last === 'changed' || last.kind !== partial.kind) return add({ ...partial })
+      if (last.text.length < maxPartialLength) last.text += partial.text
+    },
+    async next(
+      clock: Clock,
+      quietMs: number,
+      signal: AbortSignal,
+    ): Promise<'changed' | 'quiet' | 'aborted' | PartialText> {
+      if (heard.length === 0) {
+        const waited = new AbortController()
+        const quiet = clock.wait(quietMs, AbortSignal.any([signal, waited.signal]))
+        await Promise.race([arrived.promise, quiet])
+        waited.abort()
+      }
+      const [item, ...rest] = heard
+      heard = rest
+      if (rest.length === 0) arrived = Promise.withResolvers<void>()
+      if (signal.aborted) return 'aborted'
+      return item ?? 'quiet'
+    },
+  }
+}

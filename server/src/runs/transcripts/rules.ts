@@ -1,0 +1,80 @@
+import { maxLineBytes } from '@roost/contracts/link/messages'
+import type { StoredLine, TranscriptLine } from '@roost/contracts/link/transcript'
+
+/** A line as it is kept: its JSON text, and the line itself for whoever reads along. */
+export type KeptLine = { n: number; line: StoredLine; text: string }
+
+/**
+ * Gives a line its number and time, blots out the known secrets, and cuts it to `maxLineBytes`. Whatever
+ * the agent put under `_n` and the like is replaced.
+ */
+export function keepLine(line: TranscriptLine, n: number, at: string, secrets: readonly string[]): KeptLine {
+  // The marks last, so that they win over fields of the same names in what came.
+  const numbered = { ...line, _n: n, _ts: at } as StoredLine & { _truncated?: true; _length?: number }
+  delete numbered._truncated
+  delete numbered._length
+  const raw = JSON.stringify(numbered)
+  const text = maskJson(raw, secrets)
+  const masked = text === raw ? numbered : (JSON.parse(text) as StoredLine)
+  const length = Buffer.byteLength(text)
+  if (length <= maxLineBytes) return { n, line: masked, text }
+  const cut = cutLine(masked, length)
+  return { n, line: cut, text: JSON.stringify(cut) }
+}
+
+/** `text` with every known secret replaced by `[secret]`, also where it stands inside JSON. */
+export function maskText(text: string, secrets: readonly string[]): string {
+  return maskForms(text, secrets, (secret) => [secret, escaped(secret), escaped(escaped(secret))])
+}
+
+/** The same for JSON text, whose structure is left alone: in strings a secret stands in its escaped form. */
+function maskJson(text: string, secrets: readonly string[]): string {
+  return maskForms(text, secrets, (secret) => [escaped(secret), escaped(escaped(secret))])
+}
+
+function maskForms(text: string, secrets: readonly string[], formsOf: (secret: string) => string[]): string {
+  let masked = text
+  // Longest first: a secret that contains another is replaced whole.
+  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
+    if (secret.length < shortestSecret) continue
+    for (const form of new Set(formsOf(secret))) masked = masked.replaceAll(form, '[secret]')
+  }
+  return masked
+}
+
+/** Below this a replacement would blot out ordinary words. */
+const shortestSecret = 8
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Text as every database keeps it: without U+0000 and lone surrogates. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '�')
+}
+
+/**
+ * Shortens the texts inside a line, the longest first by halving what is allowed, until it fits. A line of
+ * very many short parts keeps its type only.
+ */
+function cutLine(line: StoredLine, length: number): StoredLine {
+  const marks = { _truncated: true as const, _length: length }
+  for (let allowed = 256 * 1024; allowed >= 1024; allowed /= 4) {
+    const cut = { ...(shorten(line, allowed) as StoredLine), ...marks }
+    if (Buffer.byteLength(JSON.stringify(cut)) <= maxLineBytes) return cut
+  }
+  const subtype = 'subtype' in line ? { subtype: line.subtype } : {}
+  // What is left has the type and none of the content, which readers of a cut line expect.
+  return { type: line.type, ...subtype, _n: line._n, _ts: line._ts, ...marks } as unknown as StoredLine
+}
+
+function shorten(value: unknown, allowed: number): unknown {
+  if (typeof value === 'string') {
+    // A cut between two halves of a character leaves a half; toWellFormed replaces it.
+    return value.length > allowed ? value.slice(0, allowed).toWellFormed() : value
+  }
+  if (Array.isArray(value)) return value.map((item) => shorten(item, allowed))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shorten(item, allowed)]))
+}

@@ -1,0 +1,130 @@
+import type { StoredLine } from '@roost/contracts/link/transcript'
+import type { ToolCall } from '@roost/contracts/runs/executions'
+import type { Executor } from '../../ports/database/port.ts'
+import type { KeptLine } from './rules.ts'
+import type { ExecutionToolsTable, TranscriptTables } from './tables.ts'
+import { toolsIn } from './tool-rules.ts'
+
+/** Rows of one statement: far below what either dialect takes as parameters. */
+const batch = 1000
+
+/** The only SQL about transcript lines and the tools in them. */
+export function transcriptStore(executor: Executor) {
+  const db = executor.withTables<TranscriptTables>()
+  return {
+    /** Adds lines whose numbers the caller has claimed in this transaction, and the tools that they show. */
+    async add(execution: { id: string; agent_id: string }, lines: readonly KeptLine[]): Promise<void> {
+      for (let start = 0; start < lines.length; start += batch) {
+        const rows = lines
+          .slice(start, start + batch)
+          .map(({ n, text }) => ({ execution_id: execution.id, n, line: text }))
+        await db.insertInto('execution_lines').values(rows).execute()
+      }
+      const { started, ended } = toolsIn(lines)
+      for (const tool of started) {
+        await db
+          .insertInto('execution_tools')
+          .values({
+            execution_id: execution.id,
+            tool_use_id: tool.id,
+            agent_id: execution.agent_id,
+            n: tool.n,
+            tool: tool.tool,
+            input_summary: tool.input_summary,
+            output_summary: null,
+            success: null,
+            started_at: tool.at,
+            ended_at: null,
+            duration_ms: null,
+          })
+          .onConflict((c) => c.columns(['execution_id', 'tool_use_id']).doNothing())
+          .execute()
+      }
+      for (const tool of ended) {
+        const row = await db
+          .selectFrom('execution_tools')
+          .select('started_at')
+          .where('execution_id', '=', execution.id)
+          .where('tool_use_id', '=', tool.id)
+          .where('ended_at', 'is', null)
+          .executeTakeFirst()
+        if (!row) continue
+        await db
+          .updateTable('execution_tools')
+          .set({
+            output_summary: tool.output_summary,
+            success: tool.success ? 1 : 0,
+            ended_at: tool.at,
+            duration_ms: Math.max(0, Date.parse(tool.at) - Date.parse(row.started_at)),
+          })
+          .where('execution_id', '=', execution.id)
+          .where('tool_use_id', '=', tool.id)
+          .execute()
+      }
+    },
+
+    /** Lines behind number `after`, in order, at most `limit`. */
+    async after(executionId: string, after: number, limit: number): Promise<{ n: number; text: string }[]> {
+      return db
+        .selectFrom('execution_lines')
+        .select(['n', 'line as text'])
+        .where('execution_id', '=', executionId)
+        .where('n', '>', after)
+        .orderBy('n')
+        .limit(limit)
+        .execute()
+    },
+
+    /** The whole transcript. */
+    async all(executionId: string): Promise<StoredLine[]> {
+      const rows = await db
+        .selectFrom('execution_lines')
+        .select('line')
+        .where('execution_id', '=', executionId)
+        .orderBy('n')
+        .execute()
+      return rows.map((row) => JSON.parse(row.line) as StoredLine)
+    },
+
+    async countTools(executionId: string): Promise<number> {
+      const row = await db
+        .selectFrom('execution_tools')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('execution_id', '=', executionId)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async toolCalls(executionId: string): Promise<ToolCall[]> {
+      const rows = await db
+        .selectFrom('execution_tools')
+        .selectAll()
+        .where('execution_id', '=', executionId)
+        .orderBy('n')
+        .orderBy('started_at')
+        .execute()
+      return rows.map((row) => ({
+        id: row.tool_use_id,
+        tool: row.tool,
+        input_summary: row.input_summary,
+        success: row.success === null ? null : row.success === 1,
+        duration_ms: row.duration_ms,
+        started_at: row.started_at,
+      }))
+    },
+
+    /** The newest tool calls of an agent over all its runs. */
+    async recentTools(agentId: string, limit: number): Promise<ExecutionToolsTable[]> {
+      return db
+        .selectFrom('execution_tools')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .orderBy('started_at', 'desc')
+        .orderBy('n', 'desc')
+        .limit(limit)
+        .execute()
+    },
+  }
+}
+
+export type TranscriptStore = ReturnType<typeof transcriptStore>

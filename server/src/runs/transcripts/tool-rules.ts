@@ -1,0 +1,68 @@
+import type { KeptLine } from './rules.ts'
+
+/** A tool as the transcript shows it: called in one line, answered in a later one. */
+export type ToolStart = { id: string; n: number; tool: string; input_summary: string; at: string }
+export type ToolEnd = { id: string; output_summary: string; success: boolean; at: string }
+
+/** Tool calls and results in stored lines, in order. Looks carefully: what an agent sends may have any shape. */
+export function toolsIn(lines: readonly KeptLine[]): { started: ToolStart[]; ended: ToolEnd[] } {
+  const started: ToolStart[] = []
+  const ended: ToolEnd[] = []
+  for (const { n, line } of lines) {
+    if (line.type !== 'assistant' && line.type !== 'user') continue
+    for (const block of blocksOf(line)) {
+      if (block.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string') {
+        const { id, name } = block
+        started.push({
+          id: short(id),
+          n,
+          tool: name.slice(0, 200),
+          input_summary: summaryOf(block.input),
+          at: line._ts,
+        })
+      }
+      if (block.type === 'tool_result' && typeof block.tool_use_id === 'string') {
+        ended.push({
+          id: short(block.tool_use_id),
+          output_summary: summaryOf(block.content),
+          success: block.is_error !== true,
+          at: line._ts,
+        })
+      }
+    }
+  }
+  return { started, ended }
+}
+
+const summaryLength = 200
+/** The field that tells most of a call, by the names that coding tools use. */
+const telling = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description', 'prompt']
+
+/** One line of at most 200 characters that says what a tool was given or gave. */
+export function summaryOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : (tellingText(value) ?? JSON.stringify(value) ?? '')
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > summaryLength ? `${line.slice(0, summaryLength - 1).toWellFormed()}…` : line
+}
+
+function tellingText(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const fields = value as Record<string, unknown>
+  const found = telling.map((name) => fields[name]).find((field) => typeof field === 'string' && field !== '')
+  return typeof found === 'string' ? found : null
+}
+
+type Block = Record<string, unknown>
+
+function blocksOf(line: object): Block[] {
+  const message = 'message' in line ? line.message : null
+  const content =
+    typeof message === 'object' && message !== null && 'content' in message ? message.content : null
+  if (!Array.isArray(content)) return []
+  return content.filter((block): block is Block => typeof block === 'object' && block !== null)
+}
+
+/** Ids are part of a key; a runtime that makes longer ones is cut, call and result alike. */
+function short(id: string): string {
+  return id.slice(0, 200)
+}
