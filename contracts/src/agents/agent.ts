@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { agentNamePattern, Timestamp } from '../kit/primitives.ts'
+
+/** What the features of the area share: the shapes of an agent as rows, details and values. */
+
+export const agentStatuses = ['running', 'stopped', 'exited'] as const
+export type AgentStatus = (typeof agentStatuses)[number]
+
+export const runtimes = ['claude-code', 'gemini-cli', 'codex'] as const
+export type Runtime = (typeof runtimes)[number]
+
+/** Runtimes that a request may name; `codex` is chosen by a template only. */
+export const SelectableRuntime = z.enum(['claude-code', 'gemini-cli'], {
+  error: (issue) =>
+    issue.input === 'codex'
+      ? 'codex is chosen by a template that names it, never in a request'
+      : 'must be "claude-code" or "gemini-cli"',
+})
+
+export const cpuChoices = ['1', '2', '4', '8', '16'] as const
+export const Cpu = z.enum(cpuChoices, { error: 'must be one of "1", "2", "4", "8", "16" (a string)' })
+export const memoryPattern = /^([1-9]|[12][0-9]|3[0-2])g$/
+export const Memory = z
+  .string({ error: 'must be a string from "1g" to "32g"' })
+  .regex(memoryPattern, 'must be "1g" to "32g" in whole gigabytes')
+export const Resources = z.object({ cpu: Cpu, memory: Memory })
+export type Resources = z.output<typeof Resources>
+
+const utf8 = new TextEncoder()
+/** At most 32 KiB of UTF-8. */
+export const Instructions = z
+  .string()
+  .refine((text) => utf8.encode(text).length <= 32 * 1024, 'must be at most 32 KiB')
+
+/** Lower-cased and trimmed; letters, digits and hyphens. */
+export const Tag = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^[a-z0-9-]{1,50}$/, 'must be 1 to 50 letters, digits and hyphens')
+export const maxTags = 100
+export const Tags = z.array(Tag).max(maxTags, `must be at most ${maxTags} tags`)
+
+/** Organizational tags: only a signed-in person adds or removes them. */
+export function isOrganizationalTag(tag: string): boolean {
+  return tag.startsWith('dept-') || tag.startsWith('reports-to-')
+}
+
+/** Words under `/api/agents/` that are routes, and so cannot be agents. */
+export const reservedAgentNames = [
+  'autonomy-status',
+  'context-stats',
+  'execution-stats',
+  'slots',
+  'permissions-edges',
+  'sync-health',
+  'scheduler',
+  'avatars',
+] as const
+export const reservedAgentPrefix = 'roost-'
+
+export const defaultAgentType = 'business-assistant'
+export const systemAgentName = 'roost-system'
+
+/** Any text an outside system took for a name; whether it is one is the registry's question. */
+export function isAgentName(name: string): boolean {
+  return agentNamePattern.test(name)
+}
+
+export const AgentRow = z.object({
+  name: z.string(),
+  type: z.string(),
+  status: z.enum(agentStatuses),
+  /** SSH port of the container; 0 without one. */
+  port: z.number().int(),
+  created: Timestamp,
+  runtime: z.enum(runtimes),
+  runtime_model: z.string().nullable(),
+  resources: Resources,
+  template: z.string().nullable(),
+  container_id: z.string().nullable(),
+  tags: z.array(z.string()),
+  label: z.string().nullable(),
+  owner: z.string(),
+  is_owner: z.boolean(),
+  is_shared: z.boolean(),
+  is_system: z.boolean(),
+  ephemeral: z.boolean(),
+  autonomy_enabled: z.boolean(),
+  read_only_enabled: z.boolean(),
+  github_repo: z.string().nullable(),
+  avatar_url: z.string(),
+  max_parallel_tasks: z.number().int(),
+  /** Version of the image the container was made from; null while there is no container. */
+  base_image_version: z.string().nullable(),
+})
+export type AgentRow = z.output<typeof AgentRow>
+
+export const heartbeatStates = ['alive', 'stale', 'unsupported'] as const
+export type HeartbeatState = (typeof heartbeatStates)[number]
+
+export const recreateReasons = [
+  'resources',
+  'capabilities',
+  'runtime',
+  'agent_key',
+  'shared_folders',
+  'image_version',
+] as const
+export type RecreateReason = (typeof recreateReasons)[number]
+
+export const Share = z.object({
+  id: z.string(),
+  agent_name: z.string(),
+  shared_with_email: z.string(),
+  shared_by_id: z.string(),
+  shared_by_email: z.string().nullable(),
+  created_at: Timestamp,
+})
+
+export const AgentDetails = AgentRow.extend({
+  can_share: z.boolean(),
+  can_delete: z.boolean(),
+  /** Owner and admins only. */
+  shares: z.array(Share).optional(),
+  execution_timeout_seconds: z.number().int(),
+  /** Owner and admins only. */
+  custom_instructions: z.string().nullable().optional(),
+  mcp_exposed: z.boolean(),
+  operator_resume: z.boolean(),
+  circuit_breaker: z.object({ enabled: z.boolean(), open: z.boolean() }),
+  needs_recreate: z.boolean(),
+  recreate_reasons: z.array(z.enum(recreateReasons)),
+  heartbeat_state: z.enum(heartbeatStates),
+  last_heartbeat_age_seconds: z.number().nullable(),
+  /** How far the engine keeps this agent apart; `weaker` names what is less than a container. */
+  isolation: z.object({ level: z.enum(['container', 'sandbox', 'none']), weaker: z.array(z.string()) }),
+})
+export type AgentDetails = z.output<typeof AgentDetails>

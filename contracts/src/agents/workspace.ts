@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { AgentParams, megabyte, queryBoolean, queryInteger } from '../kit/primitives.ts'
+
+const tag = 'Workspace'
+export const workspaceRoot = '/home/developer'
+export const maxFileWriteBytes = 5 * megabyte
+export const maxDownloadBytes = 100 * megabyte
+export const maxListedEntries = 5000
+
+const PathQuery = z.object({ path: z.string().min(1).max(4096) })
+const PathBody = z.object({ path: z.string().min(1).max(4096) })
+const Changed = z.object({ success: z.literal(true), path: z.string() })
+
+export type FileEntry = {
+  name: string
+  path: string
+  type: 'file' | 'directory'
+  size?: number
+  modified?: string
+  children?: FileEntry[]
+  file_count?: number
+}
+export const FileEntry: z.ZodType<FileEntry> = z
+  .object({
+    name: z.string(),
+    path: z.string(),
+    type: z.enum(['file', 'directory']),
+    size: z.number().optional(),
+    modified: z.string().optional(),
+    get children() {
+      return z.array(FileEntry).optional()
+    },
+    file_count: z.number().optional(),
+  })
+  .meta({ id: 'FileEntry' })
+
+export const listFiles = endpoint({
+  id: 'listFiles',
+  method: 'GET',
+  path: '/api/agents/{name}/files',
+  summary: 'The workspace as a tree',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object({
+    path: z.string().min(1).max(4096).default(workspaceRoot),
+    show_hidden: queryBoolean(false),
+    depth: queryInteger(1, 10, 1),
+  }),
+  returns: z.object({
+    base_path: z.string(),
+    requested_path: z.string(),
+    tree: z.array(FileEntry),
+    total_files: z.number().int(),
+    truncated: z.boolean(),
+  }),
+  fails: ['agent_not_found', 'agent_stopped', 'file_not_found', 'protected_path', 'agent_unresponsive'],
+})
+
+export const saveFile = endpoint({
+  id: 'saveFile',
+  method: 'PUT',
+  path: '/api/agents/{name}/files',
+  summary: 'Save a text file',
+  tag,
+  access: { who: 'access', gate: 'person' },
+  params: AgentParams,
+  query: PathQuery,
+  body: z.object({ content: z.string() }),
+  /** JSON may need up to six bytes for one of the content's, so the bound on the text is checked after parsing. */
+  bodyLimit: 6 * maxFileWriteBytes + megabyte,
+  returns: Changed.extend({ size: z.number().int() }),
+  fails: ['agent_not_found', 'agent_stopped', 'protected_path', 'file_too_large', 'agent_unresponsive'],
+  audit: { type: 'configuration', action: 'save_file' },
+})
+
+export const deleteFile = endpoint({
+  id: 'deleteFile',
+  method: 'DELETE',
+  path: '/api/agents/{name}/files',
+  summary: 'Delete a file, or a directory with everything in it',
+  tag,
+  access: { who: 'access', gate: 'person' },
+  params: AgentParams,
+  query: PathQuery,
+  returns: Changed,
+  fails: ['agent_not_found', 'agent_stopped', 'file_not_found', 'protected_path', 'agent_unresponsive'],
+  audit: { type: 'configuration', action: 'delete_file' },
+})
+
+export const makeDirectory = endpoint({
+  id: 'makeDirectory',
+  method: 'POST',
+  path: '/api/agents/{name}/files/mkdir',
+  summary: 'Make a directory',
+  tag,
+  access: { who: 'access', gate: 'person' },
+  params: AgentParams,
+  body: PathBody,
+  returns: Changed,
+  fails: ['agent_not_found', 'agent_stopped', 'protected_path', 'conflict', 'agent_unresponsive'],
+  audit: { type: 'configuration', action: 'make_directory' },
+})
+
+export const downloadFile = endpoint({
+  id: 'downloadFile',
+  method: 'GET',
+  path: '/api/agents/{name}/files/download',
+  summary: 'The bytes of a file as attachment; a directory comes as tar.gz',
+  description: 'Takes `Range: bytes=…` of one range.',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: PathQuery,
+  streams: ['application/octet-stream', 'application/gzip'],
+  fails: [
+    'agent_not_found',
+    'agent_stopped',
+    'file_not_found',
+    'file_too_large',
+    'protected_path',
+    'agent_unresponsive',
+  ],
+})
+
+export const previewFile = endpoint({
+  id: 'previewFile',
+  method: 'GET',
+  path: '/api/agents/{name}/files/preview',
+  summary: 'The bytes of a file with a type that is safe to show inline, else as attachment',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: PathQuery,
+  streams: ['text/plain', 'image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf'],
+  fails: [
+    'agent_not_found',
+    'agent_stopped',
+    'file_not_found',
+    'file_too_large',
+    'protected_path',
+    'agent_unresponsive',
+  ],
+})
