@@ -1,8 +1,9 @@
 import type { Migration } from '../ports/database/port.ts'
 import { foundation } from './0001-foundation.ts'
 import { identity } from './0002-identity.ts'
+import { agents } from './0003-agents.ts'
 import { runs } from './0004-runs.ts'
 import { conversations } from './0005-conversations.ts'
 
 /** Every migration there is; applied in the order of their names. */
-export const migrations: Migration[] = [foundation, identity, runs, conversations]
+export const migrations: Migration[] = [foundation, identity, agents, runs, conversations]

@@ -1,0 +1,98 @@
+/**
+ * The strict 5-field cron expression: minute hour day-of-month month day-of-week. Numbers, names (`MON`,
+ * `JAN`), `*`, lists, ranges, steps; day-of-week 0 and 7 are Sunday. Macros and six fields are refused.
+ */
+export type Cron = {
+  minutes: ReadonlySet<number>
+  hours: ReadonlySet<number>
+  daysOfMonth: ReadonlySet<number>
+  months: ReadonlySet<number>
+  /** 0 is Sunday. */
+  daysOfWeek: ReadonlySet<number>
+  /** When both kinds of day are restricted, either matches. */
+  restrictsDayOfMonth: boolean
+  restrictsDayOfWeek: boolean
+}
+
+const monthNames = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
+const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
+
+/** Null when the text is not a standard 5-field expression. */
+export function parseCron(expression: string): Cron | null {
+  const fields = expression.trim().split(/\s+/)
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
+  if (fields.length !== 5 || !minute || !hour || !dayOfMonth || !month || !dayOfWeek) return null
+  const minutes = parseField(minute, { from: 0, to: 59 })
+  const hours = parseField(hour, { from: 0, to: 23 })
+  const daysOfMonth = parseField(dayOfMonth, { from: 1, to: 31 })
+  const months = parseField(month, { from: 1, to: 12, names: monthNames, firstName: 1 })
+  const weekdays = parseField(dayOfWeek, { from: 0, to: 7, names: dayNames, firstName: 0 })
+  if (!minutes || !hours || !daysOfMonth || !months || !weekdays) return null
+  return {
+    minutes,
+    hours,
+    daysOfMonth,
+    months,
+    daysOfWeek: new Set([...weekdays].map((day) => day % 7)),
+    restrictsDayOfMonth: dayOfMonth !== '*',
+    restrictsDayOfWeek: dayOfWeek !== '*',
+  }
+}
+
+type Range = { from: number; to: number; names?: readonly string[]; firstName?: number }
+
+function parseField(text: string, range: Range): Set<number> | null {
+  const values = new Set<number>()
+  for (const item of text.split(',')) {
+    const found = parseItem(item, range)
+    if (!found) return null
+    for (const value of found) values.add(value)
+  }
+  return values
+}
+
+/** `*`, `5`, `1-5`, each with an optional `/step`; `5/2` runs to the end of the range. */
+function parseItem(item: string, range: Range): number[] | null {
+  const [base, stepText, ...more] = item.split('/')
+  if (base === undefined || more.length > 0) return null
+  const step = stepText === undefined ? 1 : parseNumber(stepText)
+  if (step === null || step < 1) return null
+  const bounds = parseBounds(base, range, stepText !== undefined)
+  if (!bounds) return null
+  const values: number[] = []
+  for (let value = bounds.from; value <= bounds.to; value += step) values.push(value)
+  return values
+}
+
+function parseBounds(base: string, range: Range, stepped: boolean): { from: number; to: number } | null {
+  if (base === '*') return { from: range.from, to: range.to }
+  const [first, last, ...more] = base.split('-')
+  if (first === undefined || more.length > 0) return null
+  const from = parseValue(first, range)
+  if (from === null) return null
+  if (last === undefined) return { from, to: stepped ? range.to : from }
+  const to = parseValue(last, range)
+  return to === null || to < from ? null : { from, to }
+}
+
+function parseValue(text: string, range: Range): number | null {
+  const named = range.names?.indexOf(text.toUpperCase()) ?? -1
+  if (named >= 0) return named + (range.firstName ?? 0)
+  const value = parseNumber(text)
+  return value !== null && value >= range.from && value <= range.to ? value : null
+}
+
+function parseNumber(text: string): number | null {
+  return /^\d{1,4}$/.test(text) ? Number(text) : null
+}
+
+/** IANA names and their aliases; offsets such as `+02:00` are no zones. */
+export function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
