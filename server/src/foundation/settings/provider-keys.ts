@@ -1,0 +1,102 @@
+import { type Provider, type ProviderKey, providers } from '@roost/contracts/foundation/settings'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { type Secret, secret } from '../../kit/secret.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Vault } from '../vault/index.ts'
+import { createRefresh } from './refresh.ts'
+import { settingStore } from './store.ts'
+import type { ProviderKeyRow } from './tables.ts'
+
+export type ProviderKeys = {
+  /** The stored key, else the one of the environment, else null. */
+  providerKey(provider: Provider): Secret | null
+  list(): ProviderKey[]
+  put(provider: Provider, key: string): Promise<ProviderKey>
+  remove(provider: Provider): Promise<ProviderKey>
+  /** Reads what other processes have written. */
+  refresh(): Promise<void>
+}
+
+export const providerKeysTopic = 'provider-keys'
+
+export function createProviderKeys(deps: {
+  db: Db
+  vault: Vault
+  ephemeral: Pick<Ephemeral, 'publish'>
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'error'>
+  environment: Record<Provider, Secret | null>
+}): ProviderKeys {
+  const { db, vault, ephemeral, clock, log, environment } = deps
+  const store = settingStore(db)
+  let stored = new Map<string, { row: ProviderKeyRow; key: Secret }>()
+
+  const refresh = createRefresh(async () => {
+    const rows = await store.providerKeys()
+    stored = new Map(rows.flatMap((row) => openRow(row)))
+  })
+
+  /** A key that does not open is as good as none; the rest of the platform works without it. */
+  const openRow = (row: ProviderKeyRow): [string, { row: ProviderKeyRow; key: Secret }][] => {
+    const known = stored.get(row.provider)
+    if (known?.row.sealed_key === row.sealed_key) return [[row.provider, { row, key: known.key }]]
+    try {
+      return [[row.provider, { row, key: secret(vault.open(row.sealed_key, contextOf(row.provider))) }]]
+    } catch (error) {
+      log.error({ provider: row.provider, err: error }, 'the stored key of a provider cannot be opened')
+      return []
+    }
+  }
+
+  const view = (provider: Provider): ProviderKey => {
+    const own = stored.get(provider)
+    const fallback = environment[provider]
+    return {
+      provider,
+      configured: own !== undefined || fallback !== null,
+      source: own ? 'stored' : fallback ? 'env' : 'none',
+      hint: own?.row.hint ?? (fallback ? hintOf(fallback.reveal()) : null),
+      last_tested_at: own?.row.last_tested_at ?? null,
+      last_test_ok: own?.row.last_test_ok == null ? null : own.row.last_test_ok === 1,
+    }
+  }
+
+  const changed = async (provider: Provider) => {
+    await refresh()
+    // Others read it within the pace of the refreshing loop if this does not reach them.
+    ephemeral.publish(providerKeysTopic, provider).catch(() => {})
+    return view(provider)
+  }
+
+  return {
+    providerKey: (provider) => stored.get(provider)?.key ?? environment[provider],
+    list: () => providers.map(view),
+    async put(provider, key) {
+      await store.putProviderKey({
+        provider,
+        sealed_key: vault.seal(key, contextOf(provider)),
+        hint: hintOf(key),
+        updated_at: timestamp(clock.now()),
+        last_tested_at: null,
+        last_test_ok: null,
+      })
+      return changed(provider)
+    },
+    async remove(provider) {
+      await store.removeProviderKey(provider)
+      return changed(provider)
+    },
+    refresh,
+  }
+}
+
+function contextOf(provider: string): string {
+  return `provider-key:${provider}`
+}
+
+/** Enough to tell keys apart. */
+function hintOf(key: string): string {
+  return key.slice(-4)
+}

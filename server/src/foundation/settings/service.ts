@@ -1,0 +1,215 @@
+import { cpuChoices, type Resources } from '@roost/contracts/agents/agent'
+import {
+  type FeatureFlag,
+  featureFlags,
+  type OpsSetting,
+  type Provider,
+  type Setting,
+} from '@roost/contracts/foundation/settings'
+import type { Loop } from '../../background/loops.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+import type { Secret } from '../../kit/secret.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Vault } from '../vault/index.ts'
+import {
+  type Definition,
+  definitionOf,
+  definitions,
+  opsKeys,
+  type SettingKey,
+  type SettingValue,
+} from './definitions.ts'
+import { createProviderKeys, type ProviderKeys, providerKeysTopic } from './provider-keys.ts'
+import { checkPlain, checkValue, refuseKey } from './rules.ts'
+import { openValues, settingsTopic } from './values.ts'
+
+/** What this installation was given; not changed while it runs. */
+export type Installed = {
+  /** The features that this version has. */
+  features: readonly FeatureFlag[]
+  mail: boolean
+  voip: boolean
+  paidChat: boolean
+  dispatchBreaker: boolean
+  providerKeys: Record<Provider, Secret | null>
+}
+
+export type Settings = {
+  value<K extends SettingKey>(key: K): SettingValue<K>
+  providerKey(provider: Provider): Secret | null
+  readonly providerKeys: ProviderKeys
+  featureFlags(): Record<FeatureFlag, boolean>
+
+  list(): Setting[]
+  /** Throws `setting_not_found`. */
+  get(key: string): Setting
+  /** Throws `secret_setting_key`, `dedicated_setting_key`, `invalid_model`, `validation_error`. */
+  put(key: string, value: string): Promise<Setting>
+  /** Throws `setting_not_found` and what `put` throws for the key. */
+  remove(key: string): Promise<void>
+
+  opsConfig(): Record<string, OpsSetting>
+  /** Throws `invalid_ops_value`, and then changes nothing. */
+  putOps(given: Record<string, string | number | boolean>): Promise<{ updated: string[]; ignored: string[] }>
+  resetOps(): Promise<{ reset: string[]; skipped: string[] }>
+
+  ceiling(): { value: number; default: number; min: number; max: number }
+  putCeiling(value: number): Promise<void>
+  /** CPU and memory of new agents. */
+  defaultResources(): Resources
+  putDefaultResources(resources: Partial<Resources>): Promise<void>
+
+  readonly loops: Loop[]
+  close(): Promise<void>
+}
+
+/** Loads what is stored; the first start writes every retention window as a row. */
+export async function openSettings(deps: {
+  db: Db
+  ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
+  vault: Vault
+  clock: Pick<Clock, 'now'>
+  log: Log
+  installed: Installed
+}): Promise<Settings> {
+  const { ephemeral, log, installed } = deps
+  const values = await openValues({
+    ...deps,
+    defaults: {
+      dispatch_breaker_enabled: installed.dispatchBreaker,
+      email_auth_enabled: installed.mail,
+    },
+  })
+  const providerKeys = createProviderKeys({ ...deps, environment: installed.providerKeys })
+  await providerKeys.refresh()
+
+  const refresh = async () => {
+    await Promise.all([values.refresh(), providerKeys.refresh()])
+  }
+  const onChange = () =>
+    void refresh().catch((error: unknown) => log.warn({ err: error }, 'settings could not be read again'))
+  const subscriptions = await Promise.all(
+    [settingsTopic, providerKeysTopic].map((topic) => ephemeral.subscribe(topic, onChange, onChange)),
+  )
+
+  const isOn: Record<FeatureFlag, () => boolean> = {
+    voice: () => providerKeys.providerKey('voice') !== null,
+    voip: () => installed.voip && providerKeys.providerKey('voice') !== null,
+    workspace: () => true,
+    chat_sessions: () => true,
+    two_factor: () => true,
+    public_links: () => true,
+    paid_chat: () => installed.paidChat,
+    usage_sharing: () => values.row('usage_sharing_enabled')?.value === 'true',
+    dispatch_breaker: () => values.value('dispatch_breaker_enabled'),
+    email_login: () => installed.mail && values.value('email_auth_enabled'),
+    slack: () => values.row('slack_workspace') !== null,
+  }
+
+  const settings: Settings = {
+    value: values.value,
+    providerKey: providerKeys.providerKey,
+    providerKeys,
+    featureFlags() {
+      const flags = featureFlags.map((flag) => [flag, installed.features.includes(flag) && isOn[flag]()])
+      // Every flag is there.
+      return Object.fromEntries(flags) as Record<FeatureFlag, boolean>
+    },
+
+    list: () => values.rows().map(({ key, value, updated_at }) => ({ key, value, updated_at })),
+    get(key) {
+      const row = values.row(key)
+      if (row) return { key, value: row.value, updated_at: row.updated_at }
+      if (!definitionOf(key)) throw new Fault('setting_not_found')
+      // A key that has a definition is a known one.
+      return { key, value: String(values.defaultOf(key as SettingKey)), updated_at: null }
+    },
+    async put(key, value) {
+      refuse(key)
+      const wrong = checkPlain(key, value)
+      if (wrong?.code === 'validation_error') throw invalidField(['value'], wrong.message)
+      if (wrong) throw new Fault(wrong.code, wrong.message, { value })
+      await values.write({ [key]: value })
+      return settings.get(key)
+    },
+    async remove(key) {
+      refuse(key)
+      const removed = await values.remove([key])
+      if (removed.length === 0 && !definitionOf(key)) throw new Fault('setting_not_found')
+    },
+
+    opsConfig() {
+      return Object.fromEntries(opsKeys.map((key) => [key, opsSetting(key)]))
+    },
+    async putOps(given) {
+      const known = Object.entries(given).filter(([key]) => isOps(key))
+      const checked = known.map(([key, value]) => ({
+        key,
+        ...checkValue(definitions[key as SettingKey], value),
+      }))
+      const errors = checked.flatMap((each) =>
+        'message' in each ? [{ key: each.key, message: each.message }] : [],
+      )
+      if (errors.length > 0) throw new Fault('invalid_ops_value', undefined, { errors })
+      const entries = checked.flatMap((each) => ('value' in each ? [[each.key, String(each.value)]] : []))
+      if (entries.length > 0) await values.write(Object.fromEntries(entries))
+      return {
+        updated: known.map(([key]) => key),
+        ignored: Object.keys(given).filter((key) => !isOps(key)),
+      }
+    },
+    async resetOps() {
+      const reset = opsKeys.filter((key) => definitions[key].group === 'ops')
+      await values.remove(reset)
+      return { reset, skipped: opsKeys.filter((key) => !reset.includes(key)) }
+    },
+
+    ceiling() {
+      const { min = 1, max = 32 } = definitions.max_parallel_tasks_ceiling
+      const key = 'max_parallel_tasks_ceiling'
+      return { value: values.value(key), default: values.defaultOf(key), min, max }
+    },
+    putCeiling: (value) => values.write({ max_parallel_tasks_ceiling: String(value) }),
+    defaultResources() {
+      const cpu = cpuChoices.find((choice) => choice === values.value('agent_default_cpu')) ?? '2'
+      return { cpu, memory: values.value('agent_default_memory') }
+    },
+    putDefaultResources: ({ cpu, memory }) =>
+      values.write({
+        ...(cpu ? { agent_default_cpu: cpu } : {}),
+        ...(memory ? { agent_default_memory: memory } : {}),
+      }),
+
+    // Processes that share only the database hear nothing of each other.
+    loops: [{ name: 'settings-refresh', everySeconds: 10, everywhere: true, run: refresh }],
+    async close() {
+      await Promise.all(subscriptions.map((subscription) => subscription.close()))
+    },
+  }
+  return settings
+
+  function opsSetting(key: SettingKey): OpsSetting {
+    const { description, min, max }: Definition = definitions[key]
+    const [value, fallback] = [values.value(key), values.defaultOf(key)]
+    return {
+      value,
+      default: fallback,
+      description,
+      ...(min === undefined ? {} : { min }),
+      ...(max === undefined ? {} : { max }),
+      is_default: value === fallback,
+    }
+  }
+}
+
+function isOps(key: string): boolean {
+  return opsKeys.some((known) => known === key)
+}
+
+function refuse(key: string): void {
+  const refusal = refuseKey(key)
+  if (refusal) throw new Fault(refusal.code, undefined, { route: refusal.route })
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { featureFlags } from '@roost/contracts/foundation/settings'
+import { isFault } from '../../kit/fault.ts'
+import { secret } from '../../kit/secret.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
+import { createThrowawayVault, type Vault } from '../vault/index.ts'
+import { type Installed, openSettings, retentionKeys } from './index.ts'
+import { createRefresh } from './refresh.ts'
+
+const clock = createTestClock()
+const noKeys = { anthropic: null, google: null, openai: null, github: null, voice: null }
+
+function open(db: Db, more: { ephemeral?: Ephemeral; vault?: Vault; installed?: Partial<Installed> } = {}) {
+  return openSettings({
+    db,
+    clock,
+    log: silentLog,
+    ephemeral: more.ephemeral ?? memoryEphemeral({ clock, log: silentLog }),
+    vault: more.vault ?? createThrowawayVault(),
+    installed: {
+      features: featureFlags,
+      mail: false,
+      voip: false,
+      paidChat: false,
+      dispatchBreaker: false,
+      providerKeys: noKeys,
+      ...more.installed,
+    },
+  })
+}
+
+const code = (error: unknown) => (isFault(error) ? error.code : error)
+
+forEachDialect((_dialect, openDb) => {
+  test('the first start writes every retention window as a row; the next one changes none', async () => {
+    await using db = await openDb()
+    const settings = await open(db)
+    assert.deepEqual(
+      settings.list().map(({ key }) => key),
+      retentionKeys.toSorted(),
+    )
+    await settings.putOps({ audit_retention_days: 400 })
+    const again = await open(db)
+    assert.equal(again.value('audit_retention_days'), 400)
+  })
+
+  test('a value is what was stored last, and its default once removed', async () => {
+    await using db = await openDb()
+    const settings = await open(db)
+    assert.equal(settings.value('platform_prompt'), '')
+    const stored = await settings.put('platform_prompt', 'Be kind.')
+    assert.deepEqual(stored, {
+      key: 'platform_prompt',
+      value: 'Be kind.',
+      updated_at: '2026-01-05T08:00:00.000Z',
+    })
+    assert.equal(settings.value('platform_prompt'), 'Be kind.')
+    await settings.put('platform_prompt', 'Be brief.')
+    assert.equal((await open(db)).value('platform_prompt'), 'Be brief.')
+    await settings.remove('platform_prompt')
+    assert.deepEqual(settings.get('platform_prompt'), { key: 'platform_prompt', value: '', updated_at: null })
+  })
+
+  test('another process reads what was written once it is told', async () => {
+    await using db = await openDb()
+    const ephemeral = memoryEphemeral({ clock, log: silentLog })
+    const vault = createThrowawayVault()
+    const [here, there] = [await open(db, { ephemeral, vault }), await open(db, { ephemeral, vault })]
+    await here.putCeiling(4)
+    await here.providerKeys.put('openai', 'sk-test-abcd1234')
+    for (const loop of there.loops) await loop.run(new AbortController().signal)
+    assert.equal(there.value('max_parallel_tasks_ceiling'), 4)
+    assert.equal(there.providerKey('openai')?.reveal(), 'sk-test-abcd1234')
+  })
+
+  test('a stored key wins over the environment, is sealed, and does not open elsewhere', async () => {
+    await using db = await openDb()
+    const installed = { providerKeys: { ...noKeys, anthropic: secret('sk-ant-from-env-1111') } }
+    const settings = await open(db, { installed })
+    assert.equal(settings.providerKey('anthropic')?.reveal(), 'sk-ant-from-env-1111')
+    const row = await settings.providerKeys.put('anthropic', 'sk-ant-stored-2222')
+    assert.deepEqual(row, {
+      provider: 'anthropic',
+      configured: true,
+      source: 'stored',
+      hint: '2222',
+      last_tested_at: null,
+      last_test_ok: null,
+    })
+    assert.equal(settings.providerKey('anthropic')?.reveal(), 'sk-ant-stored-2222')
+    const rows = await db
+      .withTables<{ provider_keys: object }>()
+      .selectFrom('provider_keys')
+      .selectAll()
+      .execute()
+    assert.doesNotMatch(JSON.stringify(rows), /stored-2222/)
+
+    const otherKey = await open(db, { vault: createThrowawayVault(), installed })
+    assert.equal(otherKey.providerKey('anthropic')?.reveal(), 'sk-ant-from-env-1111')
+
+    assert.equal((await settings.providerKeys.remove('anthropic')).source, 'env')
+    assert.equal(settings.providerKey('anthropic')?.reveal(), 'sk-ant-from-env-1111')
+    assert.equal(settings.providerKey('voice'), null)
+  })
+
+  test('ops values are all stored or none', async () => {
+    await using db = await openDb()
+    const settings = await open(db)
+    const mixed = { ops_idle_timeout_minutes: 45, audit_retention_days: 30, ssh_access_enabled: 'maybe' }
+    await assert.rejects(settings.putOps(mixed), (error) => {
+      assert.ok(isFault(error, 'invalid_ops_value'))
+      const errors = error.fields.errors as { key: string }[]
+      assert.deepEqual(
+        errors.map(({ key }) => key),
+        ['audit_retention_days', 'ssh_access_enabled'],
+      )
+      return true
+    })
+    assert.equal(settings.value('ops_idle_timeout_minutes'), 30)
+    const done = await settings.putOps({
+      ops_idle_timeout_minutes: '45',
+      ssh_access_enabled: false,
+      colour: 'red',
+    })
+    assert.deepEqual(done, {
+      updated: ['ops_idle_timeout_minutes', 'ssh_access_enabled'],
+      ignored: ['colour'],
+    })
+    assert.equal(settings.value('ops_idle_timeout_minutes'), 45)
+    assert.deepEqual(settings.opsConfig().ssh_access_enabled, {
+      value: false,
+      default: true,
+      description: 'SSH into agents’ containers.',
+      is_default: false,
+    })
+  })
+
+  test('a reset leaves the retention windows as they are', async () => {
+    await using db = await openDb()
+    const settings = await open(db)
+    await settings.putOps({ ops_idle_timeout_minutes: 45, event_retention_days: 5 })
+    const { reset, skipped } = await settings.resetOps()
+    assert.ok(reset.includes('ops_idle_timeout_minutes'))
+    assert.deepEqual(skipped.toSorted(), retentionKeys.toSorted())
+    assert.equal(settings.value('ops_idle_timeout_minutes'), 30)
+    assert.equal(settings.value('event_retention_days'), 5)
+  })
+
+  test('the resources of new agents keep what a change does not name', async () => {
+    await using db = await openDb()
+    const settings = await open(db)
+    assert.deepEqual(settings.defaultResources(), { cpu: '2', memory: '4g' })
+    await settings.putDefaultResources({ memory: '8g' })
+    await settings.putDefaultResources({ cpu: '4' })
+    assert.deepEqual(settings.defaultResources(), { cpu: '4', memory: '8g' })
+  })
+})
+
+test('unknown keys are text for whoever wrote them, and unknown again once removed', async () => {
+  await using db = await openTestDatabase()
+  const settings = await open(db)
+  assert.throws(
+    () => settings.get('theme'),
+    (error) => code(error) === 'setting_not_found',
+  )
+  await settings.put('theme', 'dark')
+  assert.equal(settings.get('theme').value, 'dark')
+  await settings.remove('theme')
+  await assert.rejects(settings.remove('theme'), (error) => code(error) === 'setting_not_found')
+})
+
+describe('what a feature is offered', () => {
+  test('a feature that this version lacks is off, whatever the settings say', async () => {
+    await using db = await openTestDatabase()
+    const settings = await open(db, { installed: { features: ['chat_sessions'] } })
+    const on = Object.entries(settings.featureFlags()).filter(([, value]) => value)
+    assert.deepEqual(on, [['chat_sessions', true]])
+    assert.deepEqual(Object.keys(settings.featureFlags()), [...featureFlags])
+  })
+
+  test('e-mail needs mail and its setting, voice its key, calls both switch and key', async () => {
+    await using db = await openTestDatabase()
+    const settings = await open(db, { installed: { mail: true, voip: true } })
+    assert.equal(settings.featureFlags().email_login, true)
+    await settings.put('email_auth_enabled', 'false')
+    assert.equal(settings.featureFlags().email_login, false)
+    assert.equal(settings.featureFlags().voip, false)
+    await settings.providerKeys.put('voice', 'voice-key-1234')
+    const { voice, voip } = settings.featureFlags()
+    assert.deepEqual([voice, voip], [true, true])
+    assert.equal((await open(db)).featureFlags().email_login, false)
+  })
+
+  test('the environment is the default of the breaker, the setting wins', async () => {
+    await using db = await openTestDatabase()
+    const settings = await open(db, { installed: { dispatchBreaker: true } })
+    assert.equal(settings.value('dispatch_breaker_enabled'), true)
+    await settings.put('dispatch_breaker_enabled', 'false')
+    assert.equal(settings.featureFlags().dispatch_breaker, false)
+  })
+})
+
+test('a refresh that is asked for while one is running starts after it, and is shared', async () => {
+  const steps: string[] = []
+  const first = Promise.withResolvers<void>()
+  let loads = 0
+  const refresh = createRefresh(async () => {
+    loads += 1
+    steps.push(`start ${loads}`)
+    if (loads === 1) await first.promise
+    steps.push('end')
+  })
+  const running = refresh()
+  await Promise.resolve()
+  const [second, third] = [refresh(), refresh()]
+  assert.equal(second, third)
+  first.resolve()
+  await Promise.all([running, second])
+  assert.deepEqual(steps, ['start 1', 'end', 'start 2', 'end'])
+})

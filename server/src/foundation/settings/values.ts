@@ -1,0 +1,90 @@
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import {
+  definitions,
+  retentionKeys,
+  type SettingKey,
+  type SettingValue,
+  type SettingValues,
+} from './definitions.ts'
+import { createRefresh } from './refresh.ts'
+import { readValue } from './rules.ts'
+import { settingStore } from './store.ts'
+import type { SettingRow } from './tables.ts'
+
+/** Stored settings in memory. */
+export type Values = {
+  /** What is stored under a key that Roost knows, else its default. */
+  value<K extends SettingKey>(key: K): SettingValue<K>
+  /** What the key is when nothing is stored, here: the environment may change it. */
+  defaultOf<K extends SettingKey>(key: K): SettingValue<K>
+  row(key: string): SettingRow | null
+  rows(): SettingRow[]
+  write(values: Record<string, string>): Promise<void>
+  /** The keys that were stored. */
+  remove(keys: string[]): Promise<string[]>
+  refresh(): Promise<void>
+}
+
+export const settingsTopic = 'settings'
+
+export async function openValues(deps: {
+  db: Db
+  ephemeral: Pick<Ephemeral, 'publish'>
+  clock: Pick<Clock, 'now'>
+  defaults: Partial<SettingValues>
+}): Promise<Values> {
+  const { db, ephemeral, clock, defaults } = deps
+  const store = settingStore(db)
+  let stored = new Map<string, SettingRow>()
+  /** Read values; most are asked for far more often than they change. */
+  let read = new Map<SettingKey, string | number | boolean>()
+
+  const refresh = createRefresh(async () => {
+    const rows = await store.all()
+    stored = new Map(rows.map((row) => [row.key, row]))
+    read = new Map()
+  })
+  const changed = async () => {
+    await refresh()
+    // Others read it within the pace of the refreshing loop if this does not reach them.
+    ephemeral.publish(settingsTopic, '').catch(() => {})
+  }
+  const rowsOf = (values: Record<string, string>): SettingRow[] => {
+    const updated_at = timestamp(clock.now())
+    return Object.entries(values).map(([key, value]) => ({ key, value, updated_at }))
+  }
+
+  const values: Values = {
+    value<K extends SettingKey>(key: K) {
+      let found = read.get(key)
+      if (found === undefined) {
+        const text = stored.get(key)?.value
+        found = (text === undefined ? undefined : readValue(definitions[key], text)) ?? values.defaultOf(key)
+        read.set(key, found)
+      }
+      // Read by the definition of this key.
+      return found as SettingValue<K>
+    },
+    defaultOf: (key) => defaults[key] ?? definitions[key].default,
+    row: (key) => stored.get(key) ?? null,
+    rows: () => [...stored.values()],
+    async write(entries) {
+      await db.atomically((tx) => settingStore(tx).put(rowsOf(entries)))
+      await changed()
+    },
+    async remove(keys) {
+      const removed = await store.remove(keys)
+      await changed()
+      return removed
+    },
+    refresh,
+  }
+
+  // Explicit rows, so that a later version with other defaults deletes nothing sooner than this one.
+  const windows = retentionKeys.map((key) => [key, String(values.defaultOf(key))])
+  await store.putIfAbsent(rowsOf(Object.fromEntries(windows)))
+  await refresh()
+  return values
+}
