@@ -31,7 +31,7 @@ export function createLog(options: LogOptions): Log {
     {
       level: options.level,
       base: null,
-      // Errors are made plain by `redact` below; pino's own way would write fields it does not know.
+      // Errors are made plain by `redactFields`; pino's own way would write fields it does not know.
       serializers: { err: (value) => value },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -56,6 +56,12 @@ export function redactText(text: string): string {
   return shapes.reduce((out, [shape, put]) => out.replace(shape, put), text)
 }
 
+/** `fields` made plain JSON without secrets, by their names and by their shapes, at any depth. */
+export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
+  // An object stays one.
+  return redactValue(fields, 0, new Set()) as Record<string, unknown>
+}
+
 type Writer = Pick<ReturnType<typeof pino>, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'> & {
   child(fields: Record<string, unknown>): Writer
 }
@@ -63,7 +69,7 @@ type Writer = Pick<ReturnType<typeof pino>, 'debug' | 'info' | 'warn' | 'error' 
 function wrap(writer: Writer): Log {
   const write = (level: 'debug' | 'info' | 'warn' | 'error') => {
     return (fields: Record<string, unknown>, message: string) => {
-      if (writer.isLevelEnabled(level)) writer[level](redact(fields), redactText(message))
+      if (writer.isLevelEnabled(level)) writer[level](redactFields(fields), redactText(message))
     }
   }
   return {
@@ -71,7 +77,7 @@ function wrap(writer: Writer): Log {
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    child: (fields) => wrap(writer.child(redact(fields))),
+    child: (fields) => wrap(writer.child(redactFields(fields))),
     isDebug: () => writer.isLevelEnabled('debug'),
   }
 }
@@ -97,10 +103,6 @@ const shapes: [RegExp, string][] = [
 ]
 
 const maxDepth = 6
-
-function redact(fields: Record<string, unknown>): Record<string, unknown> {
-  return redactValue(fields, 0, new Set()) as Record<string, unknown>
-}
 
 function redactValue(value: unknown, depth: number, above: Set<object>): unknown {
   if (typeof value === 'string') return redactText(value)

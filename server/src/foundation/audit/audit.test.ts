@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { secret } from '../../kit/secret.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
+import { type AuditEntry, createAudit } from './index.ts'
+import { chain, firstBroken, type Unchained } from './rules.ts'
+import { auditStore } from './store.ts'
+
+const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
+  event_type: 'agent_lifecycle',
+  event_action: 'create_agent',
+  actor_type: 'user',
+  actor_id: 'u1',
+  source: 'api',
+  ...more,
+})
+
+const stored = (db: Db) => auditStore(db).range(1, 1_000)
+
+forEachDialect((_dialect, open) => {
+  test('entries are stored in the order of recording, as one chain', async () => {
+    await using db = await open()
+    const audit = createAudit({ db, clock: createTestClock(), log: silentLog })
+    for (let i = 0; i < 450; i++) audit.record(entry({ target_id: `agent-${i}` }))
+    await audit.close()
+    const rows = await stored(db)
+    assert.deepEqual(
+      rows.map(({ target_id }) => target_id),
+      Array.from({ length: 450 }, (_, i) => `agent-${i}`),
+    )
+    assert.equal(firstBroken(rows), null)
+    assert.equal(rows[0]?.previous_hash, null)
+  })
+
+  test('two processes that write at once make one chain', async () => {
+    await using db = await open()
+    await using other = await db.openAgain()
+    const audits = [db, other].map((each) =>
+      createAudit({ db: each, clock: createTestClock(), log: silentLog }),
+    )
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        const audit = audits[i % 2]
+        audit?.record(entry({ target_id: `${i}` }))
+        await audit?.flush()
+      }),
+    )
+    const rows = await stored(db)
+    assert.equal(rows.length, 40)
+    assert.equal(firstBroken(rows), null)
+  })
+
+  test('the database refuses to change and to remove entries', async () => {
+    await using db = await open()
+    const audit = createAudit({ db, clock: createTestClock(), log: silentLog })
+    audit.record(entry())
+    await audit.flush()
+    const tables = db.withTables()
+    await assert.rejects(sql`update audit_log set actor_id = 'u2'`.execute(tables), /append-only/)
+    await assert.rejects(sql`delete from audit_log`.execute(tables), /append-only/)
+    if (db.dialect === 'postgres')
+      await assert.rejects(sql`truncate audit_log`.execute(tables), /append-only/)
+    assert.equal((await stored(db)).length, 1)
+  })
+
+  test('the retention sweep removes what is older, and the rest stays a chain that grows', async () => {
+    await using db = await open()
+    const clock = createTestClock()
+    const audit = createAudit({ db, clock, log: silentLog })
+    for (let day = 0; day < 4; day++) {
+      audit.record(entry({ target_id: `day-${day}` }))
+      await audit.flush()
+      clock.set(new Date(clock.now().getTime() + 86_400_000))
+    }
+    assert.equal(await audit.sweep(new Date('2026-01-07T00:00:00.000Z')), 2)
+    audit.record(entry({ target_id: 'later' }))
+    await audit.flush()
+    const rows = await stored(db)
+    assert.deepEqual(
+      rows.map(({ target_id }) => target_id),
+      ['day-2', 'day-3', 'later'],
+    )
+    assert.equal(firstBroken(rows), null)
+    await assert.rejects(sql`delete from audit_log`.execute(db.withTables()), /append-only/)
+  })
+
+  test('text that a database would not take does not hold up the chain', async () => {
+    await using db = await open()
+    const audit = createAudit({ db, clock: createTestClock(), log: silentLog })
+    audit.record(entry({ actor_email: 'a\0b\ud800', details: { name: 'a\0b\ud800' } }))
+    audit.record(entry({ target_id: 'x'.repeat(5_000), details: { name: 'x'.repeat(50_000) } }))
+    await audit.close()
+    const rows = await stored(db)
+    assert.equal(rows[0]?.actor_email, 'ab\ufffd')
+    assert.equal(rows[1]?.details, '{"too_long":50011}')
+    assert.equal(firstBroken(rows), null)
+  })
+})
+
+describe('writing', () => {
+  test('happens by itself a tenth of a second later', async () => {
+    await using db = await openTestDatabase()
+    const clock = createTestClock()
+    const audit = createAudit({ db, clock, log: silentLog })
+    audit.record(entry())
+    assert.equal((await stored(db)).length, 0)
+    await clock.advance(0.1)
+    await audit.flush()
+    assert.equal((await stored(db)).length, 1)
+  })
+
+  test('entries wait while the database is away and are stored when it is back', async () => {
+    await using db = await openTestDatabase()
+    const clock = createTestClock()
+    let away = true
+    const flaky: Db = {
+      ...db,
+      atomically: async (work) => {
+        if (away) throw new Error('the database is away')
+        return db.atomically(work)
+      },
+    }
+    const audit = createAudit({ db: flaky, clock, log: silentLog })
+    audit.record(entry({ target_id: 'first' }))
+    await assert.rejects(audit.flush(), /away/)
+    audit.record(entry({ target_id: 'second' }))
+    away = false
+    await audit.flush()
+    assert.deepEqual(
+      (await stored(db)).map(({ target_id }) => target_id),
+      ['first', 'second'],
+    )
+  })
+
+  test('no secret gets into the details', async () => {
+    await using db = await openTestDatabase()
+    const audit = createAudit({ db, clock: createTestClock(), log: silentLog })
+    const details = {
+      api_key: 'hunter2',
+      note: 'used sk-ant-hunter2hunter2',
+      it: secret('hunter2'),
+      name: 'wren',
+    }
+    audit.record(entry({ details }))
+    await audit.close()
+    const [row] = await stored(db)
+    assert.doesNotMatch(row?.details ?? '', /hunter2/)
+    assert.equal(JSON.parse(row?.details ?? '{}').name, 'wren')
+  })
+})
+
+describe('the chain', () => {
+  const unchained = (event_id: string): Unchained => ({
+    event_id,
+    event_type: 'system',
+    event_action: 'test',
+    actor_type: 'system',
+    actor_id: null,
+    actor_email: null,
+    actor_ip: null,
+    mcp_key_id: null,
+    mcp_key_name: null,
+    mcp_scope: null,
+    target_type: null,
+    target_id: null,
+    timestamp: '2026-01-05T08:00:00.000Z',
+    details: '{}',
+    request_id: null,
+    source: 'system',
+    endpoint: null,
+    status: null,
+  })
+  const rows = chain(['a', 'b', 'c', 'd'].map(unchained), { last_id: 6, last_hash: 'before' })
+
+  test('whole, and a tail of it, is valid', () => {
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      [7, 8, 9, 10],
+    )
+    assert.equal(firstBroken(rows), null)
+    assert.equal(firstBroken(rows.slice(2)), null)
+    assert.equal(firstBroken([]), null)
+  })
+
+  test('shows an entry that was changed, removed, swapped or put in', () => {
+    const [a, b, c, d] = rows
+    assert.ok(a && b && c && d)
+    assert.equal(firstBroken([a, { ...b, actor_id: 'u2' }, c, d])?.id, b.id)
+    assert.equal(firstBroken([a, c, d])?.id, c.id)
+    assert.equal(firstBroken([a, c, b, d])?.id, c.id)
+    const [forged] = chain([unchained('x')], { last_id: b.id, last_hash: b.entry_hash })
+    assert.ok(forged)
+    assert.equal(firstBroken([a, b, forged, d])?.id, d.id)
+  })
+})
