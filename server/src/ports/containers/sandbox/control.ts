@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { watch } from 'node:fs'
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ContainerError } from '../port.ts'
 import {
@@ -78,9 +79,11 @@ export function createControl(folders: Folders, store: Store) {
       appendToJournal(folders.journal, { type: 'exited', id, name, exitCode: null, oomKilled: false, at })
     },
 
-    /** Takes away control groups that a container left behind. */
+    /** Takes away control groups that a container left behind; a second is ample for the kernel to let go of the dead. */
     async removeCgroups(paths: Iterable<string>): Promise<void> {
-      for (const path of paths) await rmdir(path).catch(() => {})
+      for (const path of paths) {
+        for (let tries = 0; tries < 6 && (await isBusy(path)); tries += 1) await delay(10 * 2 ** tries)
+      }
     },
   }
 
@@ -142,6 +145,14 @@ async function waitFor<T>(
   } finally {
     watcher.close()
   }
+}
+
+/** Removes the folder of a control group, true when that has to be tried again. */
+function isBusy(path: string): Promise<boolean> {
+  return rmdir(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'EBUSY',
+  )
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {

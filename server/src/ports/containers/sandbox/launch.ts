@@ -60,7 +60,7 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
     ...['--die-with-parent', '--new-session', '--hostname', spec.name.slice(0, 63)],
     ...['--cap-drop', 'ALL', ...(facts.isRoot ? capabilities(spec) : [])],
     ...['--clearenv', ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])],
-    ...['/home', '/run', '/var', '/etc', '/opt'].flatMap((path) => ['--perms', '0755', '--dir', path]),
+    ...openFolders(['/home/x', '/run/x', '/var/x', ...sharedEtc]),
     ...systemFolders(),
     ...sharedEtc.flatMap((path) => ['--ro-bind-try', path, path]),
     ...['passwd', 'group', 'hosts', 'nsswitch.conf'].flatMap((file) => [
@@ -72,7 +72,10 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
     ...['--perms', '1777', '--size', String(spec.tmpBytes), '--tmpfs', '/dev/shm'],
     ...temporaryFolder(spec, facts),
     ...['--symlink', '/tmp', '/var/tmp'],
-    ...image.readOnlyBinds.flatMap(({ source, target }) => ['--ro-bind', source, target]),
+    ...image.readOnlyBinds.flatMap(({ source, target }) => [
+      ...openFolders([target]),
+      ...['--ro-bind', source, target],
+    ]),
     ...mounts(spec, folders),
     ...['--ro-bind', folders.gateway, gatewayInside],
     // The root and /dev are file systems in memory: left writable they would be a way around the limits.
@@ -131,11 +134,21 @@ function mounts(spec: ContainerSpec, folders: Folders): string[] {
   return [
     ...(home ? [] : ['--perms', '0777', '--size', String(spec.tmpBytes), '--tmpfs', '/home/developer']),
     ...ordered.flatMap((mount) => [
+      ...openFolders([mount.target]),
       mount.readOnly ? '--ro-bind' : '--bind',
       mount.type === 'volume' ? volumeData(folders, mount.volume) : mount.source,
       mount.target,
     ]),
   ]
+}
+
+/** The folders above some paths. Left to itself bubblewrap makes them for root alone. */
+function openFolders(paths: string[]): string[] {
+  const above = paths.flatMap((path) => {
+    const parts = path.split('/').slice(1, -1)
+    return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
+  })
+  return [...new Set(above)].flatMap((path) => ['--perms', '0755', '--dir', path])
 }
 
 export function volumeData(folders: Folders, volume: string): string {

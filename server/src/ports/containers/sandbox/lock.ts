@@ -9,7 +9,12 @@ export function claimFolder(folder: string): boolean {
   const mine = join(folder, `${containerFiles.supervisor}.${process.pid}`)
   const self = startTicksNow(process.pid)
   if (self === null) return false
-  writeJson(mine, { pid: process.pid, startTicks: self } satisfies StoredSupervisor)
+  try {
+    writeJson(mine, { pid: process.pid, startTicks: self } satisfies StoredSupervisor)
+  } catch {
+    // The container was removed while this process was on its way.
+    return false
+  }
   try {
     // A link fails when its name is taken, which a rename would not: of several claimants one wins.
     for (let tries = 0; tries < 3; tries += 1) {

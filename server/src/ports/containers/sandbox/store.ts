@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ContainerError, type ContainerSpec, type ContainerState } from '../port.ts'
 import {
@@ -24,6 +24,8 @@ export function createStore(folders: Folders, isRoot: boolean) {
     /** Makes the shared folders and the files of /etc that agents see. */
     async prepare(): Promise<void> {
       for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 })
+      // Agents look into it as another user. Other users of the host stay out: the folders above are closed.
+      await chmod(folders.gateway, 0o755)
       const files = {
         passwd: [
           'root:x:0:0:root:/root:/bin/sh',

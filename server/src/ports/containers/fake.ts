@@ -1,0 +1,348 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, systemClock } from '../../kit/clock.ts'
+import { createCpuRate } from './cpu-rate.ts'
+import {
+  ContainerError,
+  type ContainerEvent,
+  type ContainerSpec,
+  type ContainerState,
+  type Containers,
+} from './port.ts'
+
+/** What a container of the fake does once it is started: nothing runs, so somebody has to say it. */
+export type FakeProgram = {
+  /** What it writes at each start. */
+  output: string[]
+  /** Ends by itself right after its start, with this code; absent for one that stays. */
+  exits?: { code: number; oomKilled: boolean }
+  /** Takes no notice of the polite signal, so that only a kill ends it (137). */
+  ignoresStop?: boolean
+}
+
+/** One pretended engine, which several installations can share. */
+export type FakeEngine = {
+  /** Makes the adapter of an installation on this engine. */
+  containers(install: string): Containers
+  /** Ends a container from outside with the given code, as a crash; the restart policy brings it back. */
+  crash(id: string, exitCode?: number, oomKilled?: boolean): void
+  /** Breaks the event stream under all listeners; they get a resync. */
+  dropEvents(): void
+  /** From now on every call throws engine_down and events are held back; containers go on. False ends it. */
+  refuse(isRefusing: boolean): void
+  /** Lets the next call of this name fail, once: for creates and starts that die half-way. */
+  failNext(call: keyof Containers, fault: ContainerError['fault']): void
+  /** CPU seconds that a container has used since its start, and its memory now. */
+  use(id: string, usage: { cpuSeconds?: number; memoryBytes?: number }): void
+}
+
+export type FakeOptions = {
+  clock?: Clock
+  images?: string[]
+  /** Host paths that cannot be mounted: there is no host to look at, so every other path is taken to exist. */
+  missingPaths?: string[]
+  program?(spec: ContainerSpec): FakeProgram
+}
+
+type FakeContainer = {
+  install: string
+  spec: ContainerSpec
+  state: ContainerState
+  log: string[]
+  program: FakeProgram
+  cpuSeconds: number
+  memoryBytes: number
+  /** Set while the policy waits to bring it back. */
+  isRestarting: boolean
+}
+
+type Listener = { install: string; push(event: ContainerEvent): void }
+
+/**
+ * An engine in memory with the state machine and the faults of the real ones. It restarts what ends by
+ * itself without a bound, as Docker does, at the next turn of the event loop.
+ */
+export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
+  const clock = options.clock ?? systemClock
+  const images = options.images ?? ['roost-agent:fake']
+  const containers = new Map<string, FakeContainer>()
+  const volumes = new Map<string, string>()
+  const listeners = new Set<Listener>()
+  const failures = new Map<keyof Containers, ContainerError['fault']>()
+  let isRefusing = false
+  let whenBack = Promise.withResolvers<void>()
+
+  return {
+    containers: adapterOf,
+    crash(id, exitCode = 137, oomKilled = false) {
+      const container = containers.get(id)
+      if (container?.state.status === 'running') end(container, exitCode, oomKilled, true)
+    },
+    dropEvents() {
+      for (const { push } of listeners) push({ type: 'resync' })
+    },
+    refuse(refusing) {
+      isRefusing = refusing
+      if (refusing) return
+      whenBack.resolve()
+      whenBack = Promise.withResolvers()
+      for (const { push } of listeners) push({ type: 'resync' })
+    },
+    failNext(call, fault) {
+      failures.set(call, fault)
+    },
+    use(id, { cpuSeconds, memoryBytes }) {
+      const container = containers.get(id)
+      if (!container) return
+      container.cpuSeconds = cpuSeconds ?? container.cpuSeconds
+      container.memoryBytes = memoryBytes ?? container.memoryBytes
+    },
+  }
+
+  function adapterOf(install: string): Containers {
+    const rate = createCpuRate()
+    const own = (id: string): FakeContainer | null => {
+      const container = containers.get(id)
+      return container?.install === install ? container : null
+    }
+    const need = (id: string): FakeContainer => {
+      const container = own(id)
+      if (!container) throw new ContainerError('no_such_container', `no container ${id}`)
+      return container
+    }
+
+    return {
+      kind: 'fake',
+      isolation: { level: 'none', weaker: ['Nothing runs: containers are pretended.'] },
+
+      ping: call('ping', () => ({ name: 'fake', version: '1', cpus: 4, memoryBytes: 8 * 2 ** 30 })),
+      hasImage: call('hasImage', (image: string) => images.includes(image)),
+      ensureNetwork: call('ensureNetwork', () => ({
+        hostAddress: { type: 'loopback' as const },
+        platformUrlHost: '127.0.0.1',
+      })),
+
+      create: call('create', (spec: ContainerSpec) => {
+        if (!images.includes(spec.image)) throw new ContainerError('image_missing', `no image ${spec.image}`)
+        refuseTakenName(spec.name)
+        refuseForeignVolumes(install, spec)
+        const id = randomBytes(32).toString('hex')
+        containers.set(id, {
+          install,
+          spec,
+          state: {
+            id,
+            name: spec.name,
+            labels: { ...spec.labels, 'roost.install': install },
+            status: 'created',
+            exitCode: null,
+            oomKilled: false,
+            startedAt: null,
+            volumes: spec.mounts.flatMap((mount) => (mount.type === 'volume' ? [mount.volume] : [])),
+          },
+          log: [],
+          program: options.program?.(spec) ?? { output: [] },
+          cpuSeconds: 0,
+          memoryBytes: 20 * 2 ** 20,
+          isRestarting: false,
+        })
+        return { id }
+      }),
+
+      start: call('start', (id: string) => {
+        const container = need(id)
+        if (container.state.status === 'running') return
+        refuseTakenPort(container)
+        begin(container)
+      }),
+
+      stop: call('stop', (id: string, graceSeconds: number) => {
+        const container = need(id)
+        container.isRestarting = false
+        if (container.state.status !== 'running') return
+        const isKilled = container.program.ignoresStop === true || graceSeconds === 0
+        end(container, isKilled ? 137 : 0, false, false)
+      }),
+
+      remove: call('remove', (id: string) => {
+        const container = own(id)
+        if (!container) return
+        if (container.state.status === 'running') end(container, 137, false, false)
+        containers.delete(id)
+        rate.forget(id)
+        tell(container, { type: 'removed', id, name: container.state.name, at: now() })
+      }),
+
+      rename: call('rename', (id: string, name: string) => {
+        const container = need(id)
+        if (container.state.name === name) return
+        refuseTakenName(name)
+        container.state = { ...container.state, name }
+      }),
+
+      inspect: call('inspect', (id: string) => own(id)?.state ?? null),
+      list: call('list', () =>
+        [...containers.values()]
+          .filter((container) => container.install === install)
+          .map(({ state }) => state),
+      ),
+      logs: call('logs', (id: string, tail: number) =>
+        need(id)
+          .log.slice(-tail)
+          .map((line) => `${line}\n`)
+          .join(''),
+      ),
+
+      sample: call('sample', (id: string) => {
+        const container = own(id)
+        if (container?.state.status !== 'running') {
+          rate.forget(id)
+          return null
+        }
+        return {
+          cpuPercent: rate.percent(id, container.cpuSeconds * 1e9, clock.now().getTime()),
+          memoryUsedBytes: container.memoryBytes,
+          memoryLimitBytes: container.spec.memoryBytes,
+          networkRxBytes: 0,
+          networkTxBytes: 0,
+          sampledAt: now(),
+        }
+      }),
+
+      events: (signal) => listen(install, signal),
+
+      createVolume: call('createVolume', (name: string) => {
+        refuseForeignVolume(install, name)
+        volumes.set(name, install)
+      }),
+      removeVolume: call('removeVolume', (name: string) => {
+        if (volumes.get(name) === install) volumes.delete(name)
+      }),
+      listVolumes: call('listVolumes', () =>
+        [...volumes].flatMap(([name, owner]) => (owner === install ? [name] : [])),
+      ),
+
+      async close() {},
+    }
+  }
+
+  /** A call as the outside sees it: later than now, refused while the engine is away, failing where a test says so. */
+  function call<A extends unknown[], R>(
+    name: keyof Containers,
+    act: (...args: A) => R,
+  ): (...args: A) => Promise<R> {
+    return async (...args) => {
+      await Promise.resolve()
+      if (isRefusing) throw new ContainerError('engine_down', `${name}: the engine is away`)
+      const fault = failures.get(name)
+      failures.delete(name)
+      if (fault) throw new ContainerError(fault, `${name}: failed on request`)
+      return act(...args)
+    }
+  }
+
+  function begin(container: FakeContainer): void {
+    container.isRestarting = false
+    container.cpuSeconds = 0
+    container.log.push(...container.program.output)
+    container.state = {
+      ...container.state,
+      status: 'running',
+      exitCode: null,
+      oomKilled: false,
+      startedAt: now(),
+    }
+    tell(container, { type: 'started', id: container.state.id, name: container.state.name, at: now() })
+    const { exits } = container.program
+    if (!exits) return
+    setImmediate(() => {
+      if (container.state.status === 'running') end(container, exits.code, exits.oomKilled, true)
+    })
+  }
+
+  function end(container: FakeContainer, exitCode: number, oomKilled: boolean, comesBack: boolean): void {
+    container.state = { ...container.state, status: 'stopped', exitCode, oomKilled }
+    const { id, name } = container.state
+    tell(container, { type: 'exited', id, name, exitCode, oomKilled, at: now() })
+    container.isRestarting = comesBack
+    if (!comesBack) return
+    setImmediate(() => {
+      if (container.isRestarting && containers.has(id)) begin(container)
+    })
+  }
+
+  function tell(container: FakeContainer, event: ContainerEvent): void {
+    for (const listener of listeners) {
+      if (listener.install === container.install) listener.push(event)
+    }
+  }
+
+  async function* listen(install: string, signal: AbortSignal): AsyncGenerator<ContainerEvent> {
+    const queue: ContainerEvent[] = [{ type: 'resync' }]
+    let wake = Promise.withResolvers<void>()
+    const listener: Listener = {
+      install,
+      push(event) {
+        // While the engine is away its stream is too; what was missed is what the resync is for.
+        if (isRefusing) return
+        queue.push(event)
+        wake.resolve()
+      },
+    }
+    const stop = () => wake.resolve()
+    signal.addEventListener('abort', stop, { once: true })
+    const aborted = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    )
+    try {
+      while (isRefusing && !signal.aborted) await Promise.race([whenBack.promise, aborted])
+      listeners.add(listener)
+      while (!signal.aborted) {
+        const event = queue.shift()
+        if (event) yield event
+        else {
+          wake = Promise.withResolvers()
+          await Promise.race([wake.promise, aborted])
+        }
+      }
+    } finally {
+      listeners.delete(listener)
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  function refuseTakenName(name: string): void {
+    for (const { state } of containers.values()) {
+      if (state.name === name) throw new ContainerError('name_taken', `the name ${name} is taken`)
+    }
+  }
+
+  function refuseTakenPort(container: FakeContainer): void {
+    const { ssh } = container.spec
+    const holder = [...containers.values()].find(
+      (other) =>
+        other !== container && other.state.status === 'running' && other.spec.ssh?.port === ssh?.port,
+    )
+    if (ssh && holder)
+      throw new ContainerError('port_taken', `port ${ssh.port} is taken by ${holder.state.name}`)
+  }
+
+  function refuseForeignVolumes(install: string, spec: ContainerSpec): void {
+    for (const mount of spec.mounts) {
+      if (mount.type === 'volume') refuseForeignVolume(install, mount.volume)
+      else if (options.missingPaths?.includes(mount.source)) {
+        throw new ContainerError('engine_fault', `${mount.source} does not exist`)
+      }
+    }
+  }
+
+  function refuseForeignVolume(install: string, name: string): void {
+    const owner = volumes.get(name)
+    if (owner !== undefined && owner !== install) {
+      throw new ContainerError('name_taken', `volume ${name} belongs to somebody else`)
+    }
+  }
+
+  function now(): string {
+    return clock.now().toISOString()
+  }
+}
