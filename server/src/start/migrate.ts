@@ -1,0 +1,56 @@
+/**
+ * Brings the database to the schema of this version and ends. Exit codes: 0 done, 78 the configuration
+ * or the database cannot work with this version, 1 anything else.
+ */
+import { ConfigError, parseConfig } from '../config.ts'
+import { systemClock } from '../kit/clock.ts'
+import { migrations } from '../migrations/index.ts'
+import { migrate, NewerSchemaError } from '../ports/database/migrator.ts'
+import { openDatabase } from '../ports/database/open.ts'
+import type { Db } from '../ports/database/port.ts'
+import { createLog, redactText } from '../ports/log.ts'
+import { exitConfig, fail, tell } from './supervision.ts'
+
+/** A database server that is started together with the platform may take this long. */
+const patienceMs = 30_000
+const pauseMs = 500
+
+try {
+  await run()
+} catch (error) {
+  const isFinal = error instanceof ConfigError || error instanceof NewerSchemaError
+  fail(reasonOf(error), isFinal ? exitConfig : 1)
+}
+// The channel to a supervisor would keep this process alive.
+if (process.send) process.disconnect()
+
+async function run(): Promise<void> {
+  const config = parseConfig(process.env)
+  const log = createLog({ level: config.logLevel })
+  const db = await openDatabase(config.databaseUrl.reveal(), log)
+  try {
+    await answering(db)
+    const progress = (text: string) => tell({ type: 'progress', text })
+    const applied = await migrate(db, migrations, { now: systemClock.now, progress })
+    progress(applied.length === 0 ? 'the schema is complete' : `${applied.length} migrations applied`)
+  } finally {
+    await db.close()
+  }
+}
+
+async function answering(db: Db): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs
+  for (let told = false; ; told = true) {
+    try {
+      return await db.ping()
+    } catch (error) {
+      if (performance.now() > giveUpAt) throw error
+      if (!told) tell({ type: 'progress', text: 'waiting for the database' })
+      await systemClock.wait(pauseMs)
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return redactText(error instanceof Error ? error.message : String(error))
+}
