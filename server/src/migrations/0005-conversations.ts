@@ -26,7 +26,6 @@ export const conversations: Migration = {
       .addColumn('context_max', 'integer', (c) => c.notNull())
       .addColumn('runtime_session_id', 'text')
       .addColumn('remembers_from', 'integer', (c) => c.notNull())
-      .addColumn('is_rebuilding', 'integer', (c) => c.notNull())
       .execute()
     await db.schema
       .createIndex('chat_sessions_holder')

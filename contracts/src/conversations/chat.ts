@@ -1,0 +1,397 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { ModelOverride } from '../kit/model.ts'
+import {
+  AgentParams,
+  Id,
+  Money,
+  messageBodyLimit,
+  queryBoolean,
+  queryInteger,
+  Timestamp,
+} from '../kit/primitives.ts'
+import { executionErrorCodes, executionStatuses, RunMetadata, ToolCall } from '../runs/executions.ts'
+
+const tag = 'Chat'
+
+/** Of one message. */
+export const maxMessageLength = 100_000
+export const maxFiles = 3
+/** Decoded bytes of one file, and of all images together. */
+export const maxFileBytes = 5 * 1024 * 1024
+export const maxImageBytes = 10 * 1024 * 1024
+export const acceptedTypes = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'text/plain',
+  'text/markdown',
+  'text/csv',
+  'application/json',
+  'application/zip',
+] as const
+export type AcceptedType = (typeof acceptedTypes)[number]
+
+/** The rules (number, size, type, content) are the server's, so that a refusal names the file. */
+export const FileAttachment = z
+  .object({
+    name: z.string(),
+    mimetype: z.string(),
+    size: z.number().optional(),
+    data_base64: z.string().describe('Base64, or a `data:` URI.'),
+  })
+  .meta({ id: 'FileAttachment' })
+export type FileAttachment = z.output<typeof FileAttachment>
+
+const MessageText = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(maxMessageLength)
+  .refine((text) => text.trim() !== '', 'must not be blank')
+
+export const ChatBody = z.object({
+  message: MessageText,
+  model: ModelOverride,
+  files: z
+    .array(FileAttachment)
+    .max(1000)
+    .nullish()
+    .transform((files) => files ?? []),
+})
+export type ChatBody = z.output<typeof ChatBody>
+
+export const SessionMessageBody = ChatBody.extend({
+  timeout_seconds: z.number().int().min(10).max(7200).nullish(),
+})
+export type SessionMessageBody = z.output<typeof SessionMessageBody>
+
+const text = z.string().nullable()
+const integer = z.number().int()
+const count = integer.nullable()
+
+export const ChatSession = z
+  .object({
+    id: Id,
+    agent_name: z.string(),
+    user_id: z.string(),
+    user_email: text,
+    title: text,
+    kind: z.enum(['chat', 'workspace']),
+    status: z.enum(['active', 'closed']),
+    is_current: z.boolean(),
+    started_at: Timestamp,
+    last_message_at: Timestamp.nullable(),
+    message_count: integer,
+    total_cost: Money,
+    context_used: integer,
+    context_max: integer,
+    runtime_session_id: text,
+    turn_in_progress: z.boolean(),
+    in_flight_execution_id: text,
+  })
+  .meta({ id: 'ChatSession' })
+export type ChatSession = z.output<typeof ChatSession>
+
+export const FileNote = z.object({ name: z.string(), mimetype: z.string(), size: integer })
+export type FileNote = z.output<typeof FileNote>
+
+export const ChatMessage = z
+  .object({
+    id: Id,
+    session_id: Id,
+    agent_name: z.string(),
+    role: z.enum(['user', 'assistant']),
+    content: z.string(),
+    timestamp: Timestamp,
+    source: z.enum(['text', 'voice', 'schedule', 'reminder']),
+    execution_id: text,
+    cost: Money.nullable(),
+    context_used: count,
+    context_max: count,
+    tool_calls: z.array(ToolCall).nullable(),
+    execution_time_ms: count,
+    output_tokens: count,
+    files: z.array(FileNote).nullable(),
+    error_code: z.enum(executionErrorCodes).nullable().describe('The turn of this message failed.'),
+    rating: z.enum(['up', 'down']).nullable(),
+  })
+  .meta({ id: 'ChatMessage' })
+export type ChatMessage = z.output<typeof ChatMessage>
+
+/** The reply of a turn: the JSON form, and the last object of a stream. */
+export const ChatReply = z
+  .object({
+    status: z.enum(executionStatuses),
+    response: text,
+    metadata: RunMetadata,
+    session: z.object({
+      id: Id,
+      message_count: integer,
+      context_tokens: integer,
+      context_window: integer,
+      total_cost: Money,
+      title: text,
+    }),
+    execution: z.object({
+      id: Id,
+      task_execution_id: Id,
+      status: z.enum(executionStatuses),
+      queue_status: z.string().describe('How the turn was taken in: `running`, or `queued:<place>`.'),
+      was_queued: z.boolean(),
+    }),
+    timestamp: Timestamp,
+    execution_log: z.array(z.unknown()).optional(),
+  })
+  .meta({ id: 'ChatReply' })
+export type ChatReply = z.output<typeof ChatReply>
+
+const turn = {
+  streams: ['application/x-ndjson', 'text/event-stream', 'application/json'],
+  bodyLimit: messageBodyLimit,
+  returns: ChatReply,
+} as const
+const turnFails = [
+  'agent_not_found',
+  'agent_not_running',
+  'invalid_model',
+  'attachment_rejected',
+  'attachment_too_large',
+  'body_too_large',
+  'queue_full',
+  'request_in_progress',
+  'circuit_open',
+  'inter_agent_depth_exceeded',
+  'run_failed',
+  'run_timeout',
+  'provider_rate_limited',
+  'sync_wait_exceeded',
+] as const
+const turnForms =
+  'By `Accept`: JSON lines as it happens (the default), server-sent events, or `application/json` for the reply alone when the turn ends. The header `X-Execution-Id` names the run; a client that goes away does not end it.'
+
+export const sendChat = endpoint({
+  id: 'sendChat',
+  method: 'POST',
+  path: '/api/agents/{name}/chat',
+  summary: 'One turn in your current conversation with the agent',
+  description: turnForms,
+  tag,
+  access: { who: 'access', scopes: ['connector'] },
+  params: AgentParams,
+  body: ChatBody,
+  ...turn,
+  fails: turnFails,
+  audit: { type: 'execution', action: 'chat' },
+})
+
+const SessionParams = z.object({ name: z.string(), id: z.string() })
+const StatusFilter = z.enum(['active', 'closed']).optional()
+
+export const listChatSessions = endpoint({
+  id: 'listChatSessions',
+  method: 'GET',
+  path: '/api/agents/{name}/chat/sessions',
+  summary: 'Your conversations with the agent, newest first',
+  description: 'An admin sees those of everybody with `all=true`. `X-Total-Count` says how many there are.',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object({
+    status: StatusFilter,
+    limit: queryInteger(1, 200, 50),
+    offset: queryInteger(0, 999_999_999, 0),
+    all: queryBoolean(false),
+  }),
+  returns: z.object({
+    agent_name: z.string(),
+    session_count: integer,
+    sessions: z.array(ChatSession),
+  }),
+  fails: ['agent_not_found', 'admin_required'],
+})
+
+export const getChatSession = endpoint({
+  id: 'getChatSession',
+  method: 'GET',
+  path: '/api/agents/{name}/chat/sessions/{id}',
+  summary: 'A conversation with its messages, oldest first',
+  description: '`before` is the id of a message, or a time: the messages before it.',
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  query: z.object({ limit: queryInteger(1, 500, 100), before: z.string().max(100).optional() }),
+  returns: z.object({ session: ChatSession, message_count: integer, messages: z.array(ChatMessage) }),
+  fails: ['agent_not_found', 'session_not_found'],
+})
+
+export const closeChatSession = endpoint({
+  id: 'closeChatSession',
+  method: 'POST',
+  path: '/api/agents/{name}/chat/sessions/{id}/close',
+  summary: 'Close a conversation',
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  returns: z.object({ status: z.literal('closed'), session_id: Id }),
+  fails: ['agent_not_found', 'session_not_found'],
+  audit: { type: 'execution', action: 'close_session' },
+})
+
+export const getChatHistory = endpoint({
+  id: 'getChatHistory',
+  method: 'GET',
+  path: '/api/agents/{name}/chat/history',
+  summary: 'The messages of your current conversation',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  returns: z.array(
+    z.object({ role: z.enum(['user', 'assistant']), content: z.string(), timestamp: Timestamp }),
+  ),
+  fails: ['agent_not_found'],
+})
+
+export const resetChatHistory = endpoint({
+  id: 'resetChatHistory',
+  method: 'DELETE',
+  path: '/api/agents/{name}/chat/history',
+  summary: 'Close your current conversation; the next message begins a new one',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  returns: z.object({ status: z.literal('reset'), message: z.string(), session_id: Id.nullable() }),
+  fails: ['agent_not_found'],
+  audit: { type: 'execution', action: 'reset_history' },
+})
+
+export const getPersistentHistory = endpoint({
+  id: 'getPersistentHistory',
+  method: 'GET',
+  path: '/api/agents/{name}/chat/history/persistent',
+  summary: 'The newest messages over all your conversations with the agent, oldest first',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object({ limit: queryInteger(1, 1000, 100) }),
+  returns: z.object({ agent_name: z.string(), message_count: integer, messages: z.array(ChatMessage) }),
+  fails: ['agent_not_found'],
+})
+
+export const listSessions = endpoint({
+  id: 'listSessions',
+  method: 'GET',
+  path: '/api/agents/{name}/sessions',
+  summary: 'Your conversations with the agent as a plain list',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object({
+    status: StatusFilter,
+    limit: queryInteger(1, 200, 50),
+    offset: queryInteger(0, 999_999_999, 0),
+  }),
+  returns: z.array(ChatSession),
+  fails: ['agent_not_found'],
+})
+
+const CreateSession = z.object({
+  title: z
+    .string()
+    .trim()
+    .max(200)
+    .nullish()
+    .transform((title) => title || null),
+  make_current: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
+})
+const creation = {
+  method: 'POST',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  body: CreateSession,
+  bodyOptional: true,
+  status: 201,
+  returns: ChatSession,
+  fails: ['agent_not_found'],
+  audit: { type: 'execution', action: 'create_session' },
+} as const
+
+export const createSession = endpoint({
+  id: 'createSession',
+  path: '/api/agents/{name}/sessions',
+  summary: 'Begin a conversation',
+  ...creation,
+})
+
+export const createSessionSingular = endpoint({
+  id: 'createSessionSingular',
+  path: '/api/agents/{name}/session',
+  summary: 'Begin a conversation (the same under its other name)',
+  ...creation,
+})
+
+export const getSession = endpoint({
+  id: 'getSession',
+  method: 'GET',
+  path: '/api/agents/{name}/sessions/{id}',
+  summary: 'A conversation with its newest messages, oldest first',
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  query: z.object({ limit: queryInteger(1, 500, 100) }),
+  returns: z.object({ session: ChatSession, messages: z.array(ChatMessage) }),
+  fails: ['agent_not_found', 'session_not_found'],
+})
+
+export const deleteSession = endpoint({
+  id: 'deleteSession',
+  method: 'DELETE',
+  path: '/api/agents/{name}/sessions/{id}',
+  summary: 'Delete a conversation and its messages',
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  returns: z.object({ message: z.string(), session_id: Id }),
+  fails: ['agent_not_found', 'session_not_found', 'turn_in_progress'],
+  audit: { type: 'execution', action: 'delete_session' },
+})
+
+export const sendSessionMessage = endpoint({
+  id: 'sendSessionMessage',
+  method: 'POST',
+  path: '/api/agents/{name}/sessions/{id}/message',
+  summary: 'One turn in a conversation',
+  description: turnForms,
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  body: SessionMessageBody,
+  ...turn,
+  fails: [...turnFails, 'session_not_found', 'conflict'],
+  audit: { type: 'execution', action: 'session_message' },
+})
+
+export const resetSession = endpoint({
+  id: 'resetSession',
+  method: 'POST',
+  path: '/api/agents/{name}/sessions/{id}/reset',
+  summary: "Forget the runtime's own memory of a conversation and keep the messages",
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  returns: ChatSession,
+  fails: ['agent_not_found', 'session_not_found', 'turn_in_progress'],
+  audit: { type: 'execution', action: 'reset_session' },
+})
+
+/** Told to the person of the session alone. */
+export const chatResponseReady = eventType({
+  name: 'chat.response_ready',
+  stored: true,
+  fields: z.object({ execution_id: Id, session_id: Id, status: z.enum(executionStatuses) }),
+})

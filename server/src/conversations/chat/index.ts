@@ -1,0 +1,11 @@
+/**
+ * Chat: conversations of people, and of agents, with an agent.
+ *
+ * Owns the tables `chat_sessions` and `chat_messages`. Promises that a conversation is seen by its person
+ * alone (and by admins, audited), that a question is stored with the run that answers it and the answer with
+ * that run's end, and that a turn which failed leaves its mark on the question. Refuses to know how a run
+ * reaches the agent: it asks `dispatch` for runs and hears of them through `RunHooks`.
+ */
+export { type CheckedFile, checkFiles } from './attachment-rules.ts'
+export { chatRoutes } from './routes.ts'
+export { type Chat, type ChatDeps, createChat } from './service.ts'

@@ -1,0 +1,163 @@
+import type { ChatMessage, ChatReply, ChatSession } from '@roost/contracts/conversations/chat'
+import { parseModelOverride } from '@roost/contracts/kit/model'
+import type { Trigger } from '@roost/contracts/runs/executions'
+import type { SignedIn } from '../../identity/access/caller.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { ChatMessagesTable, ChatSessionsTable } from './tables.ts'
+
+/**
+ * Whose conversation it is. A person's sessions and user keys are one holder; an agent and a connector talk
+ * for themselves, so that what they say does not land in their owner's chat.
+ */
+export function holderOf(caller: SignedIn): string {
+  if (caller.kind === 'key' && caller.key.scope === 'agent')
+    return `agent:${caller.key.agent_id ?? caller.key.id}`
+  if (caller.kind === 'key' && caller.key.scope === 'connector') return `key:${caller.key.id}`
+  return `user:${caller.user.id}`
+}
+
+export function isPerson(holderId: string): boolean {
+  return holderId.startsWith('user:')
+}
+
+/** What causes a turn of this caller. */
+export function triggerOf(caller: SignedIn, agentId: string, way: 'chat' | 'session'): Trigger {
+  if (caller.kind === 'key' && caller.key.scope === 'agent') {
+    return caller.key.agent_id === agentId ? 'self_task' : 'agent'
+  }
+  return way
+}
+
+/** The model of a turn; null is the agent's default. Throws `invalid_model`, which names the value. */
+export function modelOf(value: string | null | undefined): string | null {
+  const model = parseModelOverride(value)
+  if (model !== undefined) return model
+  throw new Fault('invalid_model', `"${value}" is not a model id.`, { value })
+}
+
+const titleLength = 80
+
+/** A title from the first message: its first line. */
+export function titleOf(message: string): string {
+  const line = message.trim().split('\n', 1)[0]?.trim() ?? ''
+  return line.length > titleLength ? `${line.slice(0, titleLength - 1).toWellFormed()}…` : line
+}
+
+export type ReplyForm = 'ndjson' | 'sse' | 'json'
+
+/** The form that an `Accept` header asks for: the first that is offered, by weight; JSON lines by default. */
+export function replyForm(accept: string | undefined): ReplyForm {
+  const asked = (accept ?? '')
+    .split(',')
+    .map((part) => {
+      const [type = '', ...parameters] = part.trim().toLowerCase().split(';')
+      const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/.exec(text)?.[1]).find(Boolean)
+      return { type: type.trim(), weight: weight === undefined ? 1 : Number(weight) }
+    })
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+  for (const { type } of asked) {
+    const form = forms[type]
+    if (form) return form
+  }
+  return 'ndjson'
+}
+
+const forms: Record<string, ReplyForm> = {
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/*': 'ndjson',
+  '*/*': 'ndjson',
+  'text/event-stream': 'sse',
+  'application/json': 'json',
+}
+
+const historyLength = 150_000
+
+/** A message that brings the earlier ones along, for a runtime that has lost them. The newest are kept. */
+export function withHistory(
+  earlier: readonly Pick<ChatMessagesTable, 'role' | 'content'>[],
+  message: string,
+): string {
+  const parts: string[] = []
+  let length = 0
+  for (const { role, content } of earlier.toReversed()) {
+    const part = `<${role}>\n${content}\n</${role}>`
+    length += part.length
+    if (length > historyLength) break
+    parts.unshift(part)
+  }
+  if (parts.length === 0) return message
+  return [
+    'Your own record of this conversation is gone. This is what was said so far:',
+    `<conversation>\n${parts.join('\n')}\n</conversation>`,
+    'The message to answer now:',
+    message,
+  ].join('\n\n')
+}
+
+export function shownSession(
+  row: ChatSessionsTable,
+  agentName: string,
+  inFlightExecutionId: string | null,
+): ChatSession {
+  return {
+    id: row.id,
+    agent_name: agentName,
+    user_id: row.user_id,
+    user_email: row.user_email,
+    title: row.title,
+    kind: row.kind,
+    status: row.status,
+    is_current: row.current_key !== null,
+    started_at: row.started_at,
+    last_message_at: row.last_message_at,
+    message_count: row.message_count,
+    total_cost: row.total_cost_micros / 1_000_000,
+    context_used: row.context_used,
+    context_max: row.context_max,
+    runtime_session_id: row.runtime_session_id,
+    turn_in_progress: inFlightExecutionId !== null,
+    in_flight_execution_id: inFlightExecutionId,
+  }
+}
+
+export function shownMessage(row: ChatMessagesTable, agentName: string): ChatMessage {
+  return {
+    id: row.id,
+    session_id: row.session_id,
+    agent_name: agentName,
+    role: row.role,
+    content: row.content,
+    timestamp: row.timestamp,
+    source: row.source,
+    execution_id: row.execution_id,
+    cost: row.cost_micros === null ? null : row.cost_micros / 1_000_000,
+    context_used: row.context_used,
+    context_max: row.context_max,
+    tool_calls: parsed(row.tool_calls),
+    execution_time_ms: row.execution_time_ms,
+    output_tokens: row.output_tokens,
+    files: parsed(row.files),
+    // Written from the record of an execution, whose codes these are.
+    error_code: row.error_code as ChatMessage['error_code'],
+    rating: row.rating,
+  }
+}
+
+/** The session as a reply carries it. */
+export function sessionPart(row: ChatSessionsTable): ChatReply['session'] {
+  return {
+    id: row.id,
+    message_count: row.message_count,
+    context_tokens: row.context_used,
+    context_window: row.context_max,
+    total_cost: row.total_cost_micros / 1_000_000,
+    title: row.title,
+  }
+}
+
+/** Columns hold JSON that this feature wrote itself. */
+function parsed<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T)
+}

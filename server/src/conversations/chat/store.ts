@@ -1,0 +1,227 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { ChatMessagesTable, ChatSessionsTable, ChatTables } from './tables.ts'
+
+export type SessionRow = ChatSessionsTable
+export type MessageRow = ChatMessagesTable
+
+export type SessionFilter = {
+  agentId: string
+  /** Null: of everybody. */
+  holderId: string | null
+  status?: 'active' | 'closed'
+}
+
+/** The only SQL about conversations. */
+export function chatStore(executor: Executor) {
+  const db = executor.withTables<ChatTables>()
+
+  const matching = (filter: SessionFilter) =>
+    db
+      .selectFrom('chat_sessions')
+      .where('agent_id', '=', filter.agentId)
+      .where('kind', '=', 'chat')
+      .$if(filter.holderId !== null, (q) => q.where('holder_id', '=', filter.holderId ?? ''))
+      .$if(filter.status !== undefined, (q) => q.where('status', '=', filter.status ?? 'active'))
+
+  return {
+    /** False when another session took the current place at the same time. */
+    async insertSession(row: SessionRow): Promise<boolean> {
+      const result = await db
+        .insertInto('chat_sessions')
+        .values(row)
+        .onConflict((c) => c.column('current_key').doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+
+    async session(id: string): Promise<SessionRow | null> {
+      const row = await db.selectFrom('chat_sessions').selectAll().where('id', '=', id).executeTakeFirst()
+      return row ?? null
+    },
+
+    async current(currentKey: string): Promise<SessionRow | null> {
+      const row = await db
+        .selectFrom('chat_sessions')
+        .selectAll()
+        .where('current_key', '=', currentKey)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async dropCurrent(currentKey: string): Promise<void> {
+      await db
+        .updateTable('chat_sessions')
+        .set({ current_key: null })
+        .where('current_key', '=', currentKey)
+        .execute()
+    },
+
+    async sessions(filter: SessionFilter, page: { limit: number; offset: number }): Promise<SessionRow[]> {
+      return matching(filter)
+        .selectAll()
+        .orderBy('started_at', 'desc')
+        .orderBy('id')
+        .limit(page.limit)
+        .offset(page.offset)
+        .execute()
+    },
+
+    async countSessions(filter: SessionFilter): Promise<number> {
+      const row = await matching(filter)
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** False when it was closed already. */
+    async close(id: string, at: string): Promise<boolean> {
+      const result = await db
+        .updateTable('chat_sessions')
+        .set({ status: 'closed', closed_at: at, current_key: null })
+        .where('id', '=', id)
+        .where('status', '=', 'active')
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async forgetRuntime(id: string): Promise<void> {
+      await db
+        .updateTable('chat_sessions')
+        .set((e) => ({ runtime_session_id: null, remembers_from: e.ref('message_count') }))
+        .where('id', '=', id)
+        .execute()
+    },
+
+    /** The runtime no longer knows the conversation: the next turn begins anew, from the stored messages. */
+    async dropRuntimeSession(id: string): Promise<void> {
+      await db.updateTable('chat_sessions').set({ runtime_session_id: null }).where('id', '=', id).execute()
+    },
+
+    async remove(id: string): Promise<void> {
+      await db.deleteFrom('chat_messages').where('session_id', '=', id).execute()
+      await db.deleteFrom('chat_sessions').where('id', '=', id).execute()
+    },
+
+    async removeOfAgent(agentId: string): Promise<void> {
+      const ofAgent = db.selectFrom('chat_sessions').select('id').where('agent_id', '=', agentId)
+      await db.deleteFrom('chat_messages').where('session_id', 'in', ofAgent).execute()
+      await db.deleteFrom('chat_sessions').where('agent_id', '=', agentId).execute()
+    },
+
+    /** Adds a message at the end of its session; the session's row orders those who write at once. */
+    async addMessage(
+      message: Omit<MessageRow, 'position'>,
+      patch: Partial<Pick<SessionRow, 'title'>> = {},
+    ): Promise<void> {
+      const { message_count } = await db
+        .updateTable('chat_sessions')
+        .set((e) => ({
+          message_count: e('message_count', '+', 1),
+          last_message_at: message.timestamp,
+          ...patch,
+        }))
+        .where('id', '=', message.session_id)
+        .returning('message_count')
+        .executeTakeFirstOrThrow()
+      await db
+        .insertInto('chat_messages')
+        .values({ ...message, position: message_count })
+        .execute()
+    },
+
+    /** What a turn leaves with its session. */
+    async noteTurn(
+      id: string,
+      turn: {
+        costMicros: number
+        contextUsed: number | null
+        contextMax: number | null
+        runtimeSessionId: string | null
+      },
+    ): Promise<void> {
+      await db
+        .updateTable('chat_sessions')
+        .set((e) => ({
+          total_cost_micros: e('total_cost_micros', '+', turn.costMicros),
+          ...(turn.contextUsed === null ? {} : { context_used: turn.contextUsed }),
+          ...(turn.contextMax === null ? {} : { context_max: turn.contextMax }),
+          ...(turn.runtimeSessionId === null ? {} : { runtime_session_id: turn.runtimeSessionId }),
+        }))
+        .where('id', '=', id)
+        .execute()
+    },
+
+    async markFailed(executionId: string, errorCode: string): Promise<void> {
+      await db
+        .updateTable('chat_messages')
+        .set({ error_code: errorCode })
+        .where('execution_id', '=', executionId)
+        .where('role', '=', 'user')
+        .execute()
+    },
+
+    async messageOf(executionId: string, role: MessageRow['role']): Promise<MessageRow | null> {
+      const row = await db
+        .selectFrom('chat_messages')
+        .selectAll()
+        .where('execution_id', '=', executionId)
+        .where('role', '=', role)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async message(id: string): Promise<MessageRow | null> {
+      const row = await db.selectFrom('chat_messages').selectAll().where('id', '=', id).executeTakeFirst()
+      return row ?? null
+    },
+
+    /** The newest `limit` messages of a session within the bounds, oldest first. */
+    async messages(
+      sessionId: string,
+      limit: number,
+      bounds: { after?: number; before?: number; earlierThan?: string } = {},
+    ): Promise<MessageRow[]> {
+      const { after = 0, before, earlierThan } = bounds
+      const rows = await db
+        .selectFrom('chat_messages')
+        .selectAll()
+        .where('session_id', '=', sessionId)
+        .where('position', '>', after)
+        .$if(before !== undefined, (q) => q.where('position', '<', before ?? 0))
+        .$if(earlierThan !== undefined, (q) => q.where('timestamp', '<', earlierThan ?? ''))
+        .orderBy('position', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.toReversed()
+    },
+
+    /** The newest messages of a holder over all sessions with an agent, oldest first. */
+    async messagesOfHolder(agentId: string, holderId: string, limit: number): Promise<MessageRow[]> {
+      const rows = await db
+        .selectFrom('chat_messages')
+        .innerJoin('chat_sessions', 'chat_sessions.id', 'chat_messages.session_id')
+        .selectAll('chat_messages')
+        .where('chat_sessions.agent_id', '=', agentId)
+        .where('chat_sessions.holder_id', '=', holderId)
+        .where('chat_sessions.kind', '=', 'chat')
+        .orderBy('chat_messages.timestamp', 'desc')
+        .orderBy('chat_messages.position', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.toReversed()
+    },
+
+    async countMessagesOfHolder(agentId: string, holderId: string): Promise<number> {
+      const row = await db
+        .selectFrom('chat_sessions')
+        .select((e) => e.fn.sum<number | null>('message_count').as('total'))
+        .where('agent_id', '=', agentId)
+        .where('holder_id', '=', holderId)
+        .where('kind', '=', 'chat')
+        .executeTakeFirst()
+      return Number(row?.total ?? 0)
+    },
+  }
+}
+
+export type ChatStore = ReturnType<typeof chatStore>

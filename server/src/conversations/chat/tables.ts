@@ -1,0 +1,48 @@
+export type ChatSessionsTable = {
+  id: string
+  agent_id: string
+  /** Whose it is: `user:<id>`, or the key of an agent or connector that talks for itself. */
+  holder_id: string
+  user_id: string
+  user_email: string | null
+  title: string | null
+  kind: 'chat' | 'workspace'
+  status: 'active' | 'closed'
+  /** Agent and holder while this is the holder's current session; unique. */
+  current_key: string | null
+  started_at: string
+  last_message_at: string | null
+  closed_at: string | null
+  /** Also the position of the newest message. */
+  message_count: number
+  total_cost_micros: number
+  context_used: number
+  context_max: number
+  runtime_session_id: string | null
+  /** Messages up to this position were forgotten on purpose. */
+  remembers_from: number
+}
+
+export type ChatMessagesTable = {
+  id: string
+  session_id: string
+  /** From 1 within the session. */
+  position: number
+  role: 'user' | 'assistant'
+  content: string
+  timestamp: string
+  source: 'text' | 'voice' | 'schedule' | 'reminder'
+  execution_id: string | null
+  cost_micros: number | null
+  context_used: number | null
+  context_max: number | null
+  /** JSON arrays. */
+  tool_calls: string | null
+  execution_time_ms: number | null
+  output_tokens: number | null
+  files: string | null
+  error_code: string | null
+  rating: 'up' | 'down' | null
+}
+
+export type ChatTables = { chat_sessions: ChatSessionsTable; chat_messages: ChatMessagesTable }

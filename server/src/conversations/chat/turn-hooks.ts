@@ -1,0 +1,94 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Executions, RunHooks } from '../../runs/executions/index.ts'
+import { isPerson, withHistory } from './rules.ts'
+import { chatStore, type SessionRow } from './store.ts'
+import { noFigures } from './turn.ts'
+
+export type TurnHooksDeps = {
+  events: Pick<Outbox, 'append'>
+  executions: Pick<Executions, 'toolCalls'>
+}
+
+/** Messages that a turn brings along when its runtime has lost the conversation. */
+const historyMessages = 200
+
+/** What a conversation does with its runs, in their own transactions. */
+export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnHooksDeps): void {
+  /**
+   * A turn goes on in the runtime's own session, as the last turn left it. Without one, what was said since
+   * the conversation was last reset is brought along.
+   */
+  hooks.onTurn(async (tx, row) => {
+    const store = chatStore(tx)
+    const session = row.session_id === null ? null : await store.session(row.session_id)
+    if (!session) return null
+    if (session.runtime_session_id !== null) {
+      return { message: row.message, resumeSessionId: session.runtime_session_id }
+    }
+    const question = await store.messageOf(row.id, 'user')
+    const earlier = await store.messages(session.id, historyMessages, {
+      after: session.remembers_from,
+      ...(question ? { before: question.position } : {}),
+    })
+    const wasAnswered = earlier.some(({ role }) => role === 'assistant')
+    const message = wasAnswered ? withHistory(earlier, row.message) : row.message
+    return { message, resumeSessionId: null }
+  })
+
+  hooks.onSessionLost(async (tx, row) => {
+    if (row.session_id === null) return false
+    await chatStore(tx).dropRuntimeSession(row.session_id)
+    return true
+  })
+
+  hooks.onEnded(async (tx, row, now) => {
+    if (row.kind !== 'chat' || row.session_id === null) return
+    const store = chatStore(tx)
+    const session = await store.session(row.session_id)
+    if (!session) return
+    await store.noteTurn(session.id, {
+      costMicros: row.cost_micros ?? 0,
+      contextUsed: row.context_used,
+      contextMax: row.context_max,
+      runtimeSessionId: row.runtime_session_id,
+    })
+    if (row.status === 'success') {
+      const tools = await executions.toolCalls(tx, row.id)
+      await store.addMessage({
+        id: newId(),
+        session_id: session.id,
+        role: 'assistant',
+        content: row.response ?? '',
+        timestamp: timestamp(now),
+        source: 'text',
+        execution_id: row.id,
+        files: null,
+        ...noFigures,
+        cost_micros: row.cost_micros,
+        context_used: row.context_used,
+        context_max: row.context_max,
+        tool_calls: tools.length > 0 ? JSON.stringify(tools) : null,
+        execution_time_ms: row.duration_ms,
+        output_tokens: row.output_tokens,
+      })
+    } else {
+      await store.markFailed(row.id, row.error_code ?? 'agent_error')
+    }
+    if (isPerson(session.holder_id)) await events.append(tx, readyEvent(session, row), now)
+  })
+}
+
+function readyEvent(
+  session: SessionRow,
+  row: { id: string; status: string; agent_id: string; agent_name: string },
+) {
+  return {
+    type: 'chat.response_ready',
+    agent_names: [row.agent_name],
+    agent_ids: [row.agent_id],
+    visible_to_user_id: session.user_id,
+    fields: { execution_id: row.id, session_id: session.id, status: row.status },
+  }
+}

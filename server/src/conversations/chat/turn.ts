@@ -1,0 +1,107 @@
+import type { SessionMessageBody } from '@roost/contracts/conversations/chat'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Dispatch, sourceOf } from '../../runs/dispatch/index.ts'
+import type { ExecutionRow } from '../../runs/executions/index.ts'
+import { checkFiles } from './attachment-rules.ts'
+import { modelOf, titleOf, triggerOf } from './rules.ts'
+import type { Party, Sessions } from './sessions.ts'
+import { chatStore, type SessionRow } from './store.ts'
+
+export type TurnDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  dispatch: Pick<Dispatch, 'admit' | 'acceptIn'>
+  sessions: Sessions
+  /** Name of an agent, for turns that an agent takes with another one. */
+  agentName(agentId: string): Promise<string | null>
+}
+
+export type TurnAsked = Pick<SessionMessageBody, 'message' | 'model' | 'files' | 'timeout_seconds'> & {
+  /** Null: the caller's current conversation. */
+  sessionId: string | null
+}
+
+/** A turn that was taken in. */
+export type Turn = { row: ExecutionRow; session: SessionRow; position: number }
+
+/**
+ * Takes a turn in: everything that may be refused is refused first, then run and user message are stored
+ * together, so that a refused request leaves neither. `within` runs in the same transaction. Throws
+ * `session_not_found`, `conflict`, `invalid_model`, `attachment_rejected`, `attachment_too_large`,
+ * `agent_not_running`, `queue_full`.
+ */
+export function createTakeTurn({ db, clock, dispatch, sessions, agentName }: TurnDeps) {
+  return async function takeTurn(
+    party: Party,
+    asked: TurnAsked,
+    within: (tx: Tx, executionId: string) => Promise<void> = async () => {},
+  ): Promise<Turn> {
+    const { caller, agent } = party
+    if (asked.sessionId !== null) refuseClosed(await sessions.own(party, asked.sessionId))
+    const model = modelOf(asked.model)
+    const files = checkFiles(asked.files)
+    const fact = await dispatch.admit(agent.id)
+    const callingAgentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
+    const callingAgent = callingAgentId === null ? null : await agentName(callingAgentId)
+
+    return db.atomically(async (tx) => {
+      const store = chatStore(tx)
+      const session =
+        asked.sessionId === null
+          ? await sessions.ensureCurrent(tx, party)
+          : await store.session(asked.sessionId)
+      if (!session) throw new Fault('session_not_found')
+      refuseClosed(session)
+      const { row, position } = await dispatch.acceptIn(tx, fact, {
+        agentId: agent.id,
+        kind: 'chat',
+        triggeredBy: triggerOf(caller, agent.id, asked.sessionId === null ? 'chat' : 'session'),
+        message: asked.message,
+        source: sourceOf(caller, callingAgent),
+        model,
+        timeoutSeconds: asked.timeout_seconds ?? null,
+        sessionId: session.id,
+        attachments: files,
+      })
+      await store.addMessage(
+        {
+          id: newId(),
+          session_id: session.id,
+          role: 'user',
+          content: row.message,
+          timestamp: timestamp(clock.now()),
+          source: 'text',
+          execution_id: row.id,
+          files: files.length > 0 ? JSON.stringify(files.map(noteOf)) : null,
+          ...noFigures,
+        },
+        session.title === null ? { title: titleOf(asked.message) } : {},
+      )
+      await within(tx, row.id)
+      return { row, session, position }
+    })
+  }
+}
+
+/** What a message has none of until its turn has ended. */
+export const noFigures = {
+  cost_micros: null,
+  context_used: null,
+  context_max: null,
+  tool_calls: null,
+  execution_time_ms: null,
+  output_tokens: null,
+  error_code: null,
+  rating: null,
+}
+
+function refuseClosed(session: SessionRow): void {
+  if (session.status === 'closed') throw new Fault('conflict', 'This conversation is closed.')
+}
+
+function noteOf({ name, mimetype, size }: { name: string; mimetype: string; size: number }) {
+  return { name, mimetype, size }
+}
