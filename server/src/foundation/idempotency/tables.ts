@@ -1,0 +1,18 @@
+export type IdempotencyTables = {
+  idempotency_claims: {
+    /** SHA-256 of route family, subject and key. */
+    scope: string
+    claim_id: string
+    state: 'running' | 'finished'
+    execution_id: string | null
+    fan_out_id: string | null
+    status: number | null
+    /** JSON. */
+    body: string | null
+    /** 1: the reply is a receipt of work that goes on. */
+    receipt: number
+    expires_at: string
+  }
+}
+
+export type ClaimRow = IdempotencyTables['idempotency_claims']
