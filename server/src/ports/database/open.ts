@@ -1,18 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Dialect, type Driver, Kysely, sql, type Transaction } from 'kysely'
+import { type Driver, Kysely, sql, type Transaction } from 'kysely'
 import type { Log } from '../log.ts'
+import type { Opened } from './opened.ts'
 import type { Db, Tx } from './port.ts'
-import { isRetriable, postgresDialect } from './postgres.ts'
-import { sqliteDialect } from './sqlite.ts'
+import { isRetriable, openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
 
 /** Opens `sqlite:<path>` (the file is made when absent) or `postgres://…`; nothing is migrated. */
 export async function openDatabase(url: string, log: Pick<Log, 'warn' | 'error'>): Promise<Db> {
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1]
-  if (path !== undefined) return createDb('sqlite', await sqliteDialect(path), log)
+  if (path !== undefined) return createDb('sqlite', await openSqlite(path), log)
   if (/^postgres(ql)?:\/\//.test(url)) {
     const onLost = (error: Error) => log.warn({ err: error }, 'an idle database connection was lost')
-    return createDb('postgres', postgresDialect(url, onLost), log)
+    return createDb('postgres', openPostgres(url, onLost), log)
   }
   throw new Error('The database URL must start with sqlite: or postgres:')
 }
@@ -21,7 +22,8 @@ const attempts = 8
 /** A transaction that lasts longer holds up all other writers on SQLite. */
 const longMs = 1_000
 
-function createDb(name: Db['dialect'], dialect: Dialect, log: Pick<Log, 'warn' | 'error'>): Db {
+function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | 'error'>): Db {
+  const { dialect } = opened
   const scopes = new AsyncLocalStorage<{ open: boolean }>()
   const refuseInside = () => {
     if (scopes.getStore()?.open) {
@@ -72,7 +74,11 @@ function createDb(name: Db['dialect'], dialect: Dialect, log: Pick<Log, 'warn' |
     async ping() {
       await sql`select 1`.execute(kysely)
     },
-    close: () => kysely.destroy(),
+    async close() {
+      // Does nothing for a database that was never asked anything, hence the second step.
+      await kysely.destroy()
+      await opened.close()
+    },
   }
 }
 

@@ -1,14 +1,9 @@
-import {
-  ColumnDefinitionNode,
-  type DataTypeNode,
-  type Dialect,
-  PostgresDialect,
-  PostgresQueryCompiler,
-} from 'kysely'
+import { ColumnDefinitionNode, type DataTypeNode, PostgresDialect, PostgresQueryCompiler } from 'kysely'
 import pg from 'pg'
+import type { Opened } from './opened.ts'
 
 /** PostgreSQL through a pool. `onLost` hears of idle connections that broke; the pool makes new ones. */
-export function postgresDialect(url: string, onLost: (error: Error) => void): Dialect {
+export function openPostgres(url: string, onLost: (error: Error) => void): Opened {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'roost',
@@ -23,10 +18,15 @@ export function postgresDialect(url: string, onLost: (error: Error) => void): Di
   pool.on('error', onLost)
   const base = new PostgresDialect({ pool })
   return {
-    createAdapter: () => base.createAdapter(),
-    createDriver: () => base.createDriver(),
-    createIntrospector: (db) => base.createIntrospector(db),
-    createQueryCompiler: () => new PortableCompiler(),
+    dialect: {
+      createAdapter: () => base.createAdapter(),
+      createDriver: () => base.createDriver(),
+      createIntrospector: (db) => base.createIntrospector(db),
+      createQueryCompiler: () => new PortableCompiler(),
+    },
+    async close() {
+      if (!pool.ending) await pool.end()
+    },
   }
 }
 

@@ -44,7 +44,7 @@ export function openStatements(file: DatabaseSync): Statements {
     isTransaction: () => file.isTransaction,
     close() {
       kept.clear()
-      file.close()
+      if (file.isOpen) file.close()
     },
   }
 }

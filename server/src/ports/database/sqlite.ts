@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite'
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Dialect,
   type Driver,
   type QueryResult,
   SelectQueryNode,
@@ -13,6 +12,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { createMutex } from './mutex.ts'
+import type { Opened } from './opened.ts'
 import { openStatements, type Statements } from './sqlite-statements.ts'
 
 /**
@@ -21,15 +21,21 @@ import { openStatements, type Statements } from './sqlite-statements.ts'
  * Several processes may share the file: write transactions take the write lock when they begin, and a busy
  * file is waited for without blocking this process.
  */
-export async function sqliteDialect(path: string): Promise<Dialect> {
+export async function openSqlite(path: string): Promise<Opened> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const writer = await whenFree(() => openConnection(path))
   const reader = await whenFree(() => openConnection(path, { readOnly: true }))
   return {
-    createAdapter: () => new SharedFileAdapter(),
-    createDriver: () => createDriver(writer, reader),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    dialect: {
+      createAdapter: () => new SharedFileAdapter(),
+      createDriver: () => createDriver(writer, reader),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+    async close() {
+      reader.close()
+      writer.close()
+    },
   }
 }
 
@@ -100,13 +106,9 @@ function createDriver(writer: Statements, reader: Statements): Driver {
     },
     async releaseConnection() {},
     async destroy() {
+      // What is being written is written; the connections are closed by whoever opened them.
       const release = await writing.lock()
-      try {
-        reader.close()
-        writer.close()
-      } finally {
-        release()
-      }
+      release()
     },
   }
 }

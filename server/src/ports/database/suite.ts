@@ -26,6 +26,17 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.equal(db.dialect, dialect)
   })
 
+  test('closes whether it was used or not, and answers nothing afterwards', async () => {
+    await using db = await open()
+    const unused = await db.openAgain()
+    await unused.close()
+    await assert.rejects(unused.ping())
+    const used = await db.openAgain()
+    await used.ping()
+    await used.close()
+    await assert.rejects(used.ping())
+  })
+
   test('numbers come back as numbers: 53-bit integers, counts and sums', async () => {
     await using db = await open()
     await add(db, 'heron', Number.MAX_SAFE_INTEGER - 1)
