@@ -1,5 +1,6 @@
 import type { CreateKey, McpKey, NewKey } from '@roost/contracts/identity/keys'
 import type { Loop } from '../../background/loops.ts'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -18,8 +19,7 @@ export type KeysDeps = {
   clock: Clock
   changes: IdentityChanges
   users: Pick<Users, 'find' | 'findAll'>
-  /** Throws `rate_limited` when this person has minted too many keys. */
-  limitCreation(userId: string): Promise<void>
+  limits: Pick<RateLimits, 'use'>
   /** The present names of agents by their ids; agents that are gone are missing. */
   agentNames(ids: string[]): Promise<ReadonlyMap<string, string>>
 }
@@ -54,7 +54,7 @@ export type Keys = {
 const defaultName = 'Default'
 
 export function createKeys(deps: KeysDeps): Keys {
-  const { db, clock, changes, users } = deps
+  const { db, clock, changes, users, limits } = deps
   const usage = createKeyUsage(deps)
 
   const insert = async (executor: Executor, values: Minted): Promise<{ row: KeyRow; key: string } | null> => {
@@ -90,7 +90,7 @@ export function createKeys(deps: KeysDeps): Keys {
   return {
     async create(caller, wanted) {
       const scope = requestableScope(caller, wanted, clock.now())
-      await deps.limitCreation(caller.user.id)
+      await limits.use(rateRules.keyCreation, caller.user.id)
       const minted = await insert(db, {
         user_id: caller.user.id,
         agent_id: null,
@@ -134,7 +134,7 @@ export function createKeys(deps: KeysDeps): Keys {
       const user_id = caller.user.id
       const existing = await keyStore(db).anyUserKey(user_id)
       if (existing) return { id: existing.id, name: existing.name, key: null }
-      await deps.limitCreation(user_id)
+      await limits.use(rateRules.keyCreation, user_id)
       const minted = await insert(db, {
         user_id,
         agent_id: null,

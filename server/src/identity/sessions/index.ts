@@ -1,0 +1,9 @@
+/**
+ * Sessions of people: setting the first password, signing in, session tokens, signing out. Promises that a
+ * token is refused from the next request after its end, by whatever it ended, and that guessing passwords
+ * is slow. Refuses to know what a session may do (access).
+ */
+export { sessionRoutes } from './routes.ts'
+export { createSessions, type Sessions, type SessionsDeps } from './service.ts'
+export type { AccessToken, Credentials, Proof } from './sign-in.ts'
+export { openSigningKeys, type SigningKeyDeps, type SigningKeys } from './signing-key.ts'

@@ -1,0 +1,42 @@
+import { createToken, getAuthMode, logout, validateToken } from '@roost/contracts/identity/sessions'
+import { getSetupStatus, setAdminPassword } from '@roost/contracts/identity/setup'
+import { setMyPassword } from '@roost/contracts/identity/users'
+import { type Route, route, signedInRoute } from '../../http/route.ts'
+import type { Sessions } from './service.ts'
+
+export function sessionRoutes(sessions: Sessions): Route[] {
+  return [
+    route(getSetupStatus, () => sessions.setupStatus()),
+    route(setAdminPassword, ({ body, request }) => sessions.setUp(body, request.ip)),
+    route(getAuthMode, async () => ({
+      // Passwords are the one way in that this platform has.
+      email_auth_enabled: false,
+      setup_completed: (await sessions.setupStatus()).setup_completed,
+      public_access_requests_enabled: false,
+    })),
+    route(createToken, ({ body, request }) =>
+      sessions.signIn({
+        ...body,
+        ip: request.ip,
+        onAccount: (username) => request.note({ username }),
+      }),
+    ),
+    signedInRoute(validateToken, async ({ caller }) => ({
+      status: 'valid' as const,
+      ...(await sessions.describe(caller)),
+      ...(caller.kind === 'key' ? { scope: caller.key.scope } : {}),
+    })),
+    signedInRoute(logout, async ({ caller }) => {
+      await sessions.logout(caller)
+      return { status: 'logged_out' as const }
+    }),
+    signedInRoute(setMyPassword, async ({ caller, body, request }) => {
+      await sessions.changePassword(
+        caller,
+        { current: body.current_password, next: body.new_password },
+        request.ip,
+      )
+      return { success: true as const }
+    }),
+  ]
+}

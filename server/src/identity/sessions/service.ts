@@ -1,0 +1,114 @@
+import type { Loop } from '../../background/loops.ts'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { createTurns } from '../../kit/turns.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { IdentityChanges, SessionCaller, SignedIn } from '../access/index.ts'
+import { type Account, type Users, userView } from '../users/index.ts'
+import { createPasswords, isAcceptablePassword } from './passwords.ts'
+import { type AccessToken, type Credentials, createSignIn, type Proof } from './sign-in.ts'
+import type { SigningKeys } from './signing-key.ts'
+import { sessionStore } from './store.ts'
+import { createVerifySession } from './verify.ts'
+
+export type SessionsDeps = {
+  db: Db
+  clock: Clock
+  changes: IdentityChanges
+  users: Users
+  signingKeys: SigningKeys
+  limits: RateLimits
+}
+
+export type Sessions = {
+  setupStatus(): Promise<{ setup_completed: boolean; setup_available: boolean }>
+  /** Throws `setup_completed` first, then `weak_password`, `password_mismatch`, `rate_limited`. */
+  setUp(wanted: FirstPassword, ip: string): Promise<{ success: true; email_registered: boolean }>
+  signIn(credentials: Credentials): Promise<AccessToken>
+  /** A session for an account that was proven in another way. */
+  issue(account: Account, proof: Proof): Promise<AccessToken>
+  verifySession(token: string): Promise<SessionCaller | null>
+  /** What `GET /api/auth/validate` shows of the caller. */
+  describe(caller: SignedIn): Promise<{ user: ReturnType<typeof userView>; expires_at: string | null }>
+  /** Ends the caller's session at once. A key has none, and stays. */
+  logout(caller: SignedIn): Promise<void>
+  changePassword(caller: SignedIn, wanted: { current: string; next: string }, ip: string): Promise<void>
+  loops: Loop[]
+}
+
+type FirstPassword = { password: string; confirm_password?: string | null; email?: string | null }
+
+/** Hashing runs on the few threads that files and look-ups need too. */
+const hashedAtOnce = 2
+
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { db, clock, changes, users, limits } = deps
+  const passwords = createPasswords()
+  const inTurn = createTurns(hashedAtOnce)
+  const { checkPassword, issue, signIn } = createSignIn({ ...deps, passwords, inTurn })
+
+  return {
+    signIn,
+    issue,
+    verifySession: createVerifySession(deps),
+
+    async setupStatus() {
+      const completed = await users.hasUsableAdmin()
+      return { setup_completed: completed, setup_available: !completed }
+    },
+
+    async setUp({ password, confirm_password, email }, ip) {
+      await limits.use(rateRules.setup, ip)
+      if (await users.hasUsableAdmin()) throw new Fault('setup_completed')
+      if (!isAcceptablePassword(password)) throw new Fault('weak_password')
+      if (typeof confirm_password === 'string' && confirm_password !== password)
+        throw new Fault('password_mismatch')
+      const passwordHash = await inTurn(() => passwords.hash(password))
+      await users.createFirstAdmin({ passwordHash, email: email ?? null })
+      return { success: true, email_registered: typeof email === 'string' }
+    },
+
+    async describe(caller) {
+      const account = await users.find(caller.user.id)
+      // Removed between the check of the credential and now.
+      if (!account) throw new Fault('invalid_token')
+      return {
+        user: userView(account),
+        expires_at: caller.kind === 'session' ? caller.session.expires_at : null,
+      }
+    },
+
+    async logout(caller) {
+      if (caller.kind === 'key') return
+      await sessionStore(db).revoke(caller.session.jti, timestamp(clock.now()))
+      changes.announce({ session_id: caller.session.jti })
+    },
+
+    async changePassword(caller, { current, next }, ip) {
+      if (caller.kind !== 'session') throw new Fault('human_only')
+      const { user, session } = caller
+      if (user.role !== 'admin') throw new Fault('admin_required')
+      if ((await users.passwordHashOf(user.id)) === null)
+        throw new Fault('conflict', 'This account signs in by e-mail and has no password.')
+      if (!isAcceptablePassword(next)) throw new Fault('weak_password')
+      const { passwordHash } = await checkPassword({ username: user.username, password: current, ip })
+      const nextHash = await inTurn(() => passwords.hash(next))
+      await db.atomically(async (tx) => {
+        if (!(await users.replacePasswordHash(tx, user.id, passwordHash, nextHash)))
+          throw new Fault('invalid_credentials')
+        // After the password: a sign-in with the old one either is among these or fails.
+        await sessionStore(tx).revokeOthers(user.id, session.jti, timestamp(clock.now()))
+        tx.onCommitted(() => changes.announce({ user_id: user.id }))
+      })
+    },
+
+    loops: [
+      {
+        name: 'session-sweep',
+        everySeconds: 3600,
+        run: () => sessionStore(db).deleteExpired(timestamp(clock.now())),
+      },
+    ],
+  }
+}

@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Turns } from '../../kit/turns.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Account, Users } from '../users/index.ts'
+import { signJwt } from './jwt.ts'
+import type { Passwords } from './passwords.ts'
+import type { SigningKeys } from './signing-key.ts'
+import { sessionStore } from './store.ts'
+import type { SessionRow } from './tables.ts'
+
+export type SignInDeps = {
+  db: Db
+  clock: Clock
+  users: Pick<Users, 'findLogin' | 'hasUsableAdmin' | 'recordLogin'>
+  signingKeys: Pick<SigningKeys, 'current'>
+  passwords: Passwords
+  limits: RateLimits
+  /** Bounds how many passwords are hashed at once. */
+  inTurn: Turns
+}
+
+export type Credentials = {
+  username: string
+  password: string
+  ip: string
+  /** Told the user name once the account is known, whether or not the password is right. */
+  onAccount?(username: string): void
+}
+export type AccessToken = { access_token: string; token_type: 'bearer' }
+
+/** How an account was proven to be the caller's. */
+export type Proof = { mode: 'admin'; passwordHash: string } | { mode: 'email' }
+
+/** Sessions live seven days, and not beyond a restart of the platform. */
+const lifeSeconds = 7 * 24 * 3600
+
+export function createSignIn(deps: SignInDeps) {
+  const { db, clock, users, signingKeys, passwords, limits, inTurn } = deps
+
+  /**
+   * The first step: whether name and password belong together. Unknown names, accounts without a password
+   * and wrong passwords cost the same and are one answer. Throws `invalid_credentials`, `too_many_attempts`.
+   */
+  const checkPassword = async ({ username, password, ip, onAccount }: Credentials) => {
+    const found = await users.findLogin(username)
+    if (found) onAccount?.(found.account.username)
+    const subject = found ? found.account.id : hash('sha256', username.trim().toLowerCase(), 'base64url')
+    const proven = await inTurn(async () => {
+      await limits.check(rateRules.passwordAddress, ip)
+      // Counted before the password is looked at: of many guesses at once no more than the limit are tried.
+      await limits.use(rateRules.passwordAccount, subject)
+      await limits.use(rateRules.passwordAddress, ip)
+      const matches = await passwords.matches(password, found?.passwordHash ?? null)
+      if (matches) {
+        await limits.clear(rateRules.passwordAccount, subject)
+        await limits.clear(rateRules.passwordAddress, ip)
+      }
+      return matches
+    })
+    if (!found || found.passwordHash === null || !proven) throw new Fault('invalid_credentials')
+    return { account: found.account, passwordHash: found.passwordHash }
+  }
+
+  /** The last step of every way of signing in: a session for an account that was proven. */
+  const issue = async (account: Account, proof: Proof): Promise<AccessToken> => {
+    const now = clock.now()
+    const iat = Math.floor(now.getTime() / 1000)
+    const exp = iat + lifeSeconds
+    const row: SessionRow = {
+      jti: newId(),
+      user_id: account.id,
+      mode: proof.mode,
+      created_at: timestamp(now),
+      expires_at: timestamp(secondsLater(new Date(0), exp)),
+      revoked_at: null,
+    }
+    const proven = proof.mode === 'admin' ? proof.passwordHash : null
+    await db.atomically(async (tx) => {
+      if (!(await users.recordLogin(tx, account.id, proven))) throw new Fault('invalid_credentials')
+      await sessionStore(tx).insert(row)
+    })
+    const { epoch, key } = signingKeys.current()
+    const claims = { sub: account.username, iat, exp, jti: row.jti, mode: proof.mode, epoch }
+    return { access_token: signJwt(claims, key), token_type: 'bearer' }
+  }
+
+  return {
+    checkPassword,
+    issue,
+
+    /** Throws `setup_required`, `invalid_credentials`, `account_suspended`, `too_many_attempts`. */
+    async signIn(credentials: Credentials): Promise<AccessToken> {
+      if (!(await users.hasUsableAdmin())) throw new Fault('setup_required')
+      const { account, passwordHash } = await checkPassword(credentials)
+      if (account.suspended_at !== null) throw new Fault('account_suspended')
+      return issue(account, { mode: 'admin', passwordHash })
+    },
+  }
+}

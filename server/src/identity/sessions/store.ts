@@ -1,0 +1,38 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { SessionRow, SessionTables } from './tables.ts'
+
+export function sessionStore(executor: Executor) {
+  const db = executor.withTables<SessionTables>()
+  return {
+    async byId(jti: string): Promise<SessionRow | null> {
+      return (await db.selectFrom('sessions').selectAll().where('jti', '=', jti).executeTakeFirst()) ?? null
+    },
+
+    async insert(row: SessionRow): Promise<void> {
+      await db.insertInto('sessions').values(row).execute()
+    },
+
+    async revoke(jti: string, now: string): Promise<void> {
+      await db
+        .updateTable('sessions')
+        .set({ revoked_at: now })
+        .where('jti', '=', jti)
+        .where('revoked_at', 'is', null)
+        .execute()
+    },
+
+    async revokeOthers(userId: string, keptJti: string, now: string): Promise<void> {
+      await db
+        .updateTable('sessions')
+        .set({ revoked_at: now })
+        .where('user_id', '=', userId)
+        .where('jti', '!=', keptJti)
+        .where('revoked_at', 'is', null)
+        .execute()
+    },
+
+    async deleteExpired(now: string): Promise<void> {
+      await db.deleteFrom('sessions').where('expires_at', '<=', now).execute()
+    },
+  }
+}

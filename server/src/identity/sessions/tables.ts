@@ -1,0 +1,11 @@
+export type SessionRow = {
+  jti: string
+  user_id: string
+  mode: 'admin' | 'email'
+  created_at: string
+  expires_at: string
+  /** Kept until `expires_at`, so that the token stays refused for as long as it would have lived. */
+  revoked_at: string | null
+}
+
+export type SessionTables = { sessions: SessionRow }

@@ -1,0 +1,55 @@
+import { createCache } from '../../kit/cache.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { IdentityChanges, SessionCaller } from '../access/index.ts'
+import { callerUser, type Users } from '../users/index.ts'
+import { readJwt } from './jwt.ts'
+import type { SigningKeys } from './signing-key.ts'
+import { sessionStore } from './store.ts'
+
+/**
+ * Who a session token stands for: signed by the present boot, neither expired nor revoked, of an account
+ * that exists and is not suspended. What was found is remembered until something about it changes.
+ */
+export function createVerifySession(deps: {
+  db: Db
+  clock: Clock
+  changes: Pick<IdentityChanges, 'on'>
+  users: Pick<Users, 'find'>
+  signingKeys: Pick<SigningKeys, 'current' | 'onReplaced'>
+}): (token: string) => Promise<SessionCaller | null> {
+  const { db, clock, changes, users, signingKeys } = deps
+  const cache = createCache<{ caller: SessionCaller; expiresAtMs: number }>({
+    clock,
+    maxAgeSeconds: 5,
+    maxEntries: 10_000,
+    async load(token) {
+      const { epoch, key } = signingKeys.current()
+      const claims = readJwt(token, key)
+      if (claims?.epoch !== epoch || !isBefore(clock, claims.exp * 1000)) return null
+      const row = await sessionStore(db).byId(claims.jti)
+      if (!row || row.revoked_at !== null) return null
+      const account = await users.find(row.user_id)
+      if (!account || account.suspended_at !== null || account.username !== claims.sub) return null
+      const session = { jti: row.jti, mode: row.mode, expires_at: row.expires_at }
+      return {
+        caller: { kind: 'session', user: callerUser(account), session },
+        expiresAtMs: claims.exp * 1000,
+      }
+    },
+  })
+  signingKeys.onReplaced(() => cache.clear())
+  changes.on((change) => {
+    if (change === 'all') cache.clear()
+    else if ('user_id' in change) cache.forget(({ caller }) => caller.user.id === change.user_id)
+    else if ('session_id' in change) cache.forget(({ caller }) => caller.session.jti === change.session_id)
+  })
+  return async (token) => {
+    const known = await cache.get(token)
+    return known && isBefore(clock, known.expiresAtMs) ? known.caller : null
+  }
+}
+
+function isBefore(clock: Clock, ms: number): boolean {
+  return clock.now().getTime() < ms
+}

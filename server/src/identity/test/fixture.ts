@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import type { Role } from '@roost/contracts/kit/access'
+import { createRateLimits } from '../../foundation/rate-limits/index.ts'
+import { createVault, type Vault } from '../../foundation/vault/index.ts'
+import { systemClock, timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock, type TestClock } from '../../test/clock.ts'
+import { createIdentify, openIdentityChanges } from '../access/index.ts'
+import { createKeys } from '../keys/index.ts'
+import { createSessions, openSigningKeys } from '../sessions/index.ts'
+import { type Account, createUsers } from '../users/index.ts'
+import { userStore } from '../users/store.ts'
+
+export type World = {
+  clock: TestClock
+  ephemeral: Ephemeral
+  vault: Vault
+  agents: Map<string, string>
+}
+
+/** What the processes of one platform share besides the database. */
+export function createWorld(): World {
+  const clock = createTestClock('2030-01-01T00:00:00.000Z')
+  return {
+    clock,
+    ephemeral: memoryEphemeral({ clock, log: silentLog }),
+    vault: createVault(randomBytes(32)),
+    agents: new Map(),
+  }
+}
+
+export type Identity = Awaited<ReturnType<typeof openIdentity>>
+
+/** The identity of one process, made of the real parts. */
+export async function openIdentity(db: Db, world: World = createWorld()) {
+  const { clock, ephemeral, vault, agents } = world
+  const changes = await openIdentityChanges({ ephemeral, onLost: () => {} })
+  const users = createUsers({ db, clock, changes })
+  // Redis and whoever answers through it have a time of their own.
+  const waits = ephemeral.kind === 'redis' ? systemClock : clock
+  const signingKeys = await openSigningKeys({ ephemeral, vault, clock: waits, log: silentLog })
+  const limits = createRateLimits({ ephemeral, clock })
+  const sessions = createSessions({ db, clock, changes, users, signingKeys, limits })
+  const keys = createKeys({
+    db,
+    clock,
+    changes,
+    users,
+    limits,
+    agentNames: async (ids) => new Map([...agents].filter(([id]) => ids.includes(id))),
+  })
+  const identify = createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey })
+  return {
+    ...world,
+    db,
+    changes,
+    users,
+    sessions,
+    keys,
+    identify,
+    /** An account as if it had signed in by e-mail once. */
+    async addUser(role: Role = 'user', username = `${newId().toLowerCase()}@example.com`): Promise<Account> {
+      return db.atomically(async (tx) => {
+        const account: Account = {
+          id: newId(),
+          username,
+          email: username,
+          name: null,
+          picture: null,
+          role,
+          created_at: timestamp(clock.now()),
+          last_login_at: null,
+          suspended_at: null,
+        }
+        await userStore(tx).insert({ ...account, password_hash: null })
+        await userStore(tx).claimLogin(username, account.id)
+        return account
+      })
+    },
+    /** Changes an account as another part of the platform would. */
+    async changeUser(id: string, values: Partial<Pick<Account, 'role' | 'suspended_at'>>): Promise<void> {
+      await db
+        .withTables<{ users: Account }>()
+        .updateTable('users')
+        .set(values)
+        .where('id', '=', id)
+        .execute()
+      changes.announce({ user_id: id })
+    },
+    async removeUser(id: string): Promise<void> {
+      await db.withTables<{ users: Account }>().deleteFrom('users').where('id', '=', id).execute()
+      changes.announce({ user_id: id })
+    },
+    [Symbol.asyncDispose]: async () => {
+      await keys.close()
+      await signingKeys.close()
+      await changes.close()
+    },
+  }
+}
+
+/** The identity that also closes its database at the end. */
+export function closing(identity: Identity, db: AsyncDisposable): Identity {
+  return {
+    ...identity,
+    [Symbol.asyncDispose]: async () => {
+      await identity[Symbol.asyncDispose]()
+      await db[Symbol.asyncDispose]()
+    },
+  }
+}
