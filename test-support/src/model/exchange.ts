@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { decide, refuse } from './decide.ts'
+import type { Decision } from './decision.ts'
+import type { RequestLog } from './log.ts'
+import type { RefusedRequest } from './provider.ts'
+import { closestProvider } from './providers.ts'
+import { type Received, receive } from './received.ts'
+import { createScript, type Script } from './script.ts'
+import { type HowEnded, writeJson } from './writer.ts'
+
+/** Answers one request: `signal` ends when the client goes away or the server closes. Rejects only when the log fails. */
+export type Exchange = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+) => Promise<void>
+
+/** Makes the exchange of one server: receive, decide, log, then answer. */
+export function createExchange(log: RequestLog): Exchange {
+  const script = createScript()
+  return async (request, response, signal) => {
+    const received = await receive(request).catch(() => null)
+    // A client that left before it had asked anything asked nothing.
+    if (!received) return void response.destroy()
+    const decision = decideCalmly(received, script)
+    const seen = log.add(decision.logged)
+    const ended = await decision.answer(response, signal).catch((cause: unknown): HowEnded => {
+      if (signal.aborted || response.headersSent) response.destroy()
+      else return writeJson(response, closestProvider(received.path).error(fault(cause)))
+      return signal.aborted ? 'client_gone' : 'cut'
+    })
+    log.end(seen, ended)
+  }
+}
+
+/** A fault of this server is answered as such and must not end it: others are being served. */
+function decideCalmly(received: Received, script: Script): Decision {
+  try {
+    return decide(received, script)
+  } catch (cause) {
+    return refuse(received, null, fault(cause))
+  }
+}
+
+function fault(cause: unknown): RefusedRequest {
+  return { cause: 'broken', message: `fault of the model server: ${String(cause)}` }
+}

@@ -1,0 +1,165 @@
+import type { ModelRequest, Turn } from './conversation.ts'
+import type { Directive } from './directives.ts'
+
+/** What the server does for one request; decided before the first byte. */
+export type Plan = {
+  delaySeconds: number
+  outcome: Outcome
+  /** Pause between the streamed pieces of the answer. */
+  pieceDelayMs: number
+  /** The answer breaks off in the middle. */
+  isCut: boolean
+  usage: Usage
+  /** Keys of `fail-first` that this request carries, to be counted once it is answered. */
+  carriedKeys: string[]
+}
+
+export type Outcome =
+  | { kind: 'text'; text: string }
+  | { kind: 'tool'; tool: string; input: Record<string, unknown> }
+  | { kind: 'error'; error: ScriptedError }
+
+/** `status` null: whatever the provider itself answers with for this cause. */
+export type ScriptedError = {
+  cause: 'fail' | 'fail_first' | 'rate_limit' | 'auth' | 'overload'
+  status: number | null
+}
+
+export type Usage = { input: number; output: number }
+
+export type PlanInput = {
+  request: ModelRequest
+  turn: Turn
+  directives: readonly Directive[]
+  isOffered: (tool: string) => boolean
+  /** How many earlier requests carried a key of `fail-first`. */
+  timesCarried: (key: string) => number
+}
+
+export const DEFAULT_USAGE: Usage = { input: 10, output: 10 }
+
+/**
+ * Decides the answer. Directives take effect from left to right: those left of a tool call shape the request that
+ * is answered with the call, those right of it the request that brings its result. What shapes the final answer
+ * (its text, `pad`, `drip`) outlives the calls, wherever it stands.
+ */
+export function planAnswer(input: PlanInput): Plan {
+  const { directives, turn } = input
+  const toolAt = directives.flatMap((directive, index) => (directive.name === 'tool' ? [index] : []))
+  const callsDone = Math.min(turn.toolResults.length, toolAt.length)
+  const start = (toolAt[callsDone - 1] ?? -1) + 1
+  const end = toolAt[callsDone] ?? directives.length
+  const current = directives.filter((directive, index) => {
+    return (index >= start && index < end) || (index < start && SHAPES_THE_ANSWER.has(directive.name))
+  })
+  const called = directives[end]
+  const plan = effectsOf(current)
+  const error = firstError(current, input)
+  if (error) return { ...plan, outcome: { kind: 'error', error } }
+  if (called?.name === 'tool') return { ...plan, outcome: callOutcome(called, input) }
+  return { ...plan, outcome: { kind: 'text', text: finalText(current, input) } }
+}
+
+/** Received text that comes back as a prompt (an agent asking an agent) must not act a second time. */
+export function defuse(text: string): string {
+  return text.replaceAll('[[', '((').replaceAll(']]', '))')
+}
+
+/** The first `count` characters, never half of a pair of code units. */
+export function firstCharacters(text: string, count: number): string {
+  return text.length <= count ? text : [...text.slice(0, count * 2)].slice(0, count).join('')
+}
+
+/** A pair of code units is one character. */
+function countCharacters(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+const SHAPES_THE_ANSWER: ReadonlySet<string> = new Set<Directive['name']>([
+  'reply',
+  'echo',
+  'model',
+  'system',
+  'images',
+  'recall',
+  'len',
+  'pad',
+  'drip',
+])
+
+function effectsOf(current: readonly Directive[]): Omit<Plan, 'outcome'> {
+  const plan = {
+    delaySeconds: 0,
+    pieceDelayMs: 0,
+    isCut: false,
+    usage: DEFAULT_USAGE,
+    carriedKeys: [] as string[],
+  }
+  for (const directive of current) {
+    if (directive.name === 'sleep') plan.delaySeconds += directive.seconds
+    if (directive.name === 'drip') plan.pieceDelayMs = directive.milliseconds
+    if (directive.name === 'cut') plan.isCut = true
+    if (directive.name === 'usage') plan.usage = { input: directive.input, output: directive.output }
+    if (directive.name === 'fail-first') plan.carriedKeys.push(directive.key)
+  }
+  return plan
+}
+
+function firstError(current: readonly Directive[], { timesCarried }: PlanInput): ScriptedError | null {
+  for (const directive of current) {
+    if (directive.name === 'fail') return { cause: 'fail', status: directive.status }
+    if (directive.name === 'ratelimit') return { cause: 'rate_limit', status: 429 }
+    if (directive.name === 'autherror') return { cause: 'auth', status: 401 }
+    if (directive.name === 'overloaded') return { cause: 'overload', status: null }
+    if (directive.name === 'fail-first' && timesCarried(directive.key) < directive.count) {
+      return { cause: 'fail_first', status: null }
+    }
+  }
+  return null
+}
+
+function callOutcome(directive: Extract<Directive, { name: 'tool' }>, { isOffered }: PlanInput): Outcome {
+  const { tool } = directive
+  if (!isOffered(tool)) return { kind: 'text', text: defuse(`no-tool: ${tool}`) }
+  return { kind: 'tool', tool, input: directive.input }
+}
+
+function finalText(current: readonly Directive[], input: PlanInput): string {
+  let text = textWithoutDirective(input)
+  let padding = ''
+  for (const directive of current) {
+    text = answerOf(directive, input) ?? text
+    if (directive.name === 'pad') padding += ` ${'x'.repeat(directive.count)}`
+  }
+  return defuse(text) + padding
+}
+
+function textWithoutDirective({ turn, directives }: PlanInput): string {
+  const result = turn.toolResults.at(-1)
+  const wasAsked = directives.some((directive) => directive.name === 'tool')
+  if (result && wasAsked) return `tool-result: ${firstCharacters(result.text, 2000)}`
+  return `ok: ${firstCharacters(turn.text, 200)}`
+}
+
+function answerOf(directive: Directive, { request, turn }: PlanInput): string | null {
+  switch (directive.name) {
+    case 'reply':
+      return directive.text
+    case 'echo':
+      return turn.text
+    case 'model':
+      return request.model
+    case 'system':
+      return request.system
+    case 'images':
+      return `images=${turn.images}`
+    case 'len':
+      return `len=${countCharacters(turn.text)}`
+    case 'recall':
+      return `recall=${turn.earlier.some((text) => text.includes(directive.key)) ? 'yes' : 'no'}`
+    default:
+      return null
+  }
+}
