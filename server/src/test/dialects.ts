@@ -27,7 +27,7 @@ export type OpenTestDb = (options?: { migrated: boolean }) => Promise<TestDb>
  */
 export function forEachDialect(tests: (name: Db['dialect'], open: OpenTestDb) => void): void {
   const postgresUrl = process.env.ROOST_TEST_POSTGRES_URL
-  describe('sqlite', () => tests('sqlite', openerOf(sqliteServer())))
+  describe('sqlite', () => tests('sqlite', openerOf(sqlite())))
   describe('postgres', { skip: postgresUrl ? false : 'ROOST_TEST_POSTGRES_URL is not set' }, () => {
     if (postgresUrl) tests('postgres', openerOf(postgresServer(postgresUrl)))
   })
@@ -35,19 +35,20 @@ export function forEachDialect(tests: (name: Db['dialect'], open: OpenTestDb) =>
 
 /** A migrated SQLite database for tests that do not depend on the dialect. */
 export function openTestDatabase(): Promise<TestDb> {
-  return openerOf(sqliteServer())()
+  return openerOf(sqlite())()
 }
 
 type TestServer = {
   /** The URL of a new database, a copy of `template` when there is one. */
   make(template: string | null): Promise<string>
+  /** A migrated database that others are copied from. */
+  template?: Promise<string>
   clear(): Promise<void>
 }
 
 /** Migrating once and copying keeps hundreds of tests quick. */
 function openerOf(server: TestServer): OpenTestDb {
   const opened = new Set<Db>()
-  let template: Promise<string> | undefined
   const makeTemplate = async () => {
     const url = await server.make(null)
     const db = await openDatabase(url, silentLog)
@@ -68,14 +69,24 @@ function openerOf(server: TestServer): OpenTestDb {
     await server.clear()
   })
   return async ({ migrated } = { migrated: true }) => {
-    if (migrated) template ??= makeTemplate()
-    const url = await server.make(migrated && template ? await template : null)
+    if (migrated) server.template ??= makeTemplate()
+    const url = await server.make(migrated ? ((await server.template) ?? null) : null)
     return { ...(await open(url)), url, openAgain: () => open(url) }
   }
 }
 
+/** One folder per test process: a file is migrated once, however many tests open a database. */
+const sqlite = (() => {
+  let server: TestServer | undefined
+  return () => {
+    server ??= sqliteServer()
+    return server
+  }
+})()
+
 function sqliteServer(): TestServer {
   const folder = mkdtempSync(join(tmpdir(), 'roost-test-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   let made = 0
   return {
     async make(template) {
@@ -83,9 +94,7 @@ function sqliteServer(): TestServer {
       if (template) await copyFile(template.slice('sqlite:'.length), path)
       return `sqlite:${path}`
     },
-    async clear() {
-      rmSync(folder, { recursive: true, force: true })
-    },
+    async clear() {},
   }
 }
 
