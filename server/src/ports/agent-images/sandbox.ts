@@ -3,7 +3,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentImageError, type AgentImages, type AgentRuntime } from './port.ts'
 import { run } from './run.ts'
-import { type RuntimePackage, runtimePackages } from './runtimes.ts'
+import { type RuntimePackage, readRuntimePackages } from './runtimes.ts'
 import { alone } from './single-flight.ts'
 import { contentVersion, readAgentSource } from './source.ts'
 
@@ -20,6 +20,7 @@ export type SandboxImagesOptions = {
  */
 export async function createSandboxAgentImages(options: SandboxImagesOptions): Promise<AgentImages> {
   const { dataDir, root, env } = options
+  const runtimePackages = await readRuntimePackages(root)
   const source = contentVersion(await readAgentSource(root), {})
   const folder = (runtime: AgentRuntime): string => {
     const { version } = runtimePackages[runtime]

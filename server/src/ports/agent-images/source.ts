@@ -35,6 +35,7 @@ export function contentVersion(files: SourceFile[], parameters: Record<string, s
   return hash.digest('hex').slice(0, 12)
 }
 
+/** The pinned CLIs are parameters of each runtime's own image: a new one of one must not renew the others. */
 function isShipped(path: string): boolean {
-  return !/(^|\/)(node_modules|test)\/|\.test\.ts$|(^|\/)suite\.ts$|(^|\/)\./.test(path)
+  return !/(^|\/)(node_modules|test)\/|\.test\.ts$|(^|\/)(suite\.ts|runtimes\.json)$|(^|\/)\./.test(path)
 }

@@ -7,7 +7,7 @@ import {
   type AgentRuntime,
   agentRuntimes,
 } from '../port.ts'
-import { runtimePackages } from '../runtimes.ts'
+import { type RuntimePackage, readRuntimePackages } from '../runtimes.ts'
 import { alone } from '../single-flight.ts'
 import { contentVersion, readAgentSource, type SourceFile } from '../source.ts'
 import { ensureBase, hasImage } from './base.ts'
@@ -29,7 +29,10 @@ export async function createDockerAgentImages(options: DockerImagesOptions): Pro
   const { docker, root, env } = options
   const files = await readAgentSource(root)
   const zod = zodVersion(files)
-  const recipes = new Map(agentRuntimes.map((runtime) => [runtime, recipeOf(runtime, files, zod)]))
+  const packages = await readRuntimePackages(root)
+  const recipes = new Map(
+    agentRuntimes.map((runtime) => [runtime, recipeOf(runtime, packages[runtime], files, zod)]),
+  )
 
   const recipe = (runtime: AgentRuntime): Recipe => {
     const found = recipes.get(runtime)
@@ -74,8 +77,7 @@ export async function createDockerAgentImages(options: DockerImagesOptions): Pro
 
 type Recipe = { image: AgentImage; parameters: Record<string, string> }
 
-function recipeOf(runtime: AgentRuntime, files: SourceFile[], zod: string): Recipe {
-  const cli = runtimePackages[runtime]
+function recipeOf(runtime: AgentRuntime, cli: RuntimePackage, files: SourceFile[], zod: string): Recipe {
   const parameters = {
     CLI_PACKAGE: cli.package,
     CLI_VERSION: cli.version,

@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../../..')
+
+/** Where things stand in the repository that this command belongs to. */
+export const repository = {
+  root,
+  /** What this checkout keeps on this machine beside the data folder; not under version control. */
+  local: join(root, '.roost'),
+  dotenv: join(root, '.env'),
+  images: join(root, 'server/src/start/images.ts'),
+  migrate: join(root, 'server/src/start/migrate.ts'),
+  api: join(root, 'server/src/start/api.ts'),
+  scheduler: join(root, 'server/src/start/scheduler.ts'),
+  modelServer: join(root, 'test-support/src/model/start.ts'),
+} as const
+
+export async function readVersion(): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const version = typeof manifest === 'object' && manifest && 'version' in manifest ? manifest.version : null
+  return typeof version === 'string' ? version : 'unknown'
+}

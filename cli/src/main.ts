@@ -1,0 +1,30 @@
+import { type Command, UsageError } from './command.ts'
+import { doctor } from './doctor.ts'
+import { help, version } from './help.ts'
+import { model } from './model.ts'
+import { test } from './test.ts'
+import { up } from './up.ts'
+
+/** The order is the one that `roost help` shows. */
+const commands: Command[] = [up, test, doctor, model, version]
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name, ...args]: string[]): Promise<number> {
+  if (name === undefined || ['help', '--help', '-h'].includes(name)) return help(commands, args)
+  const command = commands.find((each) => each.name === (name === '--version' ? 'version' : name))
+  if (!command) {
+    console.error(`roost: there is no command ${JSON.stringify(name)}. \`roost help\` lists them.`)
+    return 2
+  }
+  if (args.includes('--help') || args.includes('-h')) return help(commands, [command.name])
+  try {
+    return await command.run(args)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    console.error(
+      `roost ${command.name}: ${error.message} \`roost help ${command.name}\` says what it takes.`,
+    )
+    return 2
+  }
+}

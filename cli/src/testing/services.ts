@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process'
+import { access, chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { freePort } from '../machine/free-port.ts'
+import { endProcess, hasProgram, run } from '../machine/run.ts'
+
+/** A server for the time of the tests, on loopback, with its files in a folder that vanishes with it. */
+export type Service = { url: string; stop(): Promise<void> }
+
+/** The newest PostgreSQL server on this machine; null when there is none. */
+export async function findPostgres(): Promise<string | null> {
+  const folder = '/usr/lib/postgresql'
+  const versions = (await readdir(folder).catch(() => [])).sort((a, b) => Number(b) - Number(a))
+  for (const version of versions) {
+    const bin = join(folder, version, 'bin')
+    const isWhole = await access(join(bin, 'initdb')).then(
+      () => true,
+      () => false,
+    )
+    if (isWhole) return bin
+  }
+  return null
+}
+
+export async function hasRedis(): Promise<boolean> {
+  return hasProgram('redis-server')
+}
+
+/**
+ * A cluster of its own with a superuser `postgres` and no password; the URL names the database `postgres`.
+ * Nothing is forced to disk: a cluster that lives for a test run has nothing to lose.
+ */
+export async function startPostgres(bin: string, parent: string): Promise<Service> {
+  const folder = await makeFolder(parent, 'postgres-')
+  // PostgreSQL refuses to run as root; its package made a user for it.
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) {
+    const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
+    await chown(folder, await id('-u'), await id('-g'))
+  }
+  const asPostgres = async (program: string, args: string[]) => {
+    const command = [join(bin, program), ...args]
+    // Its output goes to a file: a server that holds our pipe would keep us waiting for its end.
+    const script = 'out=$1; shift; cd / && exec "$@" > "$out" 2>&1 < /dev/null'
+    const whole = ['sh', '-c', script, 'sh', join(folder, `${program}.out`), ...command]
+    const [file = '', ...rest] = isRoot ? ['runuser', '-u', 'postgres', '--', ...whole] : whole
+    const { code, lastLines } = await run(file, rest, { timeoutMs: 60_000 })
+    if (code === 0) return
+    const said = await run('cat', [join(folder, `${program}.out`)])
+    throw new Error(`${program} failed:\n${[...lastLines, ...said.lastLines].join('\n')}`)
+  }
+  const data = join(folder, 'data')
+  await asPostgres('initdb', [
+    '-D',
+    data,
+    '-A',
+    'trust',
+    '-U',
+    'postgres',
+    '--no-sync',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+  ])
+  const port = await freePort()
+  const settings = [
+    `-p ${port} -k '' -c listen_addresses=127.0.0.1 -c max_connections=300`,
+    '-c fsync=off -c full_page_writes=off -c synchronous_commit=off',
+  ]
+  const log = join(folder, 'postgres.log')
+  await asPostgres('pg_ctl', ['-D', data, '-w', '-o', settings.join(' '), '-l', log, 'start'])
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await asPostgres('pg_ctl', ['-D', data, '-m', 'immediate', '-w', 'stop']).catch(() => {})
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function startRedis(parent: string): Promise<Service> {
+  const folder = await makeFolder(parent, 'redis-')
+  const port = await freePort()
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+  ]
+  // Out of the terminal's group: Ctrl-C must not take it away from tests that are still ending.
+  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+  const isReady = new Promise<boolean>((resolve) => {
+    let said = ''
+    server.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      if (/ready to accept connections/i.test(said)) resolve(true)
+    })
+    server.on('error', () => resolve(false))
+    server.on('exit', () => resolve(false))
+  })
+  const isUp = await Promise.race([isReady, wait(10_000, false, { ref: false })])
+  const stop = async () => {
+    await endProcess(server, 3_000)
+    await rm(folder, { recursive: true, force: true })
+  }
+  if (!isUp) {
+    await stop()
+    throw new Error('redis-server does not start')
+  }
+  return { url: `redis://127.0.0.1:${port}`, stop }
+}
+
+async function makeFolder(parent: string, prefix: string): Promise<string> {
+  await mkdir(parent, { recursive: true })
+  const folder = await mkdtemp(join(parent, prefix))
+  await chmod(folder, 0o755)
+  return folder
+}
