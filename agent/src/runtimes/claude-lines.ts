@@ -1,0 +1,305 @@
+import type { RunErrorCode, RunMetadata } from '@roost/contracts/link/messages'
+import type { ContentBlock, TokenUsage, ToolResult } from '@roost/contracts/link/transcript'
+import { countAt, isObject, type Json, listAt, numberAt, objectAt, textAt } from '../kit/json.ts'
+import { codeOf, failed } from './faults.ts'
+import type { Outcome, Step } from './port.ts'
+
+/** Reads the lines of one turn of Claude Code. */
+export type ClaudeTurn = {
+  read(line: Json): Step[]
+  sessionId(): string | null
+  /** What is known so far. */
+  metadata(): RunMetadata
+}
+
+export function createClaudeTurn(resumed: string | null): ClaudeTurn {
+  let sessionId = resumed
+  let model: string | null = null
+  let toolCount = 0
+  let contextTokens: number | null = null
+  let isOver = false
+  const compactEvents: NonNullable<RunMetadata['compact_events']> = []
+
+  function metadata(): RunMetadata {
+    return {
+      tool_count: toolCount,
+      session_id: sessionId,
+      model_used: model,
+      context_tokens: contextTokens,
+      compact_events: compactEvents,
+    }
+  }
+
+  function readSystem(line: Json): Step[] {
+    switch (textAt(line, 'subtype')) {
+      case 'init': {
+        sessionId = textAt(line, 'session_id') ?? sessionId
+        model = textAt(line, 'model') ?? model
+        const tools = listAt(line, 'tools').filter((tool) => typeof tool === 'string')
+        return [
+          {
+            do: 'line',
+            line: { type: 'system', subtype: 'init', session_id: sessionId ?? '', model: model ?? '', tools },
+          },
+        ]
+      }
+      case 'compact_boundary': {
+        const about = objectAt(line, 'compact_metadata')
+        const tokens = {
+          before_tokens: numberAt(about, 'pre_tokens'),
+          after_tokens: numberAt(about, 'post_tokens'),
+        }
+        compactEvents.push({ at: textAt(line, 'timestamp') ?? '', ...tokens })
+        return [{ do: 'line', line: { type: 'system', subtype: 'compact', ...tokens } }]
+      }
+      case 'api_retry': {
+        const status = numberAt(line, 'error_status')
+        const reason = [status, textAt(line, 'error')].filter((part) => part !== null).join(' ')
+        const count = `${countAt(line, 'attempt')} of ${countAt(line, 'max_retries')}`
+        const message = `The model call failed (${reason || 'no answer'}); retry ${count}.`
+        return [{ do: 'line', line: { type: 'system', subtype: 'notice', level: 'warning', message } }]
+      }
+      default:
+        return []
+    }
+  }
+
+  function readAssistant(line: Json): Step[] {
+    const message = objectAt(line, 'message')
+    const name = textAt(message, 'model')
+    // A failed call is told as a made-up answer; the result line says it properly.
+    if (name === '<synthetic>' || textAt(line, 'error') !== null) return []
+    const content = listAt(message, 'content').flatMap(blockOf)
+    toolCount += content.filter(({ type }) => type === 'tool_use').length
+    const parent = textAt(line, 'parent_tool_use_id')
+    const usage = isObject(message.usage) ? usageOf(message.usage) : undefined
+    if (parent === null) {
+      model = name ?? model
+      if (usage) contextTokens = contextOf(usage)
+    }
+    if (content.length === 0) return []
+    return [
+      {
+        do: 'line',
+        line: {
+          type: 'assistant',
+          message: {
+            role: 'assistant',
+            ...(name ? { model: name } : {}),
+            content,
+            ...(usage ? { usage } : {}),
+          },
+          ...(parent ? { parent_tool_use_id: parent } : {}),
+        },
+      },
+    ]
+  }
+
+  function readUser(line: Json): Step[] {
+    const content = listAt(objectAt(line, 'message'), 'content').flatMap(toolResultOf)
+    if (content.length === 0) return []
+    const parent = textAt(line, 'parent_tool_use_id')
+    return [
+      {
+        do: 'line',
+        line: {
+          type: 'user',
+          message: { role: 'user', content },
+          ...(parent ? { parent_tool_use_id: parent } : {}),
+        },
+      },
+    ]
+  }
+
+  function readPiece(line: Json): Step[] {
+    const event = objectAt(line, 'event')
+    // Pieces of a subagent's answer are nobody's answer.
+    if (textAt(line, 'parent_tool_use_id') !== null || textAt(event, 'type') !== 'content_block_delta')
+      return []
+    const delta = objectAt(event, 'delta')
+    const text = textAt(delta, 'text')
+    if (text) return [{ do: 'partial', kind: 'text', text }]
+    const thinking = textAt(delta, 'thinking')
+    return thinking ? [{ do: 'partial', kind: 'thinking', text: thinking }] : []
+  }
+
+  function readResult(line: Json): Step[] {
+    isOver = true
+    sessionId = textAt(line, 'session_id') ?? sessionId
+    const isError = line.is_error === true
+    const usage = usageOf(objectAt(line, 'usage'))
+    const cost = costOf(line)
+    const durationMs = countAt(line, 'duration_ms')
+    const turns = countAt(line, 'num_turns')
+    const about: RunMetadata = {
+      ...metadata(),
+      cost_usd: cost,
+      duration_ms: durationMs,
+      num_turns: turns,
+      input_tokens: usage.input_tokens,
+      output_tokens: usage.output_tokens,
+      cache_creation_tokens: usage.cache_creation_input_tokens ?? 0,
+      cache_read_tokens: usage.cache_read_input_tokens ?? 0,
+      context_window: windowOf(line, model),
+    }
+    const result = textAt(line, 'result')
+    const outcome = isError ? failure(line, about) : success(result, about)
+    return [
+      {
+        do: 'line',
+        line: {
+          type: 'result',
+          subtype: isError ? 'error' : 'success',
+          is_error: isError,
+          result: isError ? outcome.error : result,
+          ...(cost === null ? {} : { total_cost_usd: cost }),
+          duration_ms: durationMs,
+          num_turns: turns,
+          usage,
+          session_id: sessionId,
+        },
+      },
+      { do: 'end', outcome },
+    ]
+  }
+
+  function success(result: string | null, about: RunMetadata): Outcome {
+    return {
+      status: 'success',
+      response: result ?? '',
+      error: null,
+      errorCode: null,
+      terminalReason: 'completed',
+      metadata: about,
+      sessionId,
+    }
+  }
+
+  /** `subtype` says "success" for a failed call too: only the flag and the status count. */
+  function failure(line: Json, about: RunMetadata): Outcome {
+    const messages = listAt(line, 'errors').filter((entry) => typeof entry === 'string')
+    const message = textAt(line, 'result') || messages.join('\n')
+    const isLost = /No conversation found/.test(message)
+    const fault = {
+      message: message || `The turn ended with ${textAt(line, 'subtype')}.`,
+      status: statusOf(line),
+    }
+    return failed(fault, {
+      metadata: isLost ? { ...about, session_lost: true } : about,
+      sessionId,
+      errorCode: isLost ? 'agent_error' : reasonOf(line, fault),
+    })
+  }
+
+  return {
+    read(line) {
+      if (isOver) return []
+      switch (textAt(line, 'type')) {
+        case 'system':
+          return readSystem(line)
+        case 'assistant':
+          return readAssistant(line)
+        case 'user':
+          return readUser(line)
+        case 'stream_event':
+          return readPiece(line)
+        case 'result':
+          return readResult(line)
+        default:
+          return []
+      }
+    },
+    sessionId: () => sessionId,
+    metadata,
+  }
+}
+
+function reasonOf(line: Json, fault: { message: string; status: number | null }): RunErrorCode {
+  switch (textAt(line, 'subtype')) {
+    case 'error_max_turns':
+      return 'max_turns'
+    case 'error_max_budget_usd':
+      return 'cap_reached'
+    default:
+      return codeOf(fault)
+  }
+}
+
+function statusOf(line: Json): number | null {
+  return numberAt(line, 'api_error_status')
+}
+
+function blockOf(block: unknown): ContentBlock[] {
+  switch (textAt(block, 'type')) {
+    case 'text':
+      return [{ type: 'text', text: textAt(block, 'text') ?? '' }]
+    case 'thinking':
+      return [{ type: 'thinking', thinking: textAt(block, 'thinking') ?? '' }]
+    case 'tool_use': {
+      const input = isObject(block) ? block.input : undefined
+      return [
+        {
+          type: 'tool_use',
+          id: textAt(block, 'id') ?? '',
+          name: textAt(block, 'name') ?? '',
+          input: input ?? {},
+        },
+      ]
+    }
+    default:
+      return []
+  }
+}
+
+function toolResultOf(block: unknown): ToolResult[] {
+  if (!isObject(block) || block.type !== 'tool_result') return []
+  return [
+    {
+      type: 'tool_result',
+      tool_use_id: textAt(block, 'tool_use_id') ?? '',
+      content: plainText(block.content),
+      ...(block.is_error === true ? { is_error: true } : {}),
+    },
+  ]
+}
+
+/** A tool's result as text; what is no text is named. */
+function plainText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part) => textAt(part, 'text') ?? `[${textAt(part, 'type') ?? 'content'}]`).join('\n')
+}
+
+function usageOf(usage: Json): TokenUsage {
+  return {
+    input_tokens: countAt(usage, 'input_tokens'),
+    output_tokens: countAt(usage, 'output_tokens'),
+    cache_creation_input_tokens: countAt(usage, 'cache_creation_input_tokens'),
+    cache_read_input_tokens: countAt(usage, 'cache_read_input_tokens'),
+  }
+}
+
+/** What the last call held: its whole input and what it added. */
+function contextOf(usage: TokenUsage): number {
+  const { input_tokens, output_tokens, cache_creation_input_tokens = 0, cache_read_input_tokens = 0 } = usage
+  return input_tokens + output_tokens + cache_creation_input_tokens + cache_read_input_tokens
+}
+
+/** Cost of this turn: `total_cost_usd` and `modelUsage` grow over a whole session. */
+function costOf(line: Json): number | null {
+  const since = line.model_usage_since_last_result
+  if (!isObject(since)) return numberAt(line, 'total_cost_usd')
+  return Object.values(since).reduce<number>((sum, usage) => sum + (numberAt(usage, 'costUSD') ?? 0), 0)
+}
+
+function windowOf(line: Json, model: string | null): number | null {
+  const usage = objectAt(line, 'modelUsage')
+  const own = model ? numberAt(usage[model], 'contextWindow') : null
+  return (
+    own ??
+    Object.values(usage).reduce<number | null>((max, entry) => {
+      const size = numberAt(entry, 'contextWindow')
+      return size === null ? max : Math.max(size, max ?? 0)
+    }, null)
+  )
+}

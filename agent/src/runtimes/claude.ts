@@ -1,0 +1,175 @@
+import { type Json, objectAt, textAt } from '../kit/json.ts'
+import { createClaudeTurn } from './claude-lines.ts'
+import { endedWithoutResult, failed } from './faults.ts'
+import type { Dialogue, Launch, ReadOnlyRules, Runtime, Setup, Step, TurnInput } from './port.ts'
+import { mayWrite, refusal } from './read-only.ts'
+
+/**
+ * Claude Code in its line protocol (JSON in and out), for tasks and conversations alike. The system prompt
+ * and the read-only hook go through the protocol's own handshake: neither arguments nor files hold them,
+ * the hook is answered by this program, and a workspace cannot switch it off (`disableAllHooks` does not).
+ */
+export const claude: Runtime = {
+  name: 'claude-code',
+  command: 'claude',
+  keepsAlive: () => true,
+  prepare: async (setup) => launch(setup),
+  converse,
+}
+
+/** What collides with a platform: own schedules, own background work, own worktrees. */
+const unwantedTools = [
+  'ScheduleWakeup',
+  'SendMessage',
+  'Monitor',
+  'EnterWorktree',
+  'ExitWorktree',
+  'ListAgents',
+]
+
+const retries = '8'
+
+function launch(setup: Setup): Launch {
+  const args = [
+    '-p',
+    '--input-format=stream-json',
+    '--output-format=stream-json',
+    '--verbose',
+    '--include-partial-messages',
+    // Else a changed system prompt is ignored when a session is resumed.
+    '--system-prompt-snapshot=off',
+    `--disallowedTools=${unwantedTools.join(',')}`,
+    `--settings=${JSON.stringify({ enableAllProjectMcpServers: true })}`,
+  ]
+  // `--allowedTools` restricts nothing while permissions are bypassed.
+  if (setup.allowedTools === null) args.push('--dangerously-skip-permissions')
+  else args.push('--permission-mode=dontAsk', `--allowedTools=${setup.allowedTools.join(',')}`)
+  if (setup.model) args.push(`--model=${setup.model}`)
+  if (setup.maxTurns !== null) args.push(`--max-turns=${setup.maxTurns}`)
+  if (setup.resumeSessionId) args.push(`--resume=${setup.resumeSessionId}`)
+  if (setup.mcp) args.push(`--mcp-config=${mcpConfig(setup.mcp.url)}`)
+  return { command: 'claude', args, env: environment(setup) }
+}
+
+function environment({ broker, mcp, places }: Setup): Record<string, string | null> {
+  return {
+    CLAUDE_CONFIG_DIR: places.state,
+    ANTHROPIC_BASE_URL: `${broker.url}/anthropic`,
+    ANTHROPIC_AUTH_TOKEN: broker.token,
+    ANTHROPIC_API_KEY: null,
+    ROOST_MCP_KEY: mcp?.key ?? null,
+    // The broker says which errors are hopeless; through the rest a turn waits out a platform's restart.
+    CLAUDE_CODE_MAX_RETRIES: retries,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_DISABLE_CRON: '1',
+    CLAUDE_CODE_DISABLE_WORKFLOWS: '1',
+    CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+    CLAUDE_CODE_DISABLE_BUNDLED_SKILLS: '1',
+    DISABLE_AUTOUPDATER: '1',
+  }
+}
+
+/** The key stays in the environment: the CLI puts it in where the name stands. */
+function mcpConfig(url: string): string {
+  const roost = { type: 'http', url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY}` } }
+  return JSON.stringify({ mcpServers: { roost } })
+}
+
+const initializeId = 'roost-initialize'
+const writingTools = 'Write|Edit|MultiEdit|NotebookEdit'
+
+function converse(setup: Setup): Dialogue {
+  let isInitialized = false
+  let sessionId = setup.resumeSessionId
+  let turn = createClaudeTurn(sessionId)
+  let interrupts = 0
+
+  function initialize(): Step[] {
+    if (isInitialized) return []
+    isInitialized = true
+    if (setup.systemPrompt === '' && !setup.readOnly) return []
+    const hooks = setup.readOnly
+      ? { PreToolUse: [{ matcher: writingTools, hookCallbackIds: ['read-only'], onFailure: 'block' }] }
+      : undefined
+    const request = {
+      subtype: 'initialize',
+      ...(hooks ? { hooks } : {}),
+      ...(setup.systemPrompt === '' ? {} : { appendSystemPrompt: setup.systemPrompt }),
+    }
+    return [write({ type: 'control_request', request_id: initializeId, request })]
+  }
+
+  /** The handshake carries the rules of the turn: without it there is no turn. */
+  function refusedHandshake(line: Json): Step[] {
+    const response = objectAt(line, 'response')
+    if (textAt(response, 'subtype') !== 'error' || textAt(response, 'request_id') !== initializeId) return []
+    const message = `The runtime refused its set-up: ${textAt(response, 'error') ?? 'no reason given'}`
+    return [
+      { do: 'end', outcome: failed({ message }, { metadata: {}, sessionId, errorCode: 'agent_error' }) },
+    ]
+  }
+
+  return {
+    begin(input) {
+      turn = createClaudeTurn(sessionId)
+      const message = { role: 'user', content: contentOf(input) }
+      return [...initialize(), write({ type: 'user', message })]
+    },
+    read(line) {
+      const type = textAt(line, 'type')
+      if (type === 'control_request') return answerRequest(line, setup)
+      if (type === 'control_response') return refusedHandshake(line)
+      const steps = turn.read(line)
+      sessionId = turn.sessionId()
+      return steps
+    },
+    interrupt() {
+      interrupts += 1
+      const request = { subtype: 'interrupt' }
+      return `${JSON.stringify({ type: 'control_request', request_id: `interrupt-${interrupts}`, request })}\n`
+    },
+    ended(exit) {
+      const outcome = endedWithoutResult(exit, { metadata: turn.metadata(), sessionId })
+      return setup.resumeSessionId && /No conversation found/.test(exit.stderr)
+        ? { ...outcome, errorCode: 'agent_error', metadata: { ...outcome.metadata, session_lost: true } }
+        : outcome
+    },
+  }
+}
+
+function answerRequest(line: Json, setup: Setup): Step[] {
+  const request = objectAt(line, 'request')
+  const about = { request_id: textAt(line, 'request_id') ?? '' }
+  if (textAt(request, 'subtype') === 'hook_callback' && setup.readOnly) {
+    const response = judge(objectAt(request, 'input'), setup.readOnly, setup.places.home)
+    return [write({ type: 'control_response', response: { subtype: 'success', ...about, response } })]
+  }
+  const error = 'This request is not supported.'
+  return [write({ type: 'control_response', response: { subtype: 'error', ...about, error } })]
+}
+
+function judge(input: Json, rules: ReadOnlyRules, home: string): object {
+  const toolInput = objectAt(input, 'tool_input')
+  const path = textAt(toolInput, 'file_path') ?? textAt(toolInput, 'notebook_path')
+  if (path !== null && mayWrite(rules, home, path)) return {}
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: refusal(rules, path ?? 'this file'),
+    },
+  }
+}
+
+function contentOf({ text, images }: TurnInput): string | object[] {
+  if (images.length === 0) return text
+  const blocks = images.map(({ mimetype, data }) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: mimetype, data },
+  }))
+  return [{ type: 'text', text }, ...blocks]
+}
+
+function write(message: object): Step {
+  return { do: 'write', text: `${JSON.stringify(message)}\n` }
+}

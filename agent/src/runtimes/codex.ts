@@ -1,0 +1,109 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { cutToBytes } from '../kit/text.ts'
+import { converseCodex } from './codex-lines.ts'
+import { hookCommand } from './hook-command.ts'
+import type { Launch, Runtime, Setup } from './port.ts'
+
+/**
+ * Codex: each turn is one process that resumes the thread, which takes it about 0.2 s. Everything is set by
+ * arguments over whatever a `config.toml` says; secrets only go by the environment.
+ */
+export const codex: Runtime = {
+  name: 'codex',
+  command: 'codex',
+  keepsAlive: () => false,
+  prepare,
+  converse: converseCodex,
+}
+
+/** One argument holds 128 KiB. */
+const longestInstructions = 120_000
+/** 0.2 s doubling: 12 s in all, through which a turn waits out a platform's restart. */
+const retries = 6
+
+async function prepare(setup: Setup): Promise<Launch> {
+  // It refuses a home folder that is not there.
+  await mkdir(setup.places.state, { recursive: true })
+  const settings: [string, unknown][] = [
+    ['model_provider', 'roost'],
+    ['sandbox_mode', 'danger-full-access'],
+    ['approval_policy', 'never'],
+    ['check_for_update_on_startup', false],
+    ['features.plugins', false],
+    ['features.apps', false],
+    ['analytics.enabled', false],
+    ['project_doc_fallback_filenames', ['CLAUDE.md']],
+    ['developer_instructions', cutToBytes(setup.systemPrompt, longestInstructions)],
+  ]
+  if (setup.allowedTools && !setup.allowedTools.some((tool) => /^(Bash|shell|exec_command)\b/.test(tool)))
+    settings.push(['features.shell_tool', false], ['features.unified_exec', false])
+  const args = ['exec', '--json', '--skip-git-repo-check', '-c', provider(setup)]
+  if (setup.mcp) args.push('-c', mcpServer(setup.mcp.url))
+  if (setup.readOnly) args.push('--dangerously-bypass-hook-trust', '-c', writeHook(setup))
+  for (const [name, value] of settings) args.push('-c', `${name}=${toml(value)}`)
+  if (setup.model) args.push('--model', setup.model)
+  if (setup.resumeSessionId) args.push('resume', setup.resumeSessionId)
+  args.push(...setup.imagePaths.map((path) => `--image=${path}`), '--', '-')
+  return {
+    command: nativeBinary() ?? 'codex',
+    args,
+    env: {
+      CODEX_HOME: setup.places.state,
+      ROOST_BROKER_TOKEN: setup.broker.token,
+      ROOST_MCP_KEY: setup.mcp?.key ?? null,
+      OPENAI_API_KEY: null,
+      CODEX_API_KEY: null,
+    },
+  }
+}
+
+function provider({ broker }: Setup): string {
+  const fields = [
+    'name="roost"',
+    `base_url=${toml(`${broker.url}/openai/v1`)}`,
+    'wire_api="responses"',
+    'env_key="ROOST_BROKER_TOKEN"',
+    `request_max_retries=${retries}`,
+    `stream_max_retries=${retries}`,
+  ]
+  return `model_providers.roost={${fields.join(',')}}`
+}
+
+function mcpServer(url: string): string {
+  return `mcp_servers.roost={url=${toml(url)},bearer_token_env_var="ROOST_MCP_KEY"}`
+}
+
+/** Patches come as a tool of their own or inside a shell command; the hook lets every other command pass. */
+function writeHook(setup: Setup): string {
+  const command = toml(hookCommand(setup, 'codex'))
+  return `hooks.PreToolUse=[{matcher="apply_patch|Write|Edit|Bash",hooks=[{type="command",command=${command},timeout=10}]}]`
+}
+
+/** A TOML value: JSON is one, but for a control character that TOML wants escaped and JSON does not. */
+function toml(value: unknown): string {
+  return JSON.stringify(value).toWellFormed().replaceAll('\x7f', '\\u007f')
+}
+
+/** The command is a script that starts this binary; going there directly saves starting Node. */
+function nativeBinary(): string | null {
+  const target = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string]
+  const script = (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'codex'))
+    .find((path) => existsSync(path))
+  if (!target || !script) return null
+  const root = dirname(dirname(realpathSync(script)))
+  const inside = join(
+    `@openai/codex-linux-${process.arch}`,
+    'vendor',
+    `${target}-unknown-linux-musl`,
+    'bin',
+    'codex',
+  )
+  return (
+    [join(root, '..', '..', inside), join(root, 'node_modules', inside)].find((path) => existsSync(path)) ??
+    null
+  )
+}

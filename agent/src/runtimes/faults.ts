@@ -1,0 +1,80 @@
+import type { RunErrorCode, RunMetadata, TerminalReason } from '@roost/contracts/link/messages'
+import { shorten } from '../kit/text.ts'
+import type { Exit, Outcome } from './port.ts'
+
+/** What is known about a turn that failed. */
+export type Fault = {
+  message: string
+  /** HTTP status of the model's answer; null when there was none. */
+  status?: number | null
+}
+
+const longestMessage = 4000
+
+/**
+ * The named reason of a failed model call. The broker and the providers say it in the status; some of them
+ * say it only in words (a used-up balance is a 400 at one provider).
+ */
+export function codeOf({ message, status = null }: Fault): RunErrorCode {
+  if (/cap_reached/.test(message) || (status === 402 && /\bcap\b/i.test(message))) return 'cap_reached'
+  if (/credit balance is too low|insufficient_quota|billing/i.test(message)) return 'billing'
+  if (status === 429 || /rate.?limit|too many requests|resource_exhausted/i.test(message))
+    return 'rate_limited'
+  if (status === 402) return 'billing'
+  if (status === 401 || status === 403) return 'auth'
+  if (status === 404) return 'model_unsupported'
+  if (/model.{0,80}(not found|does not exist|not supported)/i.test(message)) return 'model_unsupported'
+  if (status === null && networkWords.test(message)) return 'network'
+  return 'agent_error'
+}
+
+const networkWords =
+  /ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EPIPE|socket hang up|fetch failed|network error|connection (error|refused|reset)|error sending request|stream disconnected|unable to connect/i
+
+export function failed(
+  fault: Fault,
+  rest: { metadata: RunMetadata; sessionId: string | null; errorCode?: RunErrorCode },
+): Outcome {
+  const errorCode = rest.errorCode ?? codeOf(fault)
+  return {
+    status: 'failed',
+    response: null,
+    error: shorten(
+      fault.message.trim() || 'The runtime reported an error without saying which.',
+      longestMessage,
+    ),
+    errorCode,
+    terminalReason: errorCode === 'auth' ? 'auth' : 'completed',
+    metadata: rest.metadata,
+    sessionId: rest.sessionId,
+  }
+}
+
+/** The process is gone and left no result. */
+export function endedWithoutResult(
+  exit: Exit,
+  rest: { metadata: RunMetadata; sessionId: string | null },
+): Outcome {
+  const [errorCode, terminalReason, error] = reasonOf(exit)
+  return {
+    status: 'failed',
+    response: null,
+    error,
+    errorCode,
+    terminalReason,
+    metadata: rest.metadata,
+    sessionId: rest.sessionId,
+  }
+}
+
+function reasonOf(exit: Exit): [RunErrorCode, TerminalReason, string] {
+  if (exit.isOutOfMemory)
+    return ['oom', 'crashed', 'The runtime was ended because the agent ran out of memory.']
+  const how = exit.signal ? `was ended by ${exit.signal}` : `ended with code ${exit.code}`
+  const said = exit.stderr.trim()
+  if (said === '') return ['no_result', 'empty_result', `The runtime ${how} without a result.`]
+  const message = `The runtime ${how}: ${shorten(said, longestMessage)}`
+  const status = /\bstatus(?: code)?:? (\d{3})\b/.exec(said)?.[1]
+  const code = codeOf({ message: said, status: status ? Number(status) : null })
+  return [code, code === 'auth' ? 'auth' : 'crashed', message]
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hookCommand } from './hook-command.ts'
+import type { Setup } from './port.ts'
+
+/**
+ * Gemini CLI takes its settings and its standing instructions from a home folder only. Each process gets
+ * one of its own outside the workspace, so that parallel turns have different instructions, with links to
+ * the sessions on the volume.
+ */
+export async function prepareGeminiHome(setup: Setup): Promise<{ geminiHome: string; images: string }> {
+  const { places } = setup
+  const folder = join(places.scratch, '.gemini')
+  const images = join(places.scratch, 'images')
+  await Promise.all([folder, images].map((path) => mkdir(path, { recursive: true })))
+  for (const name of ['tmp', 'history']) {
+    await mkdir(join(places.state, name), { recursive: true })
+    await symlink(join(places.state, name), join(folder, name))
+  }
+  // The instructions of this file go into the system prompt; those of the workspace into the first message.
+  await writeFile(join(folder, 'GEMINI.md'), setup.systemPrompt)
+  await writeFile(join(folder, 'settings.json'), JSON.stringify(await settings(setup)))
+  if (setup.resumeSessionId) await keepResumable(places.state, setup.resumeSessionId)
+  return { geminiHome: places.scratch, images }
+}
+
+async function settings(setup: Setup): Promise<object> {
+  const common = JSON.parse(await readFile(new URL('./gemini-settings.json', import.meta.url), 'utf8'))
+  const tools = setup.allowedTools?.map(toGeminiTool) ?? null
+  const mayUseMcp = tools === null || tools.some((name) => name.startsWith('mcp_'))
+  return {
+    ...common,
+    context: { fileName: contextFiles(setup.places.home) },
+    ...(setup.maxTurns === null ? {} : { model: { maxSessionTurns: setup.maxTurns } }),
+    ...(tools ? { tools: { core: tools } } : {}),
+    ...(setup.mcp && mayUseMcp ? { mcpServers: { roost: mcpServer(setup.mcp.url) } } : {}),
+    ...(setup.readOnly ? { hooks: { BeforeTool: [writeHook(setup)] } } : {}),
+  }
+}
+
+/** Workspaces written for another CLI keep their instructions. */
+function contextFiles(home: string): string[] {
+  const own = ['GEMINI.md', 'AGENTS.md', 'CLAUDE.md'].find((name) => existsSync(join(home, name)))
+  return [...new Set(['GEMINI.md', own ?? 'GEMINI.md'])]
+}
+
+/** The CLI puts the key in from its environment. */
+function mcpServer(url: string): object {
+  return { httpUrl: url, headers: { Authorization: 'Bearer $ROOST_MCP_KEY' }, trust: true }
+}
+
+function writeHook(setup: Setup): object {
+  const command = hookCommand(setup, 'gemini')
+  return { matcher: 'write_file|replace', hooks: [{ type: 'command', command, timeout: 10_000 }] }
+}
+
+const geminiNames: Record<string, string> = {
+  Bash: 'run_shell_command',
+  Read: 'read_file',
+  Write: 'write_file',
+  Edit: 'replace',
+  Glob: 'glob',
+  Grep: 'grep_search',
+  LS: 'list_directory',
+  WebFetch: 'web_fetch',
+  WebSearch: 'google_web_search',
+  TodoWrite: 'write_todos',
+}
+
+/** Callers name tools as Claude Code does (`Bash(git *)`, `mcp__roost__x`) or as this CLI does. */
+export function toGeminiTool(name: string): string {
+  const [, tool = name, argument] = /^(\w+)(?:\((.*)\))?$/.exec(name.trim()) ?? []
+  if (tool.startsWith('mcp__')) return `mcp_${tool.slice(5).replaceAll('__', '_')}`
+  const known = geminiNames[tool] ?? tool
+  const prefix = argument?.replace(/[:\s]*\*$/, '').trim()
+  return prefix ? `${known}(${prefix})` : known
+}
+
+const archived = '2000-01-01T00-00'
+
+/**
+ * A session's file is named by the minute of its start. Loading a session makes a new file of the current
+ * minute and thereby destroys one that started in the same minute, so that it is moved to an older one.
+ */
+async function keepResumable(state: string, sessionId: string): Promise<void> {
+  const short = sessionId.slice(0, 8)
+  for (const project of await readdir(join(state, 'tmp')).catch(() => [])) {
+    const folder = join(state, 'tmp', project, 'chats')
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(`-${short}.jsonl`))
+    const files = await Promise.all(
+      names.map(async (name) => ({ path: join(folder, name), size: (await stat(join(folder, name))).size })),
+    )
+    const [whole, ...copies] = files.sort((a, b) => b.size - a.size)
+    if (!whole) continue
+    // Files that a load leaves beside the whole one hold only its end.
+    for (const { path } of copies) await rm(path, { force: true })
+    await rename(whole.path, join(folder, `session-${archived}-${short}.jsonl`))
+  }
+}

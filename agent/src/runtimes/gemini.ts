@@ -1,0 +1,52 @@
+import { converseAcp } from './gemini-acp.ts'
+import { prepareGeminiHome } from './gemini-home.ts'
+import { converseLines } from './gemini-lines.ts'
+import type { Launch, Runtime, Setup } from './port.ts'
+
+/**
+ * Gemini CLI. A task, and a turn in read-only mode, is one headless process; a conversation is a process
+ * that speaks the Agent Client Protocol, because starting this CLI takes more than a second. Its hooks do
+ * not run in that mode, so that read-only turns do without it.
+ */
+export const gemini: Runtime = {
+  name: 'gemini-cli',
+  command: 'gemini',
+  keepsAlive: isLive,
+  prepare,
+  converse: (setup, now) => (isLive(setup) ? converseAcp(setup, now) : converseLines(setup)),
+}
+
+/** Without a model the CLI asks another one which to take, and that call is billed. */
+export const defaultGeminiModel = 'gemini-2.5-pro'
+
+function isLive(setup: Setup): boolean {
+  return setup.kind === 'chat' && setup.readOnly === null
+}
+
+async function prepare(setup: Setup): Promise<Launch> {
+  const { geminiHome, images } = await prepareGeminiHome(setup)
+  const args = ['--model', setup.model ?? defaultGeminiModel, '--skip-trust', '--yolo']
+  if (isLive(setup)) args.push('--acp')
+  else args.push('--output-format', 'stream-json', '--include-directories', images)
+  if (!isLive(setup) && setup.resumeSessionId) args.push('--resume', setup.resumeSessionId)
+  return {
+    command: 'gemini',
+    args,
+    env: {
+      GEMINI_CLI_HOME: geminiHome,
+      GEMINI_CLI_SYSTEM_SETTINGS_PATH: systemSettings,
+      GEMINI_API_KEY: setup.broker.token,
+      GOOGLE_GEMINI_BASE_URL: `${setup.broker.url}/google`,
+      ROOST_MCP_KEY: setup.mcp?.key ?? null,
+      // Else it starts itself a second time, for twice the time and memory.
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+      GOOGLE_API_KEY: null,
+      GOOGLE_GENAI_USE_VERTEXAI: null,
+      GEMINI_MODEL: null,
+      NO_COLOR: '1',
+    },
+  }
+}
+
+/** Beside the program, so that it belongs to root and a workspace's own settings do not win over it. */
+const systemSettings = new URL('./gemini-settings.json', import.meta.url).pathname

@@ -1,0 +1,36 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import type { RuntimeName } from '@roost/contracts/link/messages'
+import { parseObject, textAt } from '../kit/json.ts'
+import { claude } from './claude.ts'
+import { codex } from './codex.ts'
+import { gemini } from './gemini.ts'
+import type { Runtime } from './port.ts'
+
+export function openRuntime(name: RuntimeName): Runtime {
+  switch (name) {
+    case 'claude-code':
+      return claude
+    case 'gemini-cli':
+      return gemini
+    case 'codex':
+      return codex
+  }
+}
+
+/**
+ * The version of the CLI from its package beside the command; null when it is not there. Asking the command
+ * would start it, which takes one of them two seconds.
+ */
+export function readVersion({ command }: Runtime, path: string): string | null {
+  const found = path
+    .split(delimiter)
+    .map((folder) => join(folder, command))
+    .find((candidate) => existsSync(candidate))
+  if (!found) return null
+  for (let folder = dirname(realpathSync(found)); folder !== dirname(folder); folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json')
+    if (existsSync(manifest)) return textAt(parseObject(readFileSync(manifest, 'utf8')), 'version')
+  }
+  return null
+}
