@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import type { RunAttachment } from '@roost/contracts/link/messages'
+import type { TurnInput } from '../runtimes/port.ts'
+import { placeBeside } from './write.ts'
+
+export type AttachmentPlaces = {
+  /** Folder of the workspace for what people send. */
+  uploads: string
+  /** Folder outside the workspace, for CLIs that want images as files. */
+  images: string
+  /** Folder on the workspace's volume where a file is put together. */
+  parts: string
+}
+
+/** Base64 of the attachment at `index` when it did not come with the run. */
+export type ReadAttachment = (index: number) => Promise<Buffer>
+
+/**
+ * Turns a run's message and files into what a runtime is given: images are shown to the model, every other
+ * file is written to the workspace's `uploads/` under a free name and named in the message.
+ */
+export async function placeAttachments(
+  message: string,
+  attachments: RunAttachment[],
+  places: AttachmentPlaces,
+  read: ReadAttachment,
+): Promise<TurnInput> {
+  const images: TurnInput['images'] = []
+  const files: string[] = []
+  for (const [index, attachment] of attachments.entries()) {
+    const bytes = attachment.data_base64 === null ? await read(index) : decode(attachment.data_base64)
+    if (attachment.mimetype.startsWith('image/')) {
+      const path = join(places.images, `image-${images.length + 1}${imageExtension(attachment)}`)
+      await mkdir(places.images, { recursive: true })
+      await writeFile(path, bytes)
+      images.push({ mimetype: attachment.mimetype, data: bytes.toString('base64'), path })
+      continue
+    }
+    await Promise.all([places.uploads, places.parts].map((folder) => mkdir(folder, { recursive: true })))
+    const part = join(places.parts, randomUUID())
+    await writeFile(part, bytes, { mode: 0o644 })
+    const path = await placeBeside(part, join(places.uploads, plainName(attachment.name)))
+    await rm(part, { force: true })
+    files.push(`- ${path} (${attachment.mimetype}, ${bytes.length} bytes)`)
+  }
+  const text = files.length === 0 ? message : `${message}\n\nAttached files:\n${files.join('\n')}`
+  return { text, images }
+}
+
+function decode(data: string): Buffer {
+  return Buffer.from(data.replace(/^data:[^,]*,/, ''), 'base64')
+}
+
+function plainName(name: string): string {
+  const plain = basename(name.replaceAll('\\', '/').replace(/[\x00-\x1f\x7f]/g, '')).trim()
+  return plain === '' || plain === '.' || plain === '..' ? 'file' : plain.slice(-200)
+}
+
+function imageExtension({ name, mimetype }: RunAttachment): string {
+  const extension = extname(name).toLowerCase()
+  return /^\.(png|jpe?g|gif|webp)$/.test(extension) ? extension : `.${mimetype.slice('image/'.length)}`
+}

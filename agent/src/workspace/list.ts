@@ -1,0 +1,68 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FileList, FileListAnswer, FileNode } from '@roost/contracts/link/messages'
+import { LinkFault } from '../link/link.ts'
+import { asFault, isDirectory, type Paths } from './paths.ts'
+
+const mostEntries = 5000
+const deepest = 10
+
+/** The tree below a folder, folders first; at most `limit` entries and `depth` levels. Links are not followed. */
+export async function listFiles(paths: Paths, request: Omit<FileList, 't'>): Promise<FileListAnswer> {
+  const root = await paths.existing(request.path)
+  if (!(await isDirectory(root)))
+    throw new LinkFault('not_a_directory', `${request.path} is not a directory.`)
+  const limit = Math.min(Math.max(1, request.limit), mostEntries)
+  let left = limit
+  let isTruncated = false
+  let files = 0
+
+  async function entriesOf(folder: string) {
+    const found = await readdir(folder, { withFileTypes: true })
+    return found
+      .filter(({ name }) => request.show_hidden || !name.startsWith('.'))
+      .sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1))
+  }
+
+  async function walk(folder: string, shown: string, depth: number): Promise<FileNode[]> {
+    const nodes: FileNode[] = []
+    for (const entry of await entriesOf(folder)) {
+      if (left === 0) {
+        isTruncated = true
+        break
+      }
+      left -= 1
+      const path = join(folder, entry.name)
+      const node = await describe(path, `${shown}/${entry.name}`, entry.name)
+      if (!node) continue
+      nodes.push(node)
+      if (node.type === 'file') files += 1
+      else if (depth > 1) {
+        node.children = await walk(path, node.path, depth - 1).catch(() => [])
+        node.file_count = node.children.length
+      } else
+        node.file_count = await entriesOf(path).then(
+          ({ length }) => length,
+          () => 0,
+        )
+    }
+    return nodes
+  }
+
+  try {
+    const shown = request.path.replace(/(.)\/+$/, '$1')
+    const tree = await walk(root, shown, Math.min(Math.max(1, request.depth), deepest))
+    return { tree, total_files: files, truncated: isTruncated }
+  } catch (error) {
+    throw asFault(error, request.path)
+  }
+}
+
+/** Null for what vanished meanwhile. */
+async function describe(path: string, shown: string, name: string): Promise<FileNode | null> {
+  const found = await lstat(path).catch(() => null)
+  if (!found) return null
+  const modified = found.mtime.toISOString()
+  if (found.isDirectory()) return { name, path: shown, type: 'directory', modified }
+  return { name, path: shown, type: 'file', size: found.size, modified }
+}

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { lstat, mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { FilePackAnswer, FileReadAnswer, FileReadPack } from '@roost/contracts/link/messages'
+import type { Clock } from '../kit/clock.ts'
+import { LinkFault } from '../link/link.ts'
+import { asFault, isDirectory, type Paths } from './paths.ts'
+import { readPiece } from './read.ts'
+
+/** Folders as tar.gz for a download. */
+export type Packer = {
+  pack(path: string, maxBytes: number): Promise<FilePackAnswer>
+  read(request: Omit<FileReadPack, 't'>): Promise<FileReadAnswer>
+}
+
+const keptMs = 10 * 60_000
+const mostPacks = 8
+const packTimeoutMs = 60_000
+
+/** `folder` is on the workspace's volume and holds nothing else. */
+export function createPacker(paths: Paths, folder: string, clock: Clock): Packer {
+  const packs = new Map<string, string>()
+
+  async function make(real: string, file: string): Promise<void> {
+    const args = [
+      '--create',
+      '--gzip',
+      `--file=${file}`,
+      `--directory=${dirname(real)}`,
+      '--',
+      basename(real),
+    ]
+    const code = await new Promise<number | null>((resolve) => {
+      const tar = spawn('tar', args, { stdio: 'ignore', timeout: packTimeoutMs })
+      tar.once('error', () => resolve(null))
+      tar.once('exit', resolve)
+    })
+    // 1: a file changed while it was read, as files of a working agent do.
+    if (code !== 0 && code !== 1) throw new LinkFault('io_error', 'The directory could not be packed.')
+  }
+
+  return {
+    async pack(path, maxBytes) {
+      const real = await paths.existing(path)
+      if (!(await isDirectory(real))) throw new LinkFault('not_a_directory', `${path} is not a directory.`)
+      if (packs.size >= mostPacks) throw new LinkFault('io_error', 'Too many directories are being packed.')
+      if ((await sizeOf(real, maxBytes)) > maxBytes)
+        throw new LinkFault('file_too_large', `${path} holds more than ${maxBytes} bytes.`)
+      await mkdir(folder, { recursive: true })
+      const handle = randomUUID()
+      const file = join(folder, `${handle}.tar.gz`)
+      packs.set(handle, file)
+      clock.after(keptMs, () => {
+        packs.delete(handle)
+        void rm(file, { force: true })
+      })
+      try {
+        await make(real, file)
+        return { handle, size: (await stat(file)).size }
+      } catch (error) {
+        packs.delete(handle)
+        await rm(file, { force: true })
+        throw asFault(error, path)
+      }
+    },
+    async read({ handle, offset, length }) {
+      const file = packs.get(handle)
+      if (!file) throw new LinkFault('file_not_found', 'There is no such package any more.')
+      const piece = await readPiece(file, { offset, length })
+      return piece
+    },
+  }
+}
+
+/** Bytes of all files below; stops counting above `max`. */
+async function sizeOf(folder: string, max: number): Promise<number> {
+  let total = 0
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) total += await sizeOf(path, max - total).catch(() => 0)
+    else if (entry.isFile())
+      total += await lstat(path).then(
+        ({ size }) => size,
+        () => 0,
+      )
+    if (total > max) break
+  }
+  return total
+}

@@ -1,0 +1,134 @@
+import { readlink, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, normalize } from 'node:path'
+import { LinkFault } from '../link/link.ts'
+
+/**
+ * Paths of the platform's file operations: absolute and inside the workspace, links resolved and followed
+ * only inside it. Which paths inside are protected is the platform's affair; leaving is refused here.
+ */
+export type Paths = {
+  /** The real path of something that is there. */
+  existing(path: string): Promise<string>
+  /** The real path where something may be made: its folder is resolved, and a link in its place followed. */
+  target(path: string): Promise<string>
+  /** The folder's real path and the name in it, without following a link in its place: to delete it. */
+  entry(path: string): Promise<string>
+  isInside(realPath: string): boolean
+  home: string
+}
+
+const longestPath = 4096
+/** As the kernel: a chain of links longer than this is a loop. */
+const longestChain = 40
+
+export async function createPaths(home: string): Promise<Paths> {
+  const root = await realpath(home)
+
+  const isInside = (path: string) => path === root || path.startsWith(`${root}/`)
+
+  function check(path: string): string {
+    if (path.includes('\0') || path.length > longestPath)
+      throw new LinkFault('invalid_message', 'The path is not valid.')
+    if (!isAbsolute(path)) throw outside(path)
+    const plain = normalize(path).replace(/(.)\/$/, '$1')
+    if (plain !== home && !plain.startsWith(`${home}/`)) throw outside(path)
+    return join(root, plain.slice(home.length))
+  }
+
+  async function existing(path: string): Promise<string> {
+    const real = await realpath(check(path)).catch((error: NodeJS.ErrnoException) => {
+      throw asFault(error, path)
+    })
+    if (!isInside(real)) throw outside(path)
+    return real
+  }
+
+  /** Resolves the folders that are there; those that are missing will be made below them. */
+  async function resolveFolder(path: string): Promise<string> {
+    const missing: string[] = []
+    for (let folder = path; ; folder = dirname(folder)) {
+      try {
+        const real = join(await realpath(folder), ...missing)
+        if (!isInside(real)) throw outside(path)
+        return real
+      } catch (error) {
+        if (error instanceof LinkFault) throw error
+        if (codeOf(error) !== 'ENOENT' || folder === dirname(folder)) throw asFault(error, path)
+        // A link into nothing is not a folder that could be made.
+        if (await isLink(folder)) throw outside(path)
+        missing.unshift(basename(folder))
+      }
+    }
+  }
+
+  async function target(path: string): Promise<string> {
+    let current = check(path)
+    for (let hop = 0; hop < longestChain; hop += 1) {
+      if (current === root) return root
+      const place = join(await resolveFolder(dirname(current)), basename(current))
+      if (!isInside(place)) throw outside(path)
+      const link = await readlink(place).catch(() => null)
+      if (link === null) return place
+      current = normalize(isAbsolute(link) ? link : join(dirname(place), link))
+    }
+    throw outside(path)
+  }
+
+  async function entry(path: string): Promise<string> {
+    const plain = check(path)
+    if (plain === root) throw new LinkFault('protected_path', 'The workspace itself cannot be removed.')
+    return join(await existing(join(home, dirname(plain).slice(root.length))), basename(plain))
+  }
+
+  return { existing, target, entry, isInside, home: root }
+}
+
+export function outside(path: string): LinkFault {
+  return new LinkFault('protected_path', `${path} leaves the workspace.`)
+}
+
+/** The named error for a fault of the file system. */
+export function asFault(error: unknown, path: string): LinkFault {
+  if (error instanceof LinkFault) return error
+  switch (codeOf(error)) {
+    case 'ENOENT':
+      return new LinkFault('file_not_found', `${path} does not exist.`)
+    case 'ENOTDIR':
+      return new LinkFault('not_a_directory', `${path} is not a directory.`)
+    case 'EISDIR':
+      return new LinkFault('not_a_file', `${path} is a directory.`)
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+    case 'ELOOP':
+      return new LinkFault('protected_path', `${path} is not accessible.`)
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new LinkFault('io_error', 'The workspace is full.')
+    case 'ENAMETOOLONG':
+      return new LinkFault('invalid_message', 'The path is too long.')
+    default:
+      return new LinkFault('io_error', `${path} could not be used (${codeOf(error) ?? 'unknown fault'}).`)
+  }
+}
+
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    await readlink(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** True for a folder, also behind a link. */
+export async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { chmod, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import type { FileWrite, FileWriteAnswer } from '@roost/contracts/link/messages'
+import type { Clock } from '../kit/clock.ts'
+import { LinkFault } from '../link/link.ts'
+import { asFault, codeOf, isDirectory, type Paths } from './paths.ts'
+
+/** Writes files in chunks; a file appears under its name at once and whole, or not at all. */
+export type Writer = {
+  write(request: Omit<FileWrite, 't'>): Promise<FileWriteAnswer>
+}
+
+type Upload = { file: FileHandle; part: string; size: number; cancel: () => void }
+
+const forgottenMs = 10 * 60_000
+const mostUploads = 64
+const mostNames = 1000
+
+/** `parts` is a folder on the workspace's volume that holds nothing else. */
+export function createWriter(paths: Paths, parts: string, clock: Clock): Writer {
+  const uploads = new Map<string, Upload>()
+
+  async function start(id: string): Promise<Upload> {
+    if (uploads.size >= mostUploads) throw new LinkFault('io_error', 'Too many files are being written.')
+    await mkdir(parts, { recursive: true })
+    const part = join(parts, randomUUID())
+    const file = await open(part, 'wx', 0o600)
+    const upload = { file, part, size: 0, cancel: () => {} }
+    uploads.set(id, upload)
+    return upload
+  }
+
+  async function forget(id: string) {
+    const upload = uploads.get(id)
+    if (!upload) return
+    uploads.delete(id)
+    upload.cancel()
+    await upload.file.close()
+    await rm(upload.part, { force: true })
+  }
+
+  async function append(request: Omit<FileWrite, 't'>): Promise<Upload> {
+    if (request.offset === 0) await forget(request.upload_id)
+    const upload =
+      uploads.get(request.upload_id) ?? (request.offset === 0 ? await start(request.upload_id) : null)
+    if (!upload || upload.size !== request.offset)
+      throw new LinkFault('invalid_message', 'The chunk does not follow the one before it.')
+    upload.cancel()
+    upload.cancel = clock.after(forgottenMs, () => void forget(request.upload_id))
+    const bytes = Buffer.from(request.data_base64, 'base64')
+    await upload.file.writeFile(bytes)
+    upload.size += bytes.length
+    return upload
+  }
+
+  async function place(request: Omit<FileWrite, 't'>, upload: Upload): Promise<string> {
+    const target = await paths.target(request.path)
+    if (await isDirectory(target)) throw new LinkFault('not_a_file', `${request.path} is a directory.`)
+    await mkdir(dirname(target), { recursive: true })
+    const before = await stat(target).catch(() => null)
+    const mode = request.mode ?? (before && request.on_conflict === 'replace' ? before.mode & 0o777 : 0o644)
+    await upload.file.chmod(mode & 0o777)
+    if (request.on_conflict === 'rename') return await placeBeside(upload.part, target)
+    await move(upload.part, target)
+    return target
+  }
+
+  return {
+    async write(request) {
+      try {
+        const upload = await append(request)
+        const { size } = upload
+        if (!request.last) return { path: request.path, size }
+        const target = await place(request, upload)
+        return { path: join(dirname(request.path), basename(target)), size }
+      } catch (error) {
+        await forget(request.upload_id)
+        throw asFault(error, request.path)
+      } finally {
+        if (request.last) await forget(request.upload_id)
+      }
+    },
+  }
+}
+
+/** Takes the first free of `a.txt`, `a-1.txt`, `a-2.txt`, …; a name cannot be taken twice. */
+export async function placeBeside(part: string, target: string): Promise<string> {
+  const extension = extname(target)
+  const stem = target.slice(0, target.length - extension.length)
+  for (let count = 0; count < mostNames; count += 1) {
+    const name = count === 0 ? target : `${stem}-${count}${extension}`
+    try {
+      await linkOrCopy(part, name)
+      return name
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+    }
+  }
+  throw new LinkFault('io_error', 'No free name was found.')
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    // Another volume is mounted there.
+    if (codeOf(error) !== 'EXDEV') throw error
+    await copyFile(from, to, constants.COPYFILE_EXCL)
+    await chmod(to, (await stat(from)).mode & 0o777)
+  }
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV') throw error
+    const near = join(dirname(to), `.${basename(to).slice(0, 100)}.${randomUUID()}.part`)
+    try {
+      await copyFile(from, near, constants.COPYFILE_EXCL)
+      await chmod(near, (await stat(from)).mode & 0o777)
+      await rename(near, to)
+    } finally {
+      await rm(near, { force: true })
+    }
+  }
+}
