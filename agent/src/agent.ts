@@ -1,0 +1,158 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type AgentSettings, protocolVersion } from '@roost/contracts/link/messages'
+import { createCallHandler, settingsOf } from './calls.ts'
+import type { Config } from './config.ts'
+import { startBeats } from './heartbeat/beat.ts'
+import { type Clock, timestamp } from './kit/clock.ts'
+import { isObject } from './kit/json.ts'
+import { faultText, type Log } from './kit/log.ts'
+import { createLink } from './link/link.ts'
+import { childEnvironment } from './processes/environment.ts'
+import { createIdentities, joinReaderGroup, readIdentityFacts } from './processes/identity.ts'
+import { memoryUsedMb } from './processes/memory.ts'
+import { readVersion } from './runtimes/open.ts'
+import type { Runtime } from './runtimes/port.ts'
+import { createDelivery } from './spool/delivery.ts'
+import { openSpool } from './spool/spool.ts'
+import { startExecution } from './turns/execution.ts'
+import { createLivePool } from './turns/live.ts'
+import { createRuns } from './turns/runs.ts'
+import { parseDotenv } from './workspace/dotenv.ts'
+import { readWorkspaceInfo } from './workspace/info.ts'
+import { initializeWorkspace, runSetup } from './workspace/initialize.ts'
+import { createPacker } from './workspace/pack.ts'
+import { createPaths } from './workspace/paths.ts'
+import { createPermissions } from './workspace/permissions.ts'
+import { createWriter } from './workspace/write.ts'
+
+export type AgentDeps = {
+  config: Config
+  variables: Readonly<Record<string, string | undefined>>
+  runtime: Runtime
+  clock: Clock
+  log: Log
+}
+
+/** The program at work; `close` stops every runtime and leaves the platform. */
+export type Agent = { close(graceMs: number): Promise<void> }
+
+/** Puts the parts together. The link is dialled before anything that takes time. */
+export async function startAgent({ config, variables, runtime, clock, log }: AgentDeps): Promise<Agent> {
+  const { home } = config
+  const owner = await stat(home)
+  const identities = createIdentities(readIdentityFacts(owner))
+  const startedAt = timestamp(clock)
+  let settings: AgentSettings = settingsOf({ agent_name: config.agentName, model: config.runtimeModel })
+  const version = readVersion(runtime, variables.PATH ?? '')
+  let isInitialized = false
+
+  const spool = openSpool(join(home, '.roost', 'spool'), clock)
+  const live = createLivePool(clock)
+  const permissions = createPermissions(home, identities)
+  const paths = await createPaths(home)
+
+  const link = createLink({
+    url: config.linkUrl,
+    key: config.agentKey,
+    clock,
+    log,
+    hello: () => ({
+      protocol: protocolVersion,
+      agent_name: settings.agent_name || config.agentName,
+      image_version: config.imageVersion,
+      runtime: config.runtime,
+      runtime_version: version,
+      started_at: startedAt,
+      held: runs.held(),
+    }),
+    onUp(answer) {
+      // The platform's own answer, in the agreed shape.
+      if (isObject(answer.settings)) applySettings(settingsOf(answer.settings))
+      runs.resume(answer.acked ?? {}, answer.drop ?? [])
+    },
+    onCall: (t, message) => onCall(t, message),
+    onSignal: (t) => t === 'wake' && runs.claim(),
+  })
+  const delivery = createDelivery({ link, clock, log, onStale: (run) => runs.forget(run.executionId) })
+  const runs = createRuns({
+    link,
+    spool,
+    clock,
+    log,
+    settings: () => settings,
+    kick: delivery.kick,
+    start: (run, opened, after) =>
+      startExecution(run, opened, after, {
+        runtime,
+        places: { home, state: join(home, '.roost', 'state', config.runtime), scratch: config.scratch },
+        owner,
+        mcp: config.mcpUrl ? { url: config.mcpUrl, key: config.agentKey } : null,
+        identities,
+        permissions,
+        live,
+        link,
+        delivery,
+        clock,
+        log,
+        settings: () => settings,
+        environment,
+      }),
+  })
+  const onCall = createCallHandler({
+    runs,
+    paths,
+    writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
+    packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
+    applySettings,
+    dropSession: live.drop,
+    info: async () => ({
+      ...(await readWorkspaceInfo(home)),
+      runtime_version: version,
+      workspace_initialized: isInitialized,
+    }),
+  })
+  const stopBeats = startBeats({
+    link,
+    clock,
+    log,
+    memoryMb: memoryUsedMb,
+    activities: runs.activities,
+    active: runs.active,
+  })
+
+  function applySettings(next: AgentSettings) {
+    const before = JSON.stringify(settings.read_only)
+    settings = next
+    live.configure({ limit: next.parallel_limit, idleMs: next.chat_idle_seconds * 1000 })
+    // A process keeps the user and the hook it was started with.
+    if (JSON.stringify(next.read_only) !== before) live.dropAll()
+    runs.claim()
+  }
+
+  async function environment(over: Record<string, string | null>) {
+    const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
+    const workspace = parseDotenv(text)
+    return childEnvironment({ own: variables, workspace, home, isRoot: identities.isRoot, over })
+  }
+
+  async function prepare() {
+    joinReaderGroup()
+    await initializeWorkspace({ home, template: config.template, clock, log })
+    isInitialized = true
+    runs.ready()
+    const env = await environment({})
+    void runSetup({ home, env, identities, log }).catch((fault: unknown) =>
+      log.warn('setup.sh failed', { reason: faultText(fault) }),
+    )
+  }
+  void prepare()
+
+  return {
+    async close(graceMs) {
+      stopBeats()
+      await Promise.all([runs.close(graceMs), live.close()])
+      link.close()
+    },
+  }
+}

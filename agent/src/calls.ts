@@ -1,0 +1,122 @@
+import type { AgentSettings, PlatformCalls } from '@roost/contracts/link/messages'
+import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
+import { LinkFault } from './link/link.ts'
+import type { Runs } from './turns/runs.ts'
+import { deletePath, makeDirectory } from './workspace/change.ts'
+import { listFiles } from './workspace/list.ts'
+import type { Packer } from './workspace/pack.ts'
+import type { Paths } from './workspace/paths.ts'
+import { readChunk, statFile } from './workspace/read.ts'
+import { setAuthorizedKeys } from './workspace/ssh-keys.ts'
+import type { Writer } from './workspace/write.ts'
+
+export type CallDeps = {
+  runs: Pick<Runs, 'cancel'>
+  paths: Paths
+  writer: Writer
+  packer: Packer
+  applySettings(settings: AgentSettings): void
+  dropSession(sessionId: string): void
+  info(): Promise<PlatformCalls['info']['answer']>
+}
+
+type Handlers = {
+  [T in keyof PlatformCalls]: (message: Json) => Promise<PlatformCalls[T]['answer']>
+}
+
+/** What the platform may ask of this agent, each with its answer. */
+export function createCallHandler(deps: CallDeps): (t: string, message: Json) => Promise<object> {
+  const { paths } = deps
+  const handlers: Handlers = {
+    cancel: (message) =>
+      deps.runs.cancel(
+        text(message, 'execution_id'),
+        number(message, 'claim_token'),
+        number(message, 'grace_seconds') * 1000,
+      ),
+    'fs.list': (message) =>
+      listFiles(paths, {
+        path: text(message, 'path'),
+        depth: number(message, 'depth'),
+        show_hidden: message.show_hidden === true,
+        limit: number(message, 'limit'),
+      }),
+    'fs.stat': (message) => statFile(paths, text(message, 'path')),
+    'fs.read': (message) => readChunk(paths, { path: text(message, 'path'), ...range(message) }),
+    'fs.write': (message) =>
+      deps.writer.write({
+        path: text(message, 'path'),
+        upload_id: text(message, 'upload_id'),
+        offset: count(message, 'offset'),
+        data_base64: text(message, 'data_base64'),
+        last: message.last === true,
+        on_conflict: message.on_conflict === 'rename' ? 'rename' : 'replace',
+        ...(message.mode === undefined ? {} : { mode: count(message, 'mode') }),
+      }),
+    'fs.delete': (message) => deletePath(paths, text(message, 'path')),
+    'fs.mkdir': (message) => makeDirectory(paths, text(message, 'path')),
+    'fs.pack': (message) => deps.packer.pack(text(message, 'path'), number(message, 'max_bytes')),
+    'fs.read_pack': (message) => deps.packer.read({ handle: text(message, 'handle'), ...range(message) }),
+    async settings(message) {
+      deps.applySettings(settingsOf(objectAt(message, 'settings')))
+      return { ok: true }
+    },
+    async 'session.drop'(message) {
+      deps.dropSession(text(message, 'session_id'))
+      return { ok: true }
+    },
+    info: () => deps.info(),
+    async 'ssh.keys'(message) {
+      const keys = listAt(message, 'keys').filter((key) => typeof key === 'string')
+      await setAuthorizedKeys(paths.home, keys)
+      return { ok: true }
+    },
+  }
+  return async (t, message) => {
+    if (isCall(handlers, t)) return await handlers[t](message)
+    throw new LinkFault('unknown_message', `There is no message "${t}".`)
+  }
+}
+
+/** A missing field keeps what an agent needs to go on working. */
+export function settingsOf(settings: Json): AgentSettings {
+  const mode = objectAt(settings, 'read_only')
+  const patterns = (key: string) => listAt(mode, key).filter((item) => typeof item === 'string')
+  return {
+    agent_name: textAt(settings, 'agent_name') ?? '',
+    read_only: {
+      enabled: mode.enabled === true,
+      blocked_patterns: patterns('blocked_patterns'),
+      allowed_patterns: patterns('allowed_patterns'),
+    },
+    parallel_limit: Math.max(1, numberAt(settings, 'parallel_limit') ?? 1),
+    model: textAt(settings, 'model'),
+    chat_idle_seconds: numberAt(settings, 'chat_idle_seconds') ?? 600,
+    stall_seconds: numberAt(settings, 'stall_seconds') ?? 900,
+  }
+}
+
+function isCall(handlers: Handlers, t: string): t is keyof Handlers {
+  return isObject(handlers) && Object.hasOwn(handlers, t)
+}
+
+function range(message: Json): { offset: number; length: number } {
+  return { offset: count(message, 'offset'), length: count(message, 'length') }
+}
+
+function text(message: Json, key: string): string {
+  return textAt(message, key) ?? invalid(key)
+}
+
+function number(message: Json, key: string): number {
+  return numberAt(message, key) ?? invalid(key)
+}
+
+function count(message: Json, key: string): number {
+  const value = number(message, key)
+  return Number.isInteger(value) && value >= 0 ? value : invalid(key)
+}
+
+function invalid(key: string): never {
+  throw new LinkFault('invalid_message', `The field "${key}" is missing or wrong.`)
+}

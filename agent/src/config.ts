@@ -1,0 +1,67 @@
+import type { RuntimeName } from '@roost/contracts/link/messages'
+
+/** The environment of the container, read once. */
+export type Config = {
+  agentName: string
+  runtime: RuntimeName
+  runtimeModel: string | null
+  linkUrl: string
+  mcpUrl: string | null
+  agentKey: string
+  imageVersion: string | null
+  gateway: { socket: string; port: number } | null
+  home: string
+  template: string
+  /** Where folders of single processes are made; not in the workspace. */
+  scratch: string
+}
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Throws an error that names what is missing or wrong. */
+export function readConfig(variables: Variables): Config {
+  const required = (name: string) => {
+    const value = variables[name]
+    if (!value) throw new Error(`${name} is not set.`)
+    return value
+  }
+  const optional = (name: string) => variables[name] || null
+  const socket = optional('ROOST_GATEWAY_SOCKET')
+  return {
+    agentName: required('AGENT_NAME'),
+    runtime: runtimeOf(variables.AGENT_RUNTIME ?? 'claude-code'),
+    runtimeModel: optional('AGENT_RUNTIME_MODEL'),
+    linkUrl: linkOf(required('ROOST_LINK_URL')),
+    mcpUrl: optional('ROOST_MCP_URL'),
+    agentKey: required('ROOST_AGENT_KEY'),
+    imageVersion: optional('ROOST_IMAGE_VERSION'),
+    gateway: socket ? { socket, port: portOf(required('ROOST_GATEWAY_PORT')) } : null,
+    home: variables.ROOST_HOME ?? '/home/developer',
+    template: variables.ROOST_TEMPLATE ?? '/template',
+    scratch: variables.ROOST_SCRATCH ?? '/tmp',
+  }
+}
+
+function runtimeOf(name: string): RuntimeName {
+  switch (name) {
+    case 'claude-code':
+    case 'gemini-cli':
+    case 'codex':
+      return name
+    default:
+      throw new Error(`AGENT_RUNTIME "${name}" is not claude-code, gemini-cli or codex.`)
+  }
+}
+
+function linkOf(url: string): string {
+  if (!URL.canParse(url) || !/^wss?:/.test(url))
+    throw new Error('ROOST_LINK_URL is not a ws:// or wss:// URL.')
+  return url
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error('ROOST_GATEWAY_PORT is not a port.')
+  return port
+}

@@ -1,0 +1,42 @@
+import { type Beat, beatSeconds } from '@roost/contracts/link/messages'
+import type { Clock } from '../kit/clock.ts'
+import { faultText, type Log } from '../kit/log.ts'
+import { type Link, LinkDown } from '../link/link.ts'
+
+export type BeatDeps = {
+  link: Pick<Link, 'call' | 'isUp'>
+  clock: Clock
+  log: Log
+  memoryMb(): number
+  activities(): NonNullable<Beat['executions']>
+  active(): number
+}
+
+/** Every five seconds: renews the leases of the runs it names. A beat without an answer ends the link. */
+export function startBeats(deps: BeatDeps): () => void {
+  const { link, clock } = deps
+  const startedAt = clock.now()
+  let cancel = next()
+
+  function next() {
+    return clock.after(beatSeconds * 1000, () => {
+      beat()
+      cancel = next()
+    })
+  }
+
+  function beat() {
+    if (!link.isUp()) return
+    const body = {
+      memory_mb: deps.memoryMb(),
+      active_executions: deps.active(),
+      uptime_s: Math.round((clock.now() - startedAt) / 1000),
+      executions: deps.activities(),
+    }
+    link.call('beat', body).catch((fault: unknown) => {
+      if (!(fault instanceof LinkDown)) deps.log.warn('beat refused', { reason: faultText(fault) })
+    })
+  }
+
+  return () => cancel()
+}

@@ -1,0 +1,32 @@
+import { startAgent } from './agent.ts'
+import { readConfig } from './config.ts'
+import { startGateway } from './gateway.ts'
+import { systemClock } from './kit/clock.ts'
+import { createLog, faultText } from './kit/log.ts'
+import { openRuntime } from './runtimes/open.ts'
+
+/** The program of an agent's container: one per agent, from the container's start to its end. */
+const log = createLog((line) => process.stderr.write(line))
+
+/** What a runtime gets at the container's stop to write its session down; the engine kills after ten seconds. */
+const stopGraceMs = 5000
+
+try {
+  const config = readConfig(process.env)
+  // The reader of read-only turns shares files with the developer through their group.
+  process.umask(0o002)
+  if (config.gateway) await startGateway(config.gateway.socket, config.gateway.port)
+  const agent = await startAgent({
+    config,
+    variables: process.env,
+    runtime: openRuntime(config.runtime),
+    clock: systemClock,
+    log,
+  })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void agent.close(stopGraceMs).finally(() => process.exit(0)))
+  }
+} catch (fault) {
+  log.warn('cannot start', { reason: faultText(fault) })
+  process.exitCode = 1
+}

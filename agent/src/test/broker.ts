@@ -1,0 +1,45 @@
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** The broker's paths in front of a model server, with a switch: a platform that restarts takes them away. */
+export type TestBroker = {
+  url: string
+  /** Connections are refused and running answers broken off until `start`. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
+  let server: Server | null = null
+  let port = 0
+
+  async function start() {
+    server = createServer((incoming, outgoing) => {
+      const path = (incoming.url ?? '').replace(/^\/broker\/(anthropic|google|openai)/, '')
+      const onward = request(
+        `${modelUrl}${path}`,
+        { method: incoming.method, headers: incoming.headers },
+        (answer) => {
+          outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+          answer.pipe(outgoing)
+        },
+      )
+      onward.on('error', () => outgoing.destroy())
+      outgoing.on('close', () => onward.destroy())
+      incoming.pipe(onward)
+    })
+    await new Promise<void>((done) => server?.listen(port, '127.0.0.1', done))
+    port = (server.address() as AddressInfo).port
+  }
+
+  async function stop() {
+    const stopped = server
+    server = null
+    stopped?.closeAllConnections()
+    await new Promise((done) => (stopped ? stopped.close(done) : done(null)))
+  }
+
+  await start()
+  return { url: `http://127.0.0.1:${port}/broker`, start, stop, [Symbol.asyncDispose]: stop }
+}

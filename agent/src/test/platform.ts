@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type {
+  AgentSettings,
+  Beat,
+  Hello,
+  Partial,
+  PlatformCalls,
+  Run,
+  RunResult,
+} from '@roost/contracts/link/messages'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { type WebSocket, WebSocketServer } from 'ws'
+
+/** The platform's end of the link in memory: hands out runs, keeps what comes back, and breaks on demand. */
+export type TestPlatform = {
+  url: string
+  key: string
+  settings: AgentSettings
+  hellos: Hello[]
+  beats: Beat[]
+  partials: Partial[]
+  runs: Map<string, SeenRun>
+  /** Messages in the order they came, of the types that belong to a run. */
+  enqueue(run: Run): void
+  call<T extends keyof PlatformCalls>(
+    t: T,
+    request: Omit<PlatformCalls[T]['request'], 't'>,
+  ): Promise<PlatformCalls[T]['answer']>
+  /** Breaks every connection without a word. */
+  breakLink(): void
+  /** Refuses connections until `listen` is called. */
+  stopListening(): Promise<void>
+  listen(): Promise<void>
+  /** Looks after everything that happens until `look` gives something. */
+  until<T>(look: () => T | null | undefined | false, what?: string): Promise<T>
+  result(executionId: string): Promise<RunResult>
+  /** Called with each message before it is dealt with; `'lose'` means: dealt with, and the answer is lost. */
+  meddle: (message: { t: string }) => 'lose' | undefined
+  close(): Promise<void>
+}
+
+export type SeenRun = {
+  run: Run
+  token: number
+  started: number[]
+  lines: TranscriptLine[]
+  /** How often each line came, by its number. */
+  deliveries: Map<number, number>
+  result: RunResult | null
+  results: number
+}
+
+const timeoutMs = 30_000
+
+export async function startTestPlatform(): Promise<TestPlatform> {
+  const key = `svc_mcp_${randomUUID()}`
+  const queue: Run[] = []
+  const watchers = new Set<() => void>()
+  const waiting = new Map<string, { done(answer: never): void; fail(fault: Error): void }>()
+  let socket: WebSocket | null = null
+  let server: Server | null = null
+  let port = 0
+  let nextId = 1
+
+  const platform: TestPlatform = {
+    url: '',
+    key,
+    settings: {
+      agent_name: 'tester',
+      read_only: { enabled: false, blocked_patterns: [], allowed_patterns: [] },
+      parallel_limit: 3,
+      model: null,
+      chat_idle_seconds: 600,
+      stall_seconds: 900,
+    },
+    hellos: [],
+    beats: [],
+    partials: [],
+    runs: new Map(),
+    meddle: () => undefined,
+    enqueue(run) {
+      queue.push(run)
+      platform.runs.set(run.execution_id, {
+        run,
+        token: run.claim_token,
+        started: [],
+        lines: [],
+        deliveries: new Map(),
+        result: null,
+        results: 0,
+      })
+      socket?.send(JSON.stringify({ t: 'wake' }))
+    },
+    call(t, request) {
+      const id = `p${nextId++}`
+      return new Promise((done, fail) => {
+        waiting.set(id, { done, fail })
+        if (!socket) return fail(new Error('no link'))
+        socket.send(JSON.stringify({ id, t, ...request }))
+      })
+    },
+    breakLink: () => socket?.terminate(),
+    async stopListening() {
+      const stopped = server
+      server = null
+      socket?.terminate()
+      await new Promise((done) => (stopped ? stopped.close(done) : done(null)))
+    },
+    listen,
+    until(look, what = 'something') {
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          watchers.delete(check)
+          reject(new Error(`waited in vain for ${what}`))
+        }, timeoutMs)
+        function check() {
+          const found = look()
+          if (found === null || found === undefined || found === false) return
+          clearTimeout(timer)
+          watchers.delete(check)
+          resolve(found)
+        }
+        watchers.add(check)
+        check()
+      })
+    },
+    result: (id) => platform.until(() => platform.runs.get(id)?.result, `the result of ${id}`),
+    async close() {
+      await platform.stopListening()
+    },
+  }
+
+  async function listen() {
+    server = createServer()
+    const sockets = new WebSocketServer({ noServer: true, maxPayload: 8 * 1024 * 1024 })
+    server.on('upgrade', (request, stream, head) => {
+      if (request.headers.authorization !== `Bearer ${key}`) {
+        stream.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n')
+        return
+      }
+      sockets.handleUpgrade(request, stream, head, (accepted) => serve(accepted))
+    })
+    await new Promise<void>((done) => server?.listen(port, '127.0.0.1', done))
+    port = (server.address() as AddressInfo).port
+    platform.url = `ws://127.0.0.1:${port}/link`
+  }
+
+  function serve(accepted: WebSocket) {
+    socket = accepted
+    accepted.on('message', (data) => {
+      const message = JSON.parse(String(data))
+      if ('re' in message) {
+        const asked = waiting.get(message.re)
+        waiting.delete(message.re)
+        if (message.error) asked?.fail(Object.assign(new Error(message.error.message), message.error))
+        else asked?.done(message as never)
+      } else {
+        const isLost = platform.meddle(message) === 'lose'
+        const answer = handle(message)
+        if (answer && !isLost) accepted.send(JSON.stringify({ re: message.id, ...answer }))
+      }
+      for (const check of [...watchers]) check()
+    })
+    accepted.on('close', () => {
+      if (socket === accepted) socket = null
+      for (const check of [...watchers]) check()
+    })
+  }
+
+  function handle(message: { t: string } & Record<string, never>): object | null {
+    switch (message.t) {
+      case 'hello': {
+        const hello = message as unknown as Hello
+        platform.hellos.push(hello)
+        const known = hello.held.filter(({ execution_id, claim_token }) => {
+          const seen = platform.runs.get(execution_id)
+          return seen && seen.token === claim_token && !seen.result
+        })
+        const acked = Object.fromEntries(
+          known.map(({ execution_id }) => [execution_id, platform.runs.get(execution_id)?.lines.length ?? 0]),
+        )
+        const drop = hello.held
+          .filter((held) => !known.includes(held))
+          .map(({ execution_id }) => execution_id)
+        return { settings: platform.settings, acked, drop, lease_seconds: 60 }
+      }
+      case 'claim':
+        return { runs: queue.splice(0, (message as unknown as { free: number }).free) }
+      case 'beat':
+        platform.beats.push(message as unknown as Beat)
+        return { ok: true }
+      case 'partial':
+        platform.partials.push(message as unknown as Partial)
+        return null
+      default:
+        return handleRun(message as unknown as RunMessage)
+    }
+  }
+
+  function handleRun(message: RunMessage): object | null {
+    const seen = platform.runs.get(message.execution_id)
+    if (!seen || seen.token !== message.claim_token)
+      return message.t === 'result' ? { accepted: false, reason: 'stale_claim' } : { stale: true }
+    switch (message.t) {
+      case 'started':
+        seen.started.push(message.pid)
+        return { ok: true }
+      case 'lines':
+        message.lines.forEach((line, index) => {
+          const number = message.from + index
+          seen.deliveries.set(number, (seen.deliveries.get(number) ?? 0) + 1)
+          if (number === seen.lines.length + 1) seen.lines.push(line)
+        })
+        return { acked: seen.lines.length }
+      case 'result':
+        seen.results += 1
+        if (seen.result) return { accepted: false, reason: 'already_final' }
+        if (message.last_line !== seen.lines.length)
+          throw new Error(`result before line ${message.last_line}: ${seen.lines.length} came`)
+        seen.result = message
+        return { accepted: true }
+      case 'attachment': {
+        const bytes = Buffer.from(attachmentBytes.get(`${message.execution_id}/${message.index}`) ?? '')
+        const end = Math.min(bytes.length, message.offset + message.length)
+        return { data_base64: bytes.toString('base64', message.offset, end), eof: end >= bytes.length }
+      }
+    }
+  }
+
+  await listen()
+  return platform
+}
+
+/** What `attachment` answers, by `<execution>/<index>`. */
+export const attachmentBytes = new Map<string, Buffer>()
+
+type RunMessage = { execution_id: string; claim_token: number } & (
+  | { t: 'started'; pid: number }
+  | { t: 'lines'; from: number; lines: TranscriptLine[] }
+  | RunResult
+  | { t: 'attachment'; index: number; offset: number; length: number }
+)
+
+/** A run with everything that a test does not care about. */
+export function aRun(overrides: globalThis.Partial<Run> = {}): Run {
+  return {
+    execution_id: randomUUID().slice(0, 22),
+    claim_token: 1,
+    kind: 'task',
+    session_id: null,
+    message: 'hello',
+    system_prompt: '',
+    model: null,
+    allowed_tools: null,
+    max_turns: null,
+    timeout_seconds: 60,
+    resume_session_id: null,
+    attachments: [],
+    broker: { url: 'http://127.0.0.1:9', token: 'token' },
+    ...overrides,
+  }
+}

@@ -1,0 +1,98 @@
+import type { Run, RunResult } from '@roost/contracts/link/messages'
+import { cutToBytes, shorten } from '../kit/text.ts'
+import type { Outcome } from '../runtimes/port.ts'
+import type { TurnEnd } from './run-turn.ts'
+
+/** What the platform is told at the end of a run; the spool adds the number of the last line. */
+export type Result = Omit<RunResult, 'last_line'>
+
+/** A result must fit one message of the link; the transcript has its lines cut the same way. */
+const longestResponse = 4 * 1024 * 1024
+const longestError = 20_000
+const longestId = 200
+
+export function resultOf(run: Run, end: TurnEnd, elapsedMs: number, stallSeconds: number): Result {
+  const { outcome } = end
+  const base = skeleton(run, elapsedMs, outcome)
+  switch (end.how) {
+    case 'result':
+      return {
+        ...base,
+        status: outcome.status,
+        response:
+          outcome.response === null ? null : cutToBytes(outcome.response.toWellFormed(), longestResponse),
+        error: outcome.error === null ? null : shorten(outcome.error.toWellFormed(), longestError),
+        error_code: outcome.errorCode,
+        terminal_reason: outcome.terminalReason,
+      }
+    case 'timeout':
+      return {
+        ...base,
+        error: `The turn was stopped after its time limit of ${run.timeout_seconds} seconds.`,
+        error_code: 'timeout',
+        terminal_reason: 'max_duration',
+      }
+    case 'stalled':
+      return {
+        ...base,
+        error: `The turn was stopped because the runtime said nothing for ${stallSeconds} seconds.`,
+        error_code: 'stalled',
+        terminal_reason: 'stall_no_output',
+      }
+    case 'cancelled':
+      return { ...base, ...cancelled }
+  }
+}
+
+/** Cancelled before a runtime was spawned. */
+export function cancelledResult(run: Run, elapsedMs: number): Result {
+  return { ...skeleton(run, elapsedMs, null), ...cancelled }
+}
+
+/** The agent could not even start the turn. */
+export function faultResult(run: Run, elapsedMs: number, message: string): Result {
+  return {
+    ...skeleton(run, elapsedMs, null),
+    error: shorten(message.toWellFormed(), longestError),
+    error_code: 'agent_error',
+    terminal_reason: 'crashed',
+  }
+}
+
+/** The program was gone in the middle of the run, and the runtime with it. */
+export function lostResult(run: { executionId: string; claimToken: number }): Result {
+  return {
+    ...skeleton({ execution_id: run.executionId, claim_token: run.claimToken }, 0, null),
+    error: lostMessage,
+    error_code: 'agent_lost',
+    terminal_reason: 'crashed',
+  }
+}
+export const lostMessage = 'The agent was restarted in the middle of this run.'
+
+const cancelled = {
+  status: 'cancelled',
+  error: null,
+  error_code: 'user_cancelled',
+  terminal_reason: 'cancelled',
+} as const
+
+function skeleton(
+  run: Pick<Run, 'execution_id' | 'claim_token'>,
+  elapsedMs: number,
+  outcome: Outcome | null,
+): Result {
+  return {
+    t: 'result',
+    execution_id: run.execution_id,
+    claim_token: run.claim_token,
+    status: 'failed',
+    response: null,
+    error: null,
+    error_code: null,
+    terminal_reason: null,
+    metadata: outcome?.metadata ?? {},
+    runtime_session_id: outcome?.sessionId?.slice(0, longestId) ?? null,
+    execution_time_ms: Math.round(elapsedMs),
+  }
+}

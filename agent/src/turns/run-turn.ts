@@ -1,0 +1,82 @@
+import type { Clock } from '../kit/clock.ts'
+import type { Exit, Outcome, TurnInput } from '../runtimes/port.ts'
+import type { RuntimeProcess, TurnSink } from './runtime-process.ts'
+
+/** How a turn ended; `exit` is set when the process was stopped for it. */
+export type TurnEnd = {
+  how: 'result' | 'timeout' | 'stalled' | 'cancelled'
+  outcome: Outcome
+  exit: Exit | null
+}
+
+export type TurnOptions = {
+  process: RuntimeProcess
+  input: TurnInput
+  sink: TurnSink
+  timeoutMs: number
+  stallMs: number
+  /** Settles with the grace when the turn is to be cancelled. */
+  cancelled: Promise<{ graceMs: number; mayInterrupt: boolean }>
+  clock: Clock
+}
+
+const stopGraceMs = 5000
+/** A live process that was asked to give up a turn answers in 20 ms; then it may stay. */
+const interruptMs = 2000
+
+/** Runs one turn to its result, its time limit, a long silence or its cancellation. */
+export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
+  const { process, clock } = options
+  const outcome = process.turn(options.input, options.sink)
+  const limits = watch(options)
+  try {
+    const first = await Promise.race([
+      outcome.then(() => ({ how: 'result' as const })),
+      limits.reached,
+      options.cancelled.then((cancel) => ({ how: 'cancelled' as const, ...cancel })),
+    ])
+    if (first.how === 'result') return { how: 'result', outcome: await outcome, exit: null }
+    if (first.how === 'cancelled' && first.mayInterrupt && process.interrupt()) {
+      const answered = await within(clock, Math.min(interruptMs, first.graceMs), outcome)
+      if (answered && process.isRunning()) return { how: 'cancelled', outcome: answered, exit: null }
+    }
+    const exit = await process.stop(first.how === 'cancelled' ? first.graceMs : stopGraceMs)
+    return { how: first.how, outcome: await outcome, exit }
+  } finally {
+    limits.end()
+  }
+}
+
+type Limit = { how: 'timeout' | 'stalled' }
+
+function watch({ process, timeoutMs, stallMs, clock }: TurnOptions) {
+  let cancelStall = () => {}
+  let cancelTimeout = () => {}
+  const reached = new Promise<Limit>((resolve) => {
+    cancelTimeout = clock.after(timeoutMs, () => resolve({ how: 'timeout' }))
+    const look = () => {
+      const left = process.lastOutputAt() + stallMs - clock.now()
+      if (left <= 0) resolve({ how: 'stalled' })
+      else cancelStall = clock.after(left, look)
+    }
+    cancelStall = clock.after(stallMs, look)
+  })
+  return {
+    reached,
+    end() {
+      cancelStall()
+      cancelTimeout()
+    },
+  }
+}
+
+/** What `promise` gives within that time, else null. */
+async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
+  let cancel = () => {}
+  const late = new Promise<null>((resolve) => {
+    cancel = clock.after(ms, () => resolve(null))
+  })
+  const first = await Promise.race([promise, late])
+  cancel()
+  return first
+}
