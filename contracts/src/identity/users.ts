@@ -42,12 +42,13 @@ export const setMyEmail = endpoint({
   method: 'PUT',
   path: '/api/users/me/email',
   summary: 'Register or change the own e-mail address',
-  description: 'An admin may sign in with this address instead of the user name.',
+  description:
+    'For admin accounts, which may sign in with this address instead of the user name. Other accounts are their address.',
   tag,
   access: { who: 'any', gate: 'human' },
   body: z.object({ email: EmailAddress }),
   returns: z.object({ success: z.literal(true), email: z.string() }),
-  fails: ['human_only', 'already_exists'],
+  fails: ['human_only', 'admin_required', 'already_exists'],
   audit: { type: 'authentication', action: 'set_email' },
 })
 
