@@ -147,10 +147,18 @@ export const ChatReply = z
   .meta({ id: 'ChatReply' })
 export type ChatReply = z.output<typeof ChatReply>
 
+/** What a repeated request is told when nobody waited for the end of the first one. */
+const QueuedReceipt = z.object({
+  status: z.literal('queued_timeout'),
+  execution_id: Id,
+  agent_name: z.string(),
+  async_mode: z.literal(true),
+})
+
 const turn = {
   streams: ['application/x-ndjson', 'text/event-stream', 'application/json'],
   bodyLimit: messageBodyLimit,
-  returns: ChatReply,
+  returns: z.union([ChatReply, QueuedReceipt]),
 } as const
 const turnFails = [
   'agent_not_found',

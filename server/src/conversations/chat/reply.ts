@@ -36,6 +36,11 @@ export async function replyOf({ db, clock }: ReplyDeps, turn: Turn, row: Executi
   }
 }
 
+/** The transcript beside a reply that is given alone. */
+export async function withLog({ db }: Pick<ReplyDeps, 'db'>, reply: ChatReply): Promise<ChatReply> {
+  return { ...reply, execution_log: await transcriptStore(db).all(reply.execution.id) }
+}
+
 /**
  * Waits for the end of a turn and gives the reply alone. Throws `run_failed`, `run_timeout`,
  * `provider_rate_limited` for a failed one, and `sync_wait_exceeded` after twice the turn's timeout; a
@@ -46,7 +51,7 @@ export async function waitForReply(
   turn: Turn,
   signal: AbortSignal,
 ): Promise<ChatReply | null> {
-  const { db, clock, executions } = deps
+  const { clock, executions } = deps
   const waited = new AbortController()
   const longest = clock.wait(turn.row.timeout_seconds * 2000, waited.signal).then(() => waited.abort())
   try {
@@ -54,8 +59,7 @@ export async function waitForReply(
     for await (const told of executions.watch(turn.row.id, { lines: false, signal: until })) {
       if (told.kind !== 'end') continue
       if (told.row.status === 'failed') throw failureOf(told.row)
-      const reply = await replyOf(deps, turn, told.row)
-      return { ...reply, execution_log: await transcriptStore(db).all(turn.row.id) }
+      return replyOf(deps, turn, told.row)
     }
     if (signal.aborted) return null
     throw new Fault('sync_wait_exceeded', undefined, { status: 'queued_timeout', execution_id: turn.row.id })

@@ -1,4 +1,5 @@
 import {
+  type ChatReply,
   closeChatSession,
   createSession,
   createSessionSingular,
@@ -25,9 +26,10 @@ import {
   streamAnswer,
 } from '../../http/route.ts'
 import { streamHeaders } from '../../runs/executions/index.ts'
-import { replyForm } from './rules.ts'
+import { type ReplyForm, replyForm } from './rules.ts'
 import type { Chat } from './service.ts'
 import type { Party } from './sessions.ts'
+import { asEvents, asLines, type Item, replayedItems } from './stream.ts'
 import type { TurnAsked } from './turn.ts'
 
 export function chatRoutes(chat: Chat): Route[] {
@@ -35,24 +37,27 @@ export function chatRoutes(chat: Chat): Route[] {
 
   async function turn(call: PartyCall, asked: TurnAsked): Promise<Answer | StreamAnswer | undefined> {
     const { request } = call
-    const taken = await chat.takeTurn(partyOf(call), asked)
-    const executionId = taken.row.id
-    request.note({ execution_id: executionId, session_id: taken.session.id })
-    const headers = { 'x-execution-id': executionId }
-    switch (replyForm(request.header('accept'))) {
-      case 'json': {
-        const reply = await chat.waitForReply(taken, request.signal)
-        return reply ? answer(reply, { headers }) : undefined
-      }
-      case 'sse':
-        return streamAnswer('text/event-stream', chat.asEvents(taken, request.signal), {
-          headers: { ...streamHeaders, ...headers },
-        })
-      case 'ndjson':
-        return streamAnswer('application/x-ndjson', chat.asLines(taken, request.signal), {
-          headers: { ...streamHeaders, ...headers },
-        })
+    const form = replyForm(request.header('accept'))
+    const taken = await chat.takeOnce(partyOf(call), asked, request.header('idempotency-key'))
+    if (!taken.turn) return replayed(form, taken.replay)
+    const { turn, claim } = taken
+    request.note({ execution_id: turn.row.id, session_id: turn.session.id })
+    const headers = { 'x-execution-id': turn.row.id }
+    if (form !== 'json') return streamed(form, chat.follow(turn, claim, request.signal), headers)
+    const reply = await chat.wait(turn, claim, request.signal)
+    return reply ? answer(reply, { headers }) : undefined
+  }
+
+  async function replayed(form: ReplyForm, body: unknown): Promise<Answer | StreamAnswer> {
+    // Stored by this feature: a reply, or the receipt of one that was not waited for.
+    const stored = body as ChatReply | { execution_id: string }
+    const isReply = 'execution' in stored
+    const headers = {
+      'x-idempotent-replay': 'true',
+      'x-execution-id': isReply ? stored.execution.id : stored.execution_id,
     }
+    if (form !== 'json') return streamed(form, replayedItems(stored), headers)
+    return answer(isReply ? await chat.withLog(stored) : stored, { headers })
   }
 
   /** An admin who reads somebody else's conversation leaves a trace. */
@@ -111,6 +116,17 @@ export function chatRoutes(chat: Chat): Route[] {
     }),
     agentRoute(resetSession, (call) => sessions.reset(partyOf(call), call.params.id)),
   ]
+}
+
+function streamed(
+  form: 'ndjson' | 'sse',
+  items: AsyncIterable<Item>,
+  headers: Record<string, string>,
+): StreamAnswer {
+  const all = { headers: { ...streamHeaders, ...headers } }
+  return form === 'sse'
+    ? streamAnswer('text/event-stream', asEvents(items), all)
+    : streamAnswer('application/x-ndjson', asLines(items), all)
 }
 
 type PartyCall = Pick<AgentCall<unknown>, 'caller' | 'agent'> & { request: RequestFacts }

@@ -1,14 +1,18 @@
+import type { ChatReply } from '@roost/contracts/conversations/chat'
+import type { Claim, Idempotency, WorkState } from '../../foundation/idempotency/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { isFault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
-import { waitForReply } from './reply.ts'
-import { createSessions, type Sessions } from './sessions.ts'
-import { asEvents, asLines } from './stream.ts'
-import { createTakeTurn, type Turn } from './turn.ts'
+import { createTakeOnce, type Taken, workStateOf } from './once.ts'
+import { waitForReply, withLog } from './reply.ts'
+import { createSessions, type Party, type Sessions } from './sessions.ts'
+import { type Item, turnItems } from './stream.ts'
+import { createTakeTurn, type Turn, type TurnAsked } from './turn.ts'
 import { registerTurnHooks } from './turn-hooks.ts'
 
 export type ChatDeps = {
@@ -20,29 +24,65 @@ export type ChatDeps = {
   hooks: RunHooks
   dispatch: Pick<Dispatch, 'admit' | 'acceptIn'>
   executions: Pick<Executions, 'watch' | 'inFlight' | 'toolCalls'>
+  idempotency: Pick<Idempotency, 'open'>
   /** Name of an agent, for turns that an agent takes with another one. */
   agentName(agentId: string): Promise<string | null>
 }
 
 export type Chat = {
   sessions: Sessions
-  takeTurn: ReturnType<typeof createTakeTurn>
-  waitForReply(turn: Turn, signal: AbortSignal): ReturnType<typeof waitForReply>
-  asLines(turn: Turn, signal: AbortSignal): AsyncGenerator<string, void, undefined>
-  asEvents(turn: Turn, signal: AbortSignal): AsyncGenerator<string, void, undefined>
+  /** Takes a turn in, once for each key. */
+  takeOnce(party: Party, asked: TurnAsked, key: string | undefined): Promise<Taken>
+  /** The turn as it happens. */
+  follow(turn: Turn, claim: Claim, signal: AbortSignal): AsyncGenerator<Item, void, undefined>
+  /** The reply when the turn has ended, with the transcript; null when the client went away. */
+  wait(turn: Turn, claim: Claim, signal: AbortSignal): Promise<ChatReply | null>
+  withLog(reply: ChatReply): Promise<ChatReply>
+  /** For the store of idempotency keys: what has become of a run. */
+  workState(executionId: string): Promise<WorkState>
   /** Hook of the registry. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
 }
 
 export function createChat(deps: ChatDeps): Chat {
   const sessions = createSessions(deps)
+  const takeTurn = createTakeTurn({ ...deps, sessions })
   registerTurnHooks(deps.hooks, deps)
+
+  /** A turn that came to nothing leaves its key free. */
+  const settleKey = (claim: Claim, reply: ChatReply) =>
+    reply.status === 'success' ? claim.complete({ status: 200, body: reply }) : claim.release()
+
   return {
     sessions,
-    takeTurn: createTakeTurn({ ...deps, sessions }),
-    waitForReply: (turn, signal) => waitForReply(deps, turn, signal),
-    asLines: (turn, signal) => asLines(deps, turn, signal),
-    asEvents: (turn, signal) => asEvents(deps, turn, signal),
+    takeOnce: createTakeOnce({ ...deps, takeTurn }),
+    follow: (turn, claim, signal) =>
+      turnItems(deps, turn, { signal, done: (reply) => settleKey(claim, reply) }),
+    async wait(turn, claim, signal) {
+      try {
+        const reply = await waitForReply(deps, turn, signal)
+        if (!reply) return null
+        await settleKey(claim, reply)
+        return withLog(deps, reply)
+      } catch (error) {
+        if (isFault(error, 'sync_wait_exceeded')) await claim.complete(receiptOf(turn))
+        else await claim.release()
+        throw error
+      }
+    },
+    withLog: (reply) => withLog(deps, reply),
+    workState: (executionId) => workStateOf(deps, executionId),
     agentDeleted: sessions.agentDeleted,
   }
+}
+
+/** What a repeated request is told while the turn goes on without anybody waiting. */
+function receiptOf({ row }: Turn) {
+  const body = {
+    status: 'queued_timeout',
+    execution_id: row.id,
+    agent_name: row.agent_name,
+    async_mode: true,
+  }
+  return { status: 200, body, receipt: true }
 }

@@ -1,3 +1,4 @@
+import type { ChatReply } from '@roost/contracts/conversations/chat'
 import { sentenceOf } from '@roost/contracts/kit/errors'
 import type { Log } from '../../ports/log.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
@@ -7,17 +8,18 @@ import type { Turn } from './turn.ts'
 export type StreamDeps = ReplyDeps & { log: Pick<Log, 'error'> }
 
 /** One object of a stream: its JSON text, and its number when it is a stored line. */
-type Item = { text: string; n?: number }
+export type Item = { text: string; n?: number }
 
 /**
  * A turn as it happens: `accepted`, the transcript with pieces of the answer before their lines,
  * `keepalive` after 15 s of silence, and `done` last.
  */
-async function* items(
+export async function* turnItems(
   deps: StreamDeps,
   turn: Turn,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; done(reply: ChatReply): Promise<void> },
 ): AsyncGenerator<Item, void, undefined> {
+  const { signal, done } = options
   const { executions, log } = deps
   const { row, session } = turn
   yield json({
@@ -33,7 +35,9 @@ async function* items(
       else if (told.kind === 'partial') yield json(told.partial)
       else if (told.kind === 'quiet') yield json({ type: 'keepalive' })
       else if (told.kind === 'end') {
-        yield json({ type: 'done', ...(await replyOf(deps, turn, told.row)), ...failurePart(told.row) })
+        const reply = await replyOf(deps, turn, told.row)
+        await done(reply)
+        yield json({ type: 'done', ...reply, ...failurePart(told.row) })
       }
     }
   } catch (error) {
@@ -52,14 +56,19 @@ function failurePart(row: ExecutionRow): object {
   return { detail: row.error ?? sentenceOf(error), error, error_code: row.error_code }
 }
 
+/** The stream of a turn that was answered before: its `done` alone. */
+export async function* replayedItems(reply: object): AsyncGenerator<Item, void, undefined> {
+  yield json({ type: 'done', ...reply })
+}
+
 /** One JSON object per line. */
-export async function* asLines(deps: StreamDeps, turn: Turn, signal: AbortSignal) {
-  for await (const { text } of items(deps, turn, signal)) yield `${text}\n`
+export async function* asLines(items: AsyncIterable<Item>): AsyncGenerator<string, void, undefined> {
+  for await (const { text } of items) yield `${text}\n`
 }
 
 /** The same objects as server-sent events, with line numbers as ids. */
-export async function* asEvents(deps: StreamDeps, turn: Turn, signal: AbortSignal) {
-  for await (const { text, n } of items(deps, turn, signal)) {
+export async function* asEvents(items: AsyncIterable<Item>): AsyncGenerator<string, void, undefined> {
+  for await (const { text, n } of items) {
     yield n === undefined ? `data: ${text}\n\n` : `id: ${n}\ndata: ${text}\n\n`
   }
 }

@@ -28,7 +28,7 @@ export type HandlerDeps = {
   log: Log
   tokens: Pick<BrokerTokens, 'read'>
   /** The key that the platform pays with; null when none is configured. */
-  providerKey(provider: Provider): Promise<Secret | null>
+  providerKey(provider: Provider): Secret | null
   providerBaseUrl(provider: Provider): string
   /** Milliseconds that only grow, for latencies. */
   monotonic(): number
@@ -78,7 +78,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw new Refused(415, 'The broker reads requests as they are, without content encoding.')
     }
-    const key = await deps.providerKey(asked.provider)
+    const key = deps.providerKey(asked.provider)
     if (!key) {
       throw new Refused(
         503,

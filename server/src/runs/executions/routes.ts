@@ -7,11 +7,12 @@ import {
   terminateExecution,
 } from '@roost/contracts/runs/executions'
 import { type AgentCall, agentRoute, answer, type Route, streamAnswer } from '../../http/route.ts'
+import type { Log } from '../../ports/log.ts'
 import { mayRead } from './rules.ts'
 import type { Executions, Reader } from './service.ts'
 import { executionEvents, resumeAfter, streamHeaders } from './stream.ts'
 
-export function executionRoutes(executions: Executions): Route[] {
+export function executionRoutes(executions: Executions, log: Pick<Log, 'error'>): Route[] {
   return [
     agentRoute(listAgentExecutions, async (call) => {
       const { rows, total } = await executions.list(readerOf(call), call.query)
@@ -31,6 +32,7 @@ export function executionRoutes(executions: Executions): Route[] {
         after: resumeAfter(call.request.header('last-event-id'), call.query.after),
         isShown: mayRead(call.caller, row),
         signal: call.request.signal,
+        log,
       })
       return streamAnswer('text/event-stream', events, {
         headers: { ...streamHeaders, 'x-execution-id': row.id },

@@ -1,3 +1,4 @@
+import type { Log } from '../../ports/log.ts'
 import type { Watch } from './watch.ts'
 
 /**
@@ -7,9 +8,9 @@ import type { Watch } from './watch.ts'
 export async function* executionEvents(
   watch: Watch,
   executionId: string,
-  options: { after: number; isShown: boolean; signal: AbortSignal },
+  options: { after: number; isShown: boolean; signal: AbortSignal; log: Pick<Log, 'error'> },
 ): AsyncGenerator<string, void, undefined> {
-  const { after, isShown, signal } = options
+  const { after, isShown, signal, log } = options
   try {
     for await (const told of watch(executionId, { after, lines: isShown, signal })) {
       if (told.kind === 'line') yield `id: ${told.n}\ndata: ${told.text}\n\n`
@@ -19,7 +20,8 @@ export async function* executionEvents(
         yield event({ type: 'stream_end', status: told.row.status, execution_id: executionId, ...withheld })
       }
     }
-  } catch {
+  } catch (error) {
+    log.error({ execution_id: executionId, err: error }, 'the stream of a run broke off')
     // The status is long sent: what is left is to say so and to end in order.
     yield event({ type: 'error', error: 'internal_error', message: 'The stream broke off.', retryable: true })
     yield event({ type: 'stream_end', status: 'unknown', execution_id: executionId })

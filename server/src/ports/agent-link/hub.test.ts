@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { maxMessageBytes } from '@roost/contracts/link/messages'
+import { WebSocketServer } from 'ws'
+import { systemClock } from '../../kit/clock.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { dialLink, type LinkAgent } from '../../test/link-agent.ts'
+import { memoryEphemeral } from '../ephemeral/memory.ts'
+import { silentLog } from '../log.ts'
+import { type AgentLinkHub, createAgentLinkHub } from './hub.ts'
+import { LinkDown, LinkFault, type LinkHandlers, LinkTimeout } from './port.ts'
+
+const settings = {
+  agent_name: 'test',
+  read_only: { enabled: false, blocked_patterns: [], allowed_patterns: [] },
+  parallel_limit: 3,
+  model: null,
+  chat_idle_seconds: 600,
+  stall_seconds: 900,
+}
+
+function quietHandlers(over: Partial<LinkHandlers> = {}): LinkHandlers {
+  return {
+    hello: async () => ({ settings, acked: {}, drop: [], lease_seconds: 60 }),
+    claim: async () => ({ runs: [] }),
+    started: async () => ({ ok: true }),
+    lines: async (_, { from, lines }) => ({ acked: from + lines.length - 1 }),
+    result: async () => ({ accepted: true }),
+    beat: async () => ({ ok: true }),
+    attachment: async () => ({ stale: true }),
+    partial: () => {},
+    ...over,
+  }
+}
+
+/** One process of the platform: a hub behind a real listener; the path says which agent dials. */
+async function startHub(
+  over: Partial<LinkHandlers> = {},
+  { clock = systemClock, ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog }) } = {},
+): Promise<{ hub: AgentLinkHub; dial(agentId?: string): Promise<LinkAgent> }> {
+  const hub = createAgentLinkHub({ ephemeral, clock, log: silentLog })
+  hub.serve(quietHandlers(over))
+  await hub.open()
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes })
+  const server: Server = createServer()
+  server.on('upgrade', (request, stream, head) => {
+    const agentId = (request.url ?? '').slice(1)
+    sockets.handleUpgrade(request, stream, head, (socket) =>
+      hub.accept(socket, { agentId, agentName: agentId, keyId: `key-${agentId}` }),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  after(async () => {
+    await hub.close()
+    for (const client of sockets.clients) client.terminate()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { hub, dial: (agentId = 'a1') => dialLink(`ws://127.0.0.1:${port}/${agentId}`) }
+}
+
+test('a greeted agent is connected, and is told that there is work', async () => {
+  const { hub, dial } = await startHub()
+  await using agent = await dial()
+  assert.equal(hub.isConnected('a1'), false)
+  assert.deepEqual(await agent.hello(), { settings, acked: {}, drop: [], lease_seconds: 60 })
+  assert.equal(hub.isConnected('a1'), true)
+  hub.wake('a1')
+  assert.deepEqual(await agent.next('wake'), { t: 'wake' })
+})
+
+test('a call is answered by the agent, in any order', async () => {
+  const { hub, dial } = await startHub()
+  await using agent = await dial()
+  await agent.hello()
+  const gates = new Map<string, () => void>()
+  agent.answers['fs.delete'] = ({ path }) =>
+    new Promise((resolve) => gates.set(path, () => resolve({ path })))
+  const calls = ['/a', '/b'].map((path) => hub.call('a1', 'fs.delete', { path }))
+  await agent.next('fs.delete')
+  await agent.next('fs.delete')
+  gates.get('/b')?.()
+  assert.deepEqual(await calls[1], { path: '/b' })
+  gates.get('/a')?.()
+  assert.deepEqual(await calls[0], { path: '/a' })
+})
+
+test("an agent's named error arrives as a fault with its name", async () => {
+  const { hub, dial } = await startHub()
+  await using agent = await dial()
+  await agent.hello()
+  agent.answers['fs.stat'] = () => ({ error: { code: 'file_not_found', message: 'no such file' } })
+  await assert.rejects(
+    hub.call('a1', 'fs.stat', { path: '/x' }),
+    (error) => error instanceof LinkFault && error.code === 'file_not_found',
+  )
+})
+
+test('an answer of the wrong shape is a fault, not a value', async () => {
+  const { hub, dial } = await startHub()
+  await using agent = await dial()
+  await agent.hello()
+  agent.answers['fs.stat'] = () => ({ type: 'file', size: 'large' }) as never
+  await assert.rejects(
+    hub.call('a1', 'fs.stat', { path: '/x' }),
+    (error) => error instanceof LinkFault && error.code === 'invalid_message',
+  )
+})
+
+test('no link, or one that was not greeted, is LinkDown', async () => {
+  const { hub, dial } = await startHub()
+  await assert.rejects(hub.call('a1', 'info', {}), LinkDown)
+  await using _ = await dial()
+  await assert.rejects(hub.call('a1', 'info', {}), LinkDown)
+})
+
+test('a link that breaks ends its calls as LinkDown', async () => {
+  const lost = Promise.withResolvers<string>()
+  const { hub, dial } = await startHub({ disconnected: ({ agentId }) => lost.resolve(agentId) })
+  const agent = await dial()
+  await agent.hello()
+  const call = hub.call('a1', 'info', {})
+  await agent.next('info')
+  agent.cut()
+  await assert.rejects(call, LinkDown)
+  assert.equal(await lost.promise, 'a1')
+  assert.equal(hub.isConnected('a1'), false)
+})
+
+test('no answer within 30 s is LinkTimeout', async () => {
+  const clock = createTestClock()
+  const { hub, dial } = await startHub({}, { clock })
+  await using agent = await dial()
+  await agent.hello()
+  const call = assert.rejects(hub.call('a1', 'info', {}), LinkTimeout)
+  await agent.next('info')
+  await clock.advance(30)
+  await call
+})
+
+test('an aborted signal ends the call with its reason', async () => {
+  const { hub, dial } = await startHub()
+  await using agent = await dial()
+  await agent.hello()
+  const abort = new AbortController()
+  const call = hub.call('a1', 'info', {}, { signal: abort.signal })
+  await agent.next('info')
+  abort.abort(new Error('gone'))
+  await assert.rejects(call, /gone/)
+})
+
+test('the newest link wins: the older one is closed with 4009 and is not missed', async () => {
+  let lost = 0
+  const { hub, dial } = await startHub({ disconnected: () => (lost += 1) })
+  const older = await dial()
+  await older.hello()
+  await using newer = await dial()
+  assert.equal((await older.closed).code, 4009)
+  await newer.hello()
+  assert.equal(hub.isConnected('a1'), true)
+  assert.equal(lost, 0)
+})
+
+test('a message above 8 MiB closes the link with 1009', async () => {
+  const { dial } = await startHub()
+  const agent = await dial()
+  await agent.hello()
+  agent.send(`{"t":"beat","id":1,"pad":"${'x'.repeat(maxMessageBytes)}"}`)
+  assert.equal((await agent.closed).code, 1009)
+})
+
+test('whatever is wrong is answered by name, and the link stays', async () => {
+  const { dial } = await startHub()
+  await using agent = await dial()
+  for (const text of [
+    'nonsense',
+    '[]',
+    'null',
+    '"text"',
+    '{"t":"claim","free":1}',
+    '{"id":{},"t":"claim"}',
+    '{"id":1.5,"t":"claim"}',
+    `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+  ]) {
+    agent.send(text)
+    assert.equal((await agent.nextRefusal()).code, 'invalid_message', text.slice(0, 40))
+  }
+  const refused = (code: string) => (error: unknown) => (error as { code: string }).code === code
+  await assert.rejects(agent.call('claim', { free: 1 }), refused('invalid_message'))
+  await agent.hello()
+  await assert.rejects(agent.call('claim', { free: -1 }), refused('invalid_message'))
+  await assert.rejects(agent.call('claim', {} as never), refused('invalid_message'))
+  await assert.rejects(agent.call('toString' as never, {} as never), refused('unknown_message'))
+  await assert.rejects(
+    agent.call('lines', { execution_id: 'x', claim_token: 1, from: 0, lines: [] }),
+    refused('invalid_message'),
+  )
+  await assert.rejects(
+    agent.call('lines', { execution_id: 'x', claim_token: 1, from: 1, lines: [{}] as never }),
+    refused('invalid_message'),
+  )
+  assert.deepEqual(await agent.call('claim', { free: 1 }), { runs: [] })
+})
+
+test('a handler that fails is answered io_error without its text, and the link stays', async () => {
+  const { dial } = await startHub({
+    claim: async () => {
+      throw new Error('secret details')
+    },
+  })
+  await using agent = await dial()
+  await agent.hello()
+  await assert.rejects(agent.call('claim', { free: 1 }), (error) => {
+    assert.doesNotMatch(String(error), /secret details/)
+    return (error as { code: string }).code === 'io_error'
+  })
+  assert.deepEqual(await agent.call('beat', {}), { ok: true })
+})
+
+test('messages of one run are dealt with in order, runs beside each other', async () => {
+  const order: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const { dial } = await startHub({
+    lines: async (_, { execution_id, from }) => {
+      if (execution_id === 'slow' && from === 1) await gate.promise
+      order.push(`${execution_id}:${from}`)
+      return { acked: from }
+    },
+    partial: (_, { execution_id, text }) => void order.push(`${execution_id}:${text}`),
+  })
+  await using agent = await dial()
+  await agent.hello()
+  const line = [{ type: 'system', subtype: 'notice', level: 'info', message: '' }] as never
+  const first = agent.call('lines', { execution_id: 'slow', claim_token: 1, from: 1, lines: line })
+  agent.partial({ execution_id: 'slow', claim_token: 1, kind: 'text', text: 'piece' })
+  const second = agent.call('lines', { execution_id: 'slow', claim_token: 1, from: 2, lines: line })
+  await agent.call('lines', { execution_id: 'quick', claim_token: 1, from: 1, lines: line })
+  gate.resolve()
+  await Promise.all([first, second])
+  assert.deepEqual(order, ['quick:1', 'slow:1', 'slow:piece', 'slow:2'])
+})
+
+test('an agent that leaves two pings unanswered is cut off', async () => {
+  const clock = createTestClock()
+  const lost = Promise.withResolvers<void>()
+  const { dial } = await startHub({ disconnected: () => lost.resolve() }, { clock })
+  const agent = await dial()
+  await agent.hello()
+  // Stops reading, as a machine does that hangs: pings are not answered any more.
+  agent.deaf()
+  for (let minute = 0; minute < 3; minute += 1) await clock.advance(30)
+  await lost.promise
+  agent.cut()
+})
+
+test('work for an agent is brought to the process that holds its link, and back', async () => {
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  const here = await startHub({}, { ephemeral })
+  const there = await startHub({}, { ephemeral })
+  await using agent = await there.dial()
+  agent.answers['fs.stat'] = ({ path }) =>
+    path === '/x'
+      ? { type: 'file', size: 3, modified: 'now', mode: 0o644 }
+      : { error: { code: 'file_not_found', message: 'no' } }
+  await agent.hello()
+  assert.equal(here.hub.isConnected('a1'), true)
+  assert.deepEqual(await here.hub.call('a1', 'fs.stat', { path: '/x' }), {
+    type: 'file',
+    size: 3,
+    modified: 'now',
+    mode: 0o644,
+  })
+  await assert.rejects(here.hub.call('a1', 'fs.stat', { path: '/y' }), LinkFault)
+  here.hub.wake('a1')
+  await agent.next('wake')
+  here.hub.disconnect('a1')
+  assert.equal((await agent.closed).code, 1008)
+})
+
+test('a newer link in another process replaces the older one', async () => {
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  const here = await startHub({}, { ephemeral })
+  const there = await startHub({}, { ephemeral })
+  const older = await here.dial()
+  await older.hello()
+  await using newer = await there.dial()
+  assert.equal((await older.closed).code, 4009)
+  await newer.hello()
+  assert.equal(here.hub.isConnected('a1'), true)
+})
+
+test('a process that starts later learns who is linked elsewhere', async () => {
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  const there = await startHub({}, { ephemeral })
+  await using agent = await there.dial()
+  await agent.hello()
+  const late = await startHub({}, { ephemeral })
+  assert.equal(late.hub.isConnected('a1'), true)
+})
+
+test('a process that fell silent holds nothing any more', async () => {
+  const clock = createTestClock()
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  const here = await startHub({}, { ephemeral, clock })
+  await ephemeral.publish('links', JSON.stringify({ k: 'held', from: 'dead', agents: ['a9'] }))
+  assert.equal(here.hub.isConnected('a9'), true)
+  await clock.advance(17)
+  assert.equal(here.hub.isConnected('a9'), false)
+})

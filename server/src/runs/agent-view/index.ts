@@ -1,0 +1,86 @@
+/**
+ * Agent view: what the pages and settings of an agent show of its runs. Reads only; owns nothing.
+ */
+import type { ContextUse, RunActivity } from '../../agents/health/index.ts'
+import type { Slots } from '../../agents/settings/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { type Executions, messagePreview, queueStore } from '../executions/index.ts'
+import { agentViewStore } from './store.ts'
+
+export type AgentView = {
+  /** Runs that hold a slot, the oldest first, and how many wait. */
+  slotsOf(agentId: string): Promise<Slots>
+  /** The newest tool calls, newest first. */
+  activityOf(agentId: string): Promise<RunActivity>
+  /** How full the context of each agent's latest run was; agents that never ran are left out. */
+  contextOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, ContextUse>>
+  /** How many runs of the agent have ended. */
+  finishedExecutions(agentId: string): Promise<number>
+}
+
+const toolsShown = 100
+
+export function createAgentView(deps: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  executions: Pick<Executions, 'recentTools'>
+}): AgentView {
+  const { db, clock, executions } = deps
+  const store = agentViewStore(db)
+  return {
+    async slotsOf(agentId) {
+      const queue = queueStore(db)
+      const [running, queued] = await Promise.all([queue.runningOf(agentId), queue.countWaiting(agentId)])
+      const now = clock.now().getTime()
+      return {
+        active: running.map((row) => ({
+          execution_id: row.id,
+          started_at: row.started_at ?? row.created_at,
+          message_preview: messagePreview(row.message),
+          duration_seconds: Math.max(
+            0,
+            Math.round((now - Date.parse(row.started_at ?? row.created_at)) / 1000),
+          ),
+        })),
+        queued,
+      }
+    },
+    async activityOf(agentId) {
+      const [running, tools] = await Promise.all([
+        store.countRunning(agentId),
+        executions.recentTools(agentId, toolsShown),
+      ])
+      return {
+        busy: running > 0,
+        timeline: tools.map((tool) => ({
+          id: tool.tool_use_id,
+          tool: tool.tool,
+          input_summary: tool.input_summary,
+          output_summary: tool.output_summary,
+          duration_ms: tool.duration_ms,
+          started_at: tool.started_at,
+          ended_at: tool.ended_at,
+          success: tool.success === null ? null : tool.success === 1,
+          status: tool.ended_at === null ? ('running' as const) : ('completed' as const),
+        })),
+      }
+    },
+    async contextOf(agentIds) {
+      if (agentIds.length === 0) return new Map()
+      const rows = await store.latestRuns(agentIds)
+      return new Map(
+        rows.map((row) => [
+          row.agent_id,
+          {
+            busy: row.status === 'running',
+            context_used: row.context_used ?? 0,
+            context_max: row.context_max ?? 0,
+            last_activity_at: row.completed_at ?? row.started_at ?? row.created_at,
+          },
+        ]),
+      )
+    },
+    finishedExecutions: (agentId) => store.countFinished(agentId),
+  }
+}
