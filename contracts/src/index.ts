@@ -6,6 +6,7 @@ import * as agentSettings from './agents/settings.ts'
 import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
+import * as chat from './conversations/chat.ts'
 import * as settings from './foundation/settings.ts'
 import * as keys from './identity/keys.ts'
 import * as sessions from './identity/sessions.ts'
@@ -20,6 +21,7 @@ const modules: Record<string, unknown>[] = [
   sessions,
   users,
   keys,
+  settings,
   agentRegistry,
   agentLifecycle,
   agentSettings,
@@ -28,7 +30,7 @@ const modules: Record<string, unknown>[] = [
   agentTags,
   agentTemplates,
   executions,
-  settings,
+  chat,
   health,
 ]
 

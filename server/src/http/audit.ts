@@ -1,32 +1,13 @@
+import type { AuditEntry } from '../foundation/audit/index.ts'
 import type { Caller } from '../identity/access/caller.ts'
 import type { AnsweredRequest } from './serve.ts'
-
-/** One entry of the audit log as the web layer knows it; the writer adds id, time and the chain. */
-export type CallEntry = {
-  event_type: string
-  event_action: string
-  actor_type: 'user' | 'agent' | 'mcp_client' | 'system' | 'anonymous'
-  actor_id: string | null
-  actor_email: string | null
-  actor_ip: string
-  mcp_key_id: string | null
-  mcp_key_name: string | null
-  mcp_scope: string | null
-  target_type: string | null
-  target_id: string | null
-  details: Record<string, unknown>
-  request_id: string
-  source: 'api' | 'mcp'
-  endpoint: string
-  status: number
-}
 
 /**
  * The entry of an answered call, or null when none is due: every write and every refused gate has one, and
  * reads that their endpoint marks. It is made here from the endpoint and the caller so that no handler can
  * forget it.
  */
-export function auditEntryOf(request: AnsweredRequest): CallEntry | null {
+export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
   const { endpoint, caller, admitted, notes } = request.roost
   if (!endpoint || endpoint.access.who === 'internal') return null
   const refused = request.status === 401 || request.status === 403
@@ -69,7 +50,7 @@ function actorOf(caller: Caller | null, ip: string) {
           ? 'system'
           : 'mcp_client'
   return {
-    actor_type: type as CallEntry['actor_type'],
+    actor_type: type as AuditEntry['actor_type'],
     actor_id: user?.id ?? null,
     actor_email: user?.email ?? null,
     actor_ip: ip,

@@ -11,6 +11,8 @@ export type ServerOptions = BindOptions & {
   routes: Route[]
   log: Log
   trustedProxies: string[]
+  /** The open requests, so that whoever stops the process can end their streams. */
+  streams?: Set<AbortController>
   /** Called once for each answered request of a known endpoint; writes the audit entry. */
   answered?: (request: AnsweredRequest) => void
 }
@@ -54,7 +56,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const abort = new AbortController()
     request.roost = { endpoint: null, caller: null, admitted: null, notes: {}, abort, errorCode: null }
     reply.header('x-request-id', request.id)
-    reply.raw.once('close', () => abort.abort())
+    options.streams?.add(abort)
+    reply.raw.once('close', () => {
+      options.streams?.delete(abort)
+      abort.abort()
+    })
   })
   app.addHook('onResponse', async (request, reply) => {
     if (log.isDebug()) {

@@ -85,3 +85,13 @@ function temporaryFolder(): { path: string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), 'roost-vault-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) }
 }
+
+test('a keyed hash is stable, and differs by text, context and installation', () => {
+  const key = randomBytes(32)
+  const [vault, again, other] = [createVault(key), createVault(key), createThrowawayVault()]
+  const mac = vault.mac('agent', 'broker')
+  assert.equal(again.mac('agent', 'broker'), mac)
+  assert.notEqual(vault.mac('agent2', 'broker'), mac)
+  assert.notEqual(vault.mac('agent', 'other'), mac)
+  assert.notEqual(other.mac('agent', 'broker'), mac)
+})

@@ -1,0 +1,264 @@
+/**
+ * The composition root: builds the areas from left to right and wires what must reach right by a port, a hook
+ * or an event. Decides nothing.
+ */
+import { resolve } from 'node:path'
+import { type AgentsArea, createAgentsArea } from './agents/area.ts'
+import type { Loop } from './background/loops.ts'
+import type { Config } from './config.ts'
+import { chatRoutes, createChat } from './conversations/chat/index.ts'
+import { type Audit, createAudit } from './foundation/audit/index.ts'
+import { createIdempotency } from './foundation/idempotency/index.ts'
+import { createLeases, type Leases } from './foundation/leases/index.ts'
+import { createOutbox, type Outbox } from './foundation/outbox/index.ts'
+import { createRateLimits, rateRules } from './foundation/rate-limits/index.ts'
+import { openSettings, settingsRoutes } from './foundation/settings/index.ts'
+import { openVault } from './foundation/vault/index.ts'
+import { createGuard, type Guard } from './http/guard.ts'
+import type { Route } from './http/route.ts'
+import {
+  createIdentify,
+  type Identify,
+  openIdentityChanges,
+  refuseAfter,
+  refuseBefore,
+} from './identity/access/index.ts'
+import { createKeys, keyRoutes } from './identity/keys/index.ts'
+import { createSessions, openSigningKeys, sessionRoutes } from './identity/sessions/index.ts'
+import { createUsers, userRoutes } from './identity/users/index.ts'
+import { readBuildInfo, versionRoutes } from './operations/version/index.ts'
+import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
+import { createAgentView } from './runs/agent-view/index.ts'
+import { type Broker, createBroker } from './runs/broker/index.ts'
+import { createDispatch, dispatchRoutes } from './runs/dispatch/index.ts'
+import { createExecutions, createRunHooks, executionRoutes } from './runs/executions/index.ts'
+import { createLive } from './runs/transcripts/index.ts'
+import type { Adapters } from './start/adapters.ts'
+import { installedOf } from './start/installed.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+/** Agents that a creator may own; admins have no bound. */
+const defaultAgentQuota = 10
+
+export type Composition = {
+  outbox: Outbox
+  leases: Leases
+  audit: Audit
+  guard: Guard
+  identify: Identify
+  setupCompleted(): Promise<boolean>
+  routes: Route[]
+  loops: Loop[]
+  hub: AgentLinkHub
+  broker: Broker
+  version: string
+  /** Follows the engine and accepts links; call once the relay runs. */
+  open(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function compose(
+  config: Config,
+  adapters: Adapters,
+  /** Host under which agents reach the internal listener. */
+  { agentsHost }: { agentsHost: string },
+): Promise<Composition> {
+  const { db, ephemeral, containers, images, clock, log } = adapters
+
+  const vault = openVault(config)
+  const outbox = createOutbox({ db, ephemeral, log, clock })
+  const leases = createLeases({ db, clock })
+  const limits = createRateLimits({ ephemeral, clock })
+  const audit = createAudit({ db, clock, log })
+  const settings = await openSettings({ db, ephemeral, vault, clock, log, installed: installedOf(config) })
+
+  const changes = await openIdentityChanges({
+    ephemeral,
+    onLost: (error) => log.warn({ err: error }, 'a change of identity did not reach other processes'),
+  })
+  const users = createUsers({ db, clock, changes })
+  const signingKeys = await openSigningKeys({ ephemeral, vault, clock, log })
+  const sessions = createSessions({ db, clock, changes, users, signingKeys, limits })
+  const agentNames = async (ids: string[]) => {
+    const known = await Promise.all(ids.map((id) => agents.directory.byId(id)))
+    return new Map(known.flatMap((agent) => (agent ? [[agent.id, agent.name] as const] : [])))
+  }
+  const keys = createKeys({ db, clock, changes, users, limits, agentNames })
+  const identify = createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey })
+
+  const idempotency = createIdempotency({
+    db,
+    clock,
+    log,
+    // Only turns name their work; fan-outs and what else has a key ask here once they are there.
+    workState: async ({ execution_id }) =>
+      execution_id === null ? { state: 'void' } : chat.workState(execution_id),
+  })
+
+  const hub = createAgentLinkHub({ ephemeral, clock, log })
+  const live = createLive({ ephemeral, log })
+  const hooks = createRunHooks()
+  const executions = createExecutions({ db, clock, events: outbox, link: hub, live, hooks })
+  const view = createAgentView({ db, clock, executions })
+  const broker = createBroker({
+    db,
+    log,
+    events: outbox,
+    mac: (text) => vault.mac(text, 'broker'),
+    brokerUrl: () => `http://${agentsHost}:${config.internalPort}/broker`,
+    providerKey: (provider) => settings.providerKey(provider),
+    providerBaseUrl: (provider) => providerBaseUrl(config, provider),
+    monotonic: () => performance.now(),
+  })
+
+  const agents: AgentsArea = createAgentsArea({
+    db,
+    clock,
+    log,
+    ephemeral,
+    containers,
+    images,
+    link: hub,
+    vault,
+    events: outbox,
+    leases,
+    keys,
+    platform: {
+      sshEnabled: async () => settings.value('ssh_access_enabled'),
+      limitSsh: (agentId) => limits.use(rateRules.sshAccess, agentId),
+      parallelCeiling: async () => settings.ceiling().value,
+      platformModel: async () => settings.value('platform_default_model').trim() || null,
+      defaultResources: async () => settings.defaultResources(),
+      // The routes that change the two come with the git templates and the roles of people.
+      agentQuota: async () => defaultAgentQuota,
+      gitRepositories: async () => [],
+    },
+    needs: {
+      ...view,
+      renewLeases: (agentId, beat) => dispatch.beat(agentId, beat),
+      // Filled by the permissions matrix, the schedules and the breakers once they are there.
+      permittedTargets: async () => new Set(),
+      scheduleCounts: async () => new Map(),
+      schedulesOf: async () => [],
+      schedulesAbove: async () => [],
+      isBreakerOpen: async () => false,
+    },
+    options: {
+      internalPort: config.internalPort,
+      tmpBytes: config.agentTmpBytes,
+      sshBind: config.sshBind,
+      sshPorts: config.sshPorts,
+      sshHost: new URL(config.baseUrl).hostname,
+      chatIdleSeconds: config.chatIdleSeconds,
+      stallSeconds: config.stallSeconds,
+      templatesFolder: resolve(root, 'server/templates'),
+    },
+  })
+
+  const dispatch = createDispatch({
+    db,
+    clock,
+    log,
+    events: outbox,
+    live,
+    link: hub,
+    hooks,
+    facts: agents.facts,
+    settle: executions.settle,
+    brokerAccess: (row) => broker.access(row),
+    platformPrompt: async () => settings.value('platform_prompt').trim() || null,
+    queueDepth: config.queueDepth,
+  })
+  agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
+  agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
+  agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
+
+  const chat = createChat({
+    db,
+    clock,
+    log,
+    events: outbox,
+    link: hub,
+    hooks,
+    dispatch,
+    executions,
+    idempotency,
+    agentName: async (id) => (await agents.directory.byId(id))?.name ?? null,
+  })
+  agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
+
+  hub.serve({
+    ...dispatch.handlers,
+    beat: async (agent, message) => {
+      await agents.health.beat(agent.agentId, message)
+      return { ok: true }
+    },
+    connected(agent) {
+      agents.linkConnected(agent.agentId)
+      dispatch.handlers.connected(agent)
+    },
+  })
+
+  const build = await readBuildInfo(root, {
+    installSource: config.installSource,
+    entitlements: config.entitlements,
+    voiceEnabled: config.voipEnabled,
+  })
+  const guard = createGuard({ identify, reach: agents.reach.reach, refuseBefore, refuseAfter })
+
+  return {
+    outbox,
+    leases,
+    audit,
+    guard,
+    identify,
+    hub,
+    broker,
+    version: build.version,
+    setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
+    routes: [
+      ...sessionRoutes(sessions),
+      ...userRoutes(users),
+      ...keyRoutes(keys),
+      ...settingsRoutes(settings),
+      ...agents.routes,
+      ...executionRoutes(executions, log),
+      ...dispatchRoutes(dispatch, executions),
+      ...chatRoutes(chat),
+      ...versionRoutes(build, images.tagFor('claude-code').version),
+    ],
+    loops: [
+      ...settings.loops,
+      ...idempotency.loops,
+      ...sessions.loops,
+      ...keys.loops,
+      ...agents.loops,
+      ...dispatch.loops,
+    ],
+    async open() {
+      await hub.open()
+      await agents.open()
+    },
+    async close() {
+      await agents.close()
+      await hub.close()
+      broker.close()
+      await keys.close()
+      await signingKeys.close()
+      await changes.close()
+      await settings.close()
+      await audit.close()
+    },
+  }
+}
+
+function providerBaseUrl(config: Config, provider: 'anthropic' | 'google' | 'openai'): string {
+  switch (provider) {
+    case 'anthropic':
+      return config.anthropicBaseUrl
+    case 'google':
+      return config.geminiBaseUrl
+    case 'openai':
+      return config.openaiBaseUrl
+  }
+}

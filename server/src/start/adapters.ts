@@ -1,0 +1,54 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { type Clock, systemClock } from '../kit/clock.ts'
+import { newId } from '../kit/ids.ts'
+import { openAgentImages } from '../ports/agent-images/open.ts'
+import { type AgentImages, agentRuntimes } from '../ports/agent-images/port.ts'
+import { connect } from '../ports/containers/docker/connect.ts'
+import { openContainers } from '../ports/containers/open.ts'
+import type { Containers } from '../ports/containers/port.ts'
+import { openDatabase } from '../ports/database/open.ts'
+import type { Db } from '../ports/database/port.ts'
+import { openEphemeral } from '../ports/ephemeral/open.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Log } from '../ports/log.ts'
+import { sandboxImage } from './sandbox-image.ts'
+
+/** What the platform asks of the world, opened. Who opened it closes it, in the reverse order. */
+export type Adapters = {
+  clock: Clock
+  log: Log
+  db: Db
+  ephemeral: Ephemeral
+  containers: Containers
+  images: AgentImages
+}
+
+/** One network for the agents of all installations on an engine: no agent on it reaches another anyway. */
+const agentsNetwork = 'roost-agents'
+
+export async function openAdapters(config: Config, log: Log, env: NodeJS.ProcessEnv): Promise<Adapters> {
+  const clock = systemClock
+  const { containersUrl, agentImage, dataDir } = config
+  const images = await openAgentImages(containersUrl, { connect, agentImage, dataDir, env })
+  const containers = await openContainers(containersUrl, {
+    install: await installId(dataDir),
+    network: agentsNetwork,
+    fakeImages: agentRuntimes.map((runtime) => images.tagFor(runtime).image),
+    sandbox: { stateDir: join(dataDir, 'sandbox'), resolveImage: sandboxImage },
+    clock,
+  })
+  const db = await openDatabase(config.databaseUrl.reveal(), log)
+  return { clock, log, db, ephemeral: openEphemeral(config.redisUrl, { clock, log }), containers, images }
+}
+
+/** Tells this installation's containers and volumes from another's on the same engine. */
+async function installId(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'install-id')
+  // Of two processes that start at once, one makes the file and both read it.
+  await writeFile(path, newId(), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  return (await readFile(path, 'utf8')).trim()
+}

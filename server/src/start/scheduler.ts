@@ -1,0 +1,6 @@
+/** The scheduler process; see `api.ts` for the cache. */
+import { enableCompileCache } from 'node:module'
+import { resolve } from 'node:path'
+
+enableCompileCache(resolve(import.meta.dirname, '../../../node_modules/.cache/roost'))
+await import('./scheduler-process.ts')
