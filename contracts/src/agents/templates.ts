@@ -61,7 +61,7 @@ export const TemplateFile = z.object({
     .max(200)
     .nullish()
     .transform((items) => items ?? []),
-  schedules: z.unknown(),
+  schedules: z.unknown().optional(),
   shared_folders: z
     .object({ expose: z.boolean().nullish(), consume: z.boolean().nullish() })
     .nullish()

@@ -1,0 +1,227 @@
+import type { Resources } from '@roost/contracts/agents/agent'
+import type { AgentSettings } from '@roost/contracts/link/messages'
+import type { Loop } from '../background/loops.ts'
+import type { Leases } from '../foundation/leases/index.ts'
+import type { Outbox } from '../foundation/outbox/index.ts'
+import type { Vault } from '../foundation/vault/index.ts'
+import type { Route } from '../http/route.ts'
+import type { Keys } from '../identity/keys/index.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { AgentImages } from '../ports/agent-images/port.ts'
+import type { AgentLink } from '../ports/agent-link/port.ts'
+import type { Containers } from '../ports/containers/port.ts'
+import type { Db } from '../ports/database/port.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Log } from '../ports/log.ts'
+import { type AskAgent, createAskAgent } from './calls/index.ts'
+import { agentStore, createDirectory, type Directory } from './directory/index.ts'
+import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
+import { agentKeyContext, createLifecycle, type Lifecycle, lifecycleRoutes } from './lifecycle/index.ts'
+import { createReach, type Reach, type ReachDeps } from './reach/index.ts'
+import {
+  createRegistry,
+  createRegistryHooks,
+  type PortRange,
+  type Registry,
+  type RegistryDeps,
+  type RegistryHooks,
+  registryRoutes,
+} from './registry/index.ts'
+import {
+  createSettings,
+  createSsh,
+  type Settings,
+  type SettingsDeps,
+  type SshDeps,
+  settingsRoutes,
+} from './settings/index.ts'
+import { createTemplates, type Templates, templateRoutes } from './templates/index.ts'
+import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/index.ts'
+
+/** What agents ask of the areas to their right; filled in `compose.ts`. */
+export type AgentsNeeds = Pick<ReachDeps, 'permittedTargets'> &
+  Pick<HealthDeps, 'activityOf' | 'contextOf' | 'scheduleCounts' | 'renewLeases'> &
+  Pick<SettingsDeps, 'slotsOf' | 'schedulesOf' | 'schedulesAbove'> &
+  Pick<RegistryDeps, 'isBreakerOpen' | 'finishedExecutions'>
+
+/** Settings of the platform that decide about agents. */
+export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
+  Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> & {
+    defaultResources(): Promise<Resources>
+    agentQuota(): Promise<number>
+    gitRepositories(): Promise<readonly string[]>
+  }
+
+export type AgentsOptions = {
+  internalPort: number
+  tmpBytes: number
+  sshBind: string
+  sshPorts: PortRange
+  /** Under which this machine is reached over SSH. */
+  sshHost: string
+  chatIdleSeconds: number
+  stallSeconds: number
+  /** Absolute; one folder for each bundled template. */
+  templatesFolder: string
+}
+
+export type AgentsAreaDeps = {
+  db: Db
+  clock: Clock
+  log: Log
+  ephemeral: Ephemeral
+  containers: Containers
+  images: AgentImages
+  link: AgentLink
+  vault: Vault
+  events: Pick<Outbox, 'append'>
+  leases: Leases
+  keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
+  platform: AgentsPlatform
+  needs: AgentsNeeds
+  options: AgentsOptions
+}
+
+export type AgentsArea = {
+  directory: Directory
+  reach: Reach
+  health: Health
+  templates: Templates
+  lifecycle: Lifecycle
+  registry: Registry
+  hooks: RegistryHooks
+  settings: Settings
+  workspace: Workspace
+  ask: AskAgent
+  facts: AgentFacts
+  /** An agent has greeted: it gets what it may have missed. */
+  linkConnected(agentId: string): void
+  routes: Route[]
+  loops: Loop[]
+  open(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What runs need to know of an agent. */
+export type AgentFacts = {
+  find(agentId: string): Promise<{
+    id: string
+    name: string
+    status: 'running' | 'stopped' | 'exited'
+    execution_timeout_seconds: number
+    effective_slots: number
+    model: string | null
+    custom_instructions: string | null
+    skills_block: string | null
+    callable_agents: string[]
+    settings: AgentSettings
+  } | null>
+  /** Texts that must not appear in a transcript. */
+  secrets(agentId: string): Promise<readonly string[]>
+}
+
+/** Wires the features of the area in their order: directory, reach, health, templates, lifecycle, registry … */
+export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
+  const { db, clock, log, link, platform, needs, options } = deps
+  const directory = createDirectory(deps)
+  const reach = createReach({ directory, ...needs })
+  const ask = createAskAgent({ link, clock })
+  const health = createHealth({ ...deps, ...needs, directory, reach })
+  const templates = createTemplates({ ...platform, clock, folder: options.templatesFolder })
+  const lifecycle = createLifecycle({
+    ...deps,
+    directory,
+    templateFolder: async (template) =>
+      templates.resolve(template).then(
+        ({ name, folder }) => ({ name, folder }),
+        // Taken away since: the workspace was made from it long ago.
+        () => null,
+      ),
+    abandoned: deps.keys.deleteAgentKeys,
+  })
+  const hooks = createRegistryHooks()
+  const registry = createRegistry({
+    ...deps,
+    ...platform,
+    ...needs,
+    directory,
+    reach,
+    health,
+    templates,
+    lifecycle,
+    hooks,
+    sshPorts: options.sshPorts,
+  })
+  const settings = createSettings({ ...deps, ...platform, ...needs, ...options, directory })
+  const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
+  hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
+  const workspace = createWorkspace({ ask })
+
+  const facts: AgentFacts = {
+    async find(agentId) {
+      const agent = await directory.byId(agentId)
+      if (!agent) return null
+      const callable = await needs.permittedTargets(agentId)
+      const settingsNow = await settings.forLink(agentId)
+      const { id, name, execution_timeout_seconds, custom_instructions } = agent
+      return {
+        id,
+        name,
+        // While it is being stopped nothing new is taken on.
+        status: agent.desired === 'stopped' ? 'stopped' : agent.status,
+        execution_timeout_seconds,
+        custom_instructions,
+        effective_slots: settingsNow.parallel_limit,
+        model: settingsNow.model,
+        skills_block: null,
+        callable_agents: (await directory.all())
+          .filter((other) => callable.has(other.id))
+          .map((other) => other.name),
+        settings: settingsNow,
+      }
+    },
+    async secrets(agentId) {
+      const sealed = await agentStore(db).sealedKey(agentId)
+      return sealed === null ? [] : [deps.vault.open(sealed, agentKeyContext(agentId))]
+    },
+  }
+
+  return {
+    directory,
+    reach,
+    health,
+    templates,
+    lifecycle,
+    registry,
+    hooks,
+    settings,
+    workspace,
+    ask,
+    facts,
+    linkConnected(agentId) {
+      ssh.deliver(agentId).catch((error: unknown) => {
+        log.debug({ err: error, agent_id: agentId }, 'an agent did not take its SSH keys; it greets again')
+      })
+    },
+    routes: [
+      // Fixed words under /api/agents come before names.
+      ...healthRoutes(health, directory),
+      ...registryRoutes(registry, directory),
+      ...lifecycleRoutes(lifecycle),
+      ...settingsRoutes({ settings, ssh, directory, lifecycle }),
+      ...workspaceRoutes(workspace, directory),
+      ...templateRoutes(templates),
+    ],
+    loops: [...health.loops, ...lifecycle.loops, ...registry.loops, ...ssh.loops],
+    async open() {
+      await directory.open()
+      await health.open()
+      lifecycle.open()
+    },
+    async close() {
+      await lifecycle.close()
+      await health.close()
+      await directory.close()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { ReadOnlyConfig } from '@roost/contracts/agents/settings'
+import type { AgentsTable, LeftoversTable, SharesTable } from './tables.ts'
+
+/** What the present container of an agent was made with; a difference to the row calls for a new one. */
+export type Applied = {
+  cpu: string
+  memory: string
+  full_capabilities: boolean
+  runtime: string
+  agent_key_id: string | null
+  image_version: string
+  folders: string[]
+}
+
+export type EphemeralBounds = { max_executions: number; ttl_seconds: number }
+
+type Plain = Omit<
+  AgentsTable,
+  | 'is_system'
+  | 'autonomy_enabled'
+  | 'read_only_enabled'
+  | 'read_only_config'
+  | 'full_capabilities'
+  | 'mcp_exposed'
+  | 'operator_resume'
+  | 'circuit_breaker_enabled'
+  | 'ephemeral'
+  | 'oom_killed'
+  | 'recent_exits'
+  | 'held'
+  | 'applied'
+  | 'agent_key_sealed'
+>
+
+/** An agent as the rest of the platform reads it: the row with its tags and shares, without its key. */
+export type Agent = Readonly<
+  Plain & {
+    is_system: boolean
+    autonomy_enabled: boolean
+    read_only_enabled: boolean
+    /** Null: the platform's patterns. */
+    read_only_config: ReadOnlyConfig | null
+    full_capabilities: boolean
+    mcp_exposed: boolean
+    operator_resume: boolean
+    circuit_breaker_enabled: boolean
+    ephemeral: EphemeralBounds | null
+    oom_killed: boolean
+    recent_exits: readonly string[]
+    held: boolean
+    applied: Applied | null
+    tags: readonly string[]
+    shares: readonly AgentShare[]
+  }
+>
+export type AgentShare = Readonly<Omit<SharesTable, 'agent_id'>>
+
+export type Leftover = { id: string; agent_id: string; container_id: string | null; volumes: string[] }
+
+export function readAgent(row: AgentsTable, tags: string[], shares: AgentShare[]): Agent {
+  const { agent_key_sealed: _, ...plain } = row
+  return Object.freeze({
+    ...plain,
+    is_system: row.is_system === 1,
+    autonomy_enabled: row.autonomy_enabled === 1,
+    read_only_enabled: row.read_only_enabled === 1,
+    read_only_config: fromJson<ReadOnlyConfig>(row.read_only_config),
+    full_capabilities: row.full_capabilities === 1,
+    mcp_exposed: row.mcp_exposed === 1,
+    operator_resume: row.operator_resume === 1,
+    circuit_breaker_enabled: row.circuit_breaker_enabled === 1,
+    ephemeral: fromJson<EphemeralBounds>(row.ephemeral),
+    oom_killed: row.oom_killed === 1,
+    recent_exits: fromJson<string[]>(row.recent_exits) ?? [],
+    held: row.held === 1,
+    applied: fromJson<Applied>(row.applied),
+    tags,
+    shares,
+  })
+}
+
+export function readLeftover(row: LeftoversTable): Leftover {
+  const { created_at: _, ...rest } = row
+  return { ...rest, volumes: fromJson<string[]>(row.volumes) ?? [] }
+}
+
+/** The cast is sound because only the stores of this feature write these columns. */
+function fromJson<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T)
+}

@@ -1,0 +1,189 @@
+import type { Executor } from '../../ports/database/port.ts'
+import { type Agent, type AgentShare, type Leftover, readAgent, readLeftover } from './agent.ts'
+import type { AgentsTable, DirectoryTables } from './tables.ts'
+
+/** Columns that may be changed after creation; the rest is fixed. */
+export type AgentPatch = Partial<
+  Omit<AgentsTable, 'id' | 'volume_base' | 'created' | 'is_system' | 'owner_id' | 'owner'>
+>
+
+/** The only SQL about agents, their ports, tags, shares and leftovers. Works in a transaction or without. */
+export function agentStore(executor: Executor) {
+  const db = executor.withTables<DirectoryTables>()
+
+  async function withTagsAndShares(rows: AgentsTable[]): Promise<Agent[]> {
+    if (rows.length === 0) return []
+    const one = rows.length === 1 ? rows[0]?.id : undefined
+    const tagRows = await db
+      .selectFrom('agent_tags')
+      .selectAll()
+      .$if(one !== undefined, (q) => q.where('agent_id', '=', one ?? ''))
+      .orderBy('tag')
+      .execute()
+    const shareRows = await db
+      .selectFrom('agent_shares')
+      .selectAll()
+      .$if(one !== undefined, (q) => q.where('agent_id', '=', one ?? ''))
+      .orderBy('created_at')
+      .execute()
+    const tags = Map.groupBy(tagRows, (row) => row.agent_id)
+    const shares = Map.groupBy(shareRows, (row) => row.agent_id)
+    return rows.map((row) =>
+      readAgent(
+        row,
+        (tags.get(row.id) ?? []).map((tag) => tag.tag),
+        (shares.get(row.id) ?? []).map(({ agent_id: _, ...share }): AgentShare => share),
+      ),
+    )
+  }
+
+  return {
+    async all(): Promise<Agent[]> {
+      const rows = await db
+        .selectFrom('agents')
+        .selectAll()
+        .orderBy('created', 'desc')
+        .orderBy('id')
+        .execute()
+      return withTagsAndShares(rows)
+    },
+
+    async byId(id: string): Promise<Agent | null> {
+      const rows = await db.selectFrom('agents').selectAll().where('id', '=', id).execute()
+      return (await withTagsAndShares(rows))[0] ?? null
+    },
+
+    async byName(name: string): Promise<Agent | null> {
+      const rows = await db.selectFrom('agents').selectAll().where('name', '=', name).execute()
+      return (await withTagsAndShares(rows))[0] ?? null
+    },
+
+    /** False when the name is taken: of twenty with one name, one wins. */
+    async insert(row: AgentsTable): Promise<boolean> {
+      const result = await db
+        .insertInto('agents')
+        .values(row)
+        .onConflict((c) => c.column('name').doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+
+    async countOwnedBy(ownerId: string): Promise<number> {
+      const row = await db
+        .selectFrom('agents')
+        .select((e) => e.fn.countAll<number | string>().as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('is_system', '=', 0)
+        .executeTakeFirstOrThrow()
+      return Number(row.count)
+    },
+
+    /** False when there is no such agent (any more). */
+    async update(id: string, patch: AgentPatch): Promise<boolean> {
+      const result = await db.updateTable('agents').set(patch).where('id', '=', id).executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    /**
+     * Applies `patch` when the row still is as `when` says and was not observed later than `observedUntil`;
+     * false otherwise, and then nothing changed.
+     */
+    async move(
+      id: string,
+      when: {
+        state?: AgentsTable['state']
+        desired?: AgentsTable['desired']
+        status?: readonly AgentsTable['status'][]
+        containerId?: string
+        held?: boolean
+        observedUntil?: string
+      },
+      patch: AgentPatch,
+    ): Promise<boolean> {
+      const { state, desired, status, containerId, held, observedUntil } = when
+      let query = db.updateTable('agents').set(patch).where('id', '=', id)
+      if (state !== undefined) query = query.where('state', '=', state)
+      if (desired !== undefined) query = query.where('desired', '=', desired)
+      if (status !== undefined) query = query.where('status', 'in', [...status])
+      if (containerId !== undefined) query = query.where('container_id', '=', containerId)
+      if (held !== undefined) query = query.where('held', '=', held ? 1 : 0)
+      if (observedUntil !== undefined) query = query.where('observed_at', '<=', observedUntil)
+      return Number((await query.executeTakeFirst()).numUpdatedRows) === 1
+    },
+
+    async sealedKey(id: string): Promise<string | null> {
+      const row = await db
+        .selectFrom('agents')
+        .select('agent_key_sealed')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row?.agent_key_sealed ?? null
+    },
+
+    /** Removes the row with its port, tags and shares: the name and the port are free at once. */
+    async remove(id: string): Promise<boolean> {
+      await db.deleteFrom('agent_ssh_ports').where('agent_id', '=', id).execute()
+      await db.deleteFrom('agent_tags').where('agent_id', '=', id).execute()
+      await db.deleteFrom('agent_shares').where('agent_id', '=', id).execute()
+      const result = await db.deleteFrom('agents').where('id', '=', id).executeTakeFirst()
+      return Number(result.numDeletedRows) === 1
+    },
+
+    async takenPorts(): Promise<Set<number>> {
+      const rows = await db.selectFrom('agent_ssh_ports').select('port').execute()
+      return new Set(rows.map((row) => row.port))
+    },
+    /** False when another agent has it. */
+    async claimPort(agentId: string, port: number): Promise<boolean> {
+      const result = await db
+        .insertInto('agent_ssh_ports')
+        .values({ agent_id: agentId, port })
+        .onConflict((c) => c.column('port').doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+    async releasePort(agentId: string): Promise<void> {
+      await db.deleteFrom('agent_ssh_ports').where('agent_id', '=', agentId).execute()
+    },
+
+    async tagsOf(agentId: string): Promise<string[]> {
+      const rows = await db
+        .selectFrom('agent_tags')
+        .select('tag')
+        .where('agent_id', '=', agentId)
+        .orderBy('tag')
+        .execute()
+      return rows.map((row) => row.tag)
+    },
+    async addTags(agentId: string, tags: readonly string[]): Promise<void> {
+      if (tags.length === 0) return
+      await db
+        .insertInto('agent_tags')
+        .values(tags.map((tag) => ({ agent_id: agentId, tag })))
+        .onConflict((c) => c.columns(['agent_id', 'tag']).doNothing())
+        .execute()
+    },
+    async removeTags(agentId: string, tags: readonly string[]): Promise<void> {
+      if (tags.length === 0) return
+      await db
+        .deleteFrom('agent_tags')
+        .where('agent_id', '=', agentId)
+        .where('tag', 'in', [...tags])
+        .execute()
+    },
+
+    async addLeftover(leftover: Leftover, createdAt: string): Promise<void> {
+      const row = { ...leftover, volumes: JSON.stringify(leftover.volumes), created_at: createdAt }
+      await db.insertInto('agent_leftovers').values(row).execute()
+    },
+    async leftovers(): Promise<Leftover[]> {
+      const rows = await db.selectFrom('agent_leftovers').selectAll().orderBy('created_at').execute()
+      return rows.map(readLeftover)
+    },
+    async removeLeftover(id: string): Promise<void> {
+      await db.deleteFrom('agent_leftovers').where('id', '=', id).execute()
+    },
+  }
+}
+
+export type AgentStore = ReturnType<typeof agentStore>

@@ -1,0 +1,45 @@
+import type { HeartbeatState } from '@roost/contracts/agents/agent'
+import type { Heartbeat } from '@roost/contracts/agents/health'
+import type { Clock } from '../../kit/clock.ts'
+import type { Broadcast } from './broadcast.ts'
+
+export type LastBeat = { at: number; beat: Heartbeat }
+export type BeatState = { heartbeat_state: HeartbeatState; last_heartbeat_age_seconds: number | null }
+
+/** A beat comes every 5 seconds; four missed ones are a silence. */
+const aliveMs = 20_000
+
+/** The last sign of life of each agent, in memory, heard in this process or another. */
+export type Beats = {
+  record(agentId: string, beat: Heartbeat): void
+  last(agentId: string): LastBeat | null
+  stateOf(agentId: string): BeatState
+  forget(agentId: string): void
+}
+
+export function createBeats(clock: Pick<Clock, 'now'>, broadcast: Broadcast): Beats {
+  const beats = new Map<string, LastBeat>()
+  const keep = (agentId: string, beat: Heartbeat) => {
+    beats.set(agentId, { at: clock.now().getTime(), beat })
+  }
+  broadcast.on('beat', ({ agent_id, beat }) => keep(agent_id, beat))
+  return {
+    record(agentId, beat) {
+      keep(agentId, beat)
+      broadcast.send({ kind: 'beat', agent_id: agentId, beat })
+    },
+    last: (agentId) => beats.get(agentId) ?? null,
+    stateOf(agentId) {
+      const last = beats.get(agentId)
+      if (!last) return { heartbeat_state: 'unsupported', last_heartbeat_age_seconds: null }
+      const ageMs = Math.max(0, clock.now().getTime() - last.at)
+      return {
+        heartbeat_state: ageMs <= aliveMs ? 'alive' : 'stale',
+        last_heartbeat_age_seconds: Math.round(ageMs / 100) / 10,
+      }
+    },
+    forget: (agentId) => {
+      beats.delete(agentId)
+    },
+  }
+}

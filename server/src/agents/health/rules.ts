@@ -1,0 +1,107 @@
+import type { AgentStatus } from '@roost/contracts/agents/agent'
+import type { AgentActivity, AgentStats, ToolActivity } from '@roost/contracts/agents/health'
+
+type Named = { name: string; status: AgentStatus }
+type Sample = {
+  cpuPercent: number | null
+  memoryUsedBytes: number
+  memoryLimitBytes: number | null
+  networkRxBytes: number | null
+  networkTxBytes: number | null
+  sampledAt: string
+}
+type LastBeat = { at: number; beat: { memory_mb?: number } }
+
+/** What runs tell of an agent's work. */
+export type RunActivity = {
+  /** A run holds a slot now. */
+  busy: boolean
+  /** The latest tool calls, newest first. */
+  timeline: ToolActivity[]
+}
+
+const nothing = {
+  cpu_percent: null,
+  memory_used_bytes: null,
+  memory_limit_bytes: null,
+  memory_percent: null,
+  network_rx_bytes: null,
+  network_tx_bytes: null,
+  uptime_seconds: null,
+  age_seconds: null,
+}
+
+/** Figures of the sampler, else the memory that the agent tells itself; nulls unless it runs. */
+export function statsOf(
+  agent: Named & { started_at: string | null; memory: string },
+  sample: Sample | null,
+  beat: LastBeat | null,
+  now: Date,
+): AgentStats {
+  const base = { agent_name: agent.name, status: agent.status, ...nothing }
+  if (agent.status !== 'running') return base
+  const uptime_seconds = agent.started_at ? secondsSince(Date.parse(agent.started_at), now) : null
+  if (sample) {
+    return {
+      ...base,
+      uptime_seconds,
+      cpu_percent: rounded(sample.cpuPercent),
+      memory_used_bytes: sample.memoryUsedBytes,
+      memory_limit_bytes: sample.memoryLimitBytes,
+      memory_percent: percentOf(sample.memoryUsedBytes, sample.memoryLimitBytes),
+      network_rx_bytes: sample.networkRxBytes,
+      network_tx_bytes: sample.networkTxBytes,
+      age_seconds: secondsSince(Date.parse(sample.sampledAt), now),
+    }
+  }
+  if (beat?.beat.memory_mb === undefined) return { ...base, uptime_seconds }
+  const memory_used_bytes = Math.round(beat.beat.memory_mb * 1024 * 1024)
+  const memory_limit_bytes = bytesOf(agent.memory)
+  return {
+    ...base,
+    uptime_seconds,
+    memory_used_bytes,
+    memory_limit_bytes,
+    memory_percent: percentOf(memory_used_bytes, memory_limit_bytes),
+    age_seconds: secondsSince(beat.at, now),
+  }
+}
+
+export function activityReply(agent: Named, { busy, timeline }: RunActivity): AgentActivity {
+  const active = timeline.find((call) => call.status === 'running')
+  const tool_counts: Record<string, number> = {}
+  for (const call of timeline) tool_counts[call.tool] = (tool_counts[call.tool] ?? 0) + 1
+  const isUp = agent.status === 'running'
+  return {
+    agent_name: agent.name,
+    status: !isUp ? 'offline' : busy ? 'running' : 'idle',
+    active_tool:
+      active && isUp
+        ? { name: active.tool, input_summary: active.input_summary, started_at: active.started_at }
+        : null,
+    tool_counts,
+    timeline: timeline.slice(0, 100),
+    totals: {
+      calls: timeline.length,
+      duration_ms: timeline.reduce((sum, call) => sum + (call.duration_ms ?? 0), 0),
+      started_at: timeline.at(-1)?.started_at ?? null,
+    },
+  }
+}
+
+/** `4g` in bytes. */
+export function bytesOf(memory: string): number {
+  return Number.parseInt(memory, 10) * 1024 ** 3
+}
+
+function percentOf(used: number, limit: number | null): number | null {
+  return limit ? rounded((used / limit) * 100) : null
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 10) / 10
+}
+
+function secondsSince(ms: number, now: Date): number {
+  return Math.max(0, Math.round((now.getTime() - ms) / 100) / 10)
+}

@@ -1,0 +1,85 @@
+import type { RecreateReason } from '@roost/contracts/agents/agent'
+import type { StartReply } from '@roost/contracts/agents/lifecycle'
+import type { Loop } from '../../background/loops.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Agent, Directory } from '../directory/index.ts'
+import { createLifecycleHooks, type LifecycleHooks } from './hooks.ts'
+import { createLeftovers, type Leftovers } from './leftovers.ts'
+import { createLock, type Lock, type LockDeps } from './lock.ts'
+import { createMachine, type Machine, type MachineDeps } from './machine.ts'
+import { createObserve } from './observe.ts'
+import { createOperations } from './operations.ts'
+import { createRepair } from './repair.ts'
+import { recreateReasonsOf, wantedFor } from './rules.ts'
+import { createWatch } from './watch.ts'
+
+export type Lifecycle = {
+  /** Answers when the container runs. Throws `agent_not_found`, `agent_busy`, `container_engine_error`. */
+  start(agentId: string): Promise<StartReply>
+  stop(agentId: string): Promise<{ message: string }>
+  /** Why the next start makes a new container. */
+  recreateReasons(agent: Agent): RecreateReason[]
+  hooks: LifecycleHooks
+  /** For the registry, which makes and ends agents. */
+  lock: Lock
+  machine: Machine
+  leftovers: Leftovers
+  /** Compares all agents with the engine now. */
+  repair(signal?: AbortSignal): Promise<void>
+  loops: Loop[]
+  /** Begins to follow the engine's events, and brings every agent in line. */
+  open(): void
+  close(): Promise<void>
+}
+
+export type LifecycleDeps = Omit<MachineDeps, 'directory' | 'clock' | 'log'> & {
+  clock: Clock
+  log: Log
+  directory: Pick<Directory, 'changed' | 'everyRow'>
+  events: Pick<Outbox, 'append'>
+  leases: LockDeps['leases']
+  /** Undoes what identity made for an agent whose creation was cut off: its key. */
+  abandoned(tx: Tx, agentId: string): Promise<void>
+}
+
+export function createLifecycle(deps: LifecycleDeps): Lifecycle {
+  const { db, clock, log, directory, containers, events, images, leases } = deps
+  const hooks = createLifecycleHooks()
+  const lock = createLock({ leases, clock })
+  const machine = createMachine(deps)
+  const observe = createObserve({ db, clock, directory, events })
+  const operations = createOperations({ db, clock, directory, events, lock, machine, hooks })
+  const leftovers = createLeftovers({ db, clock, log, directory, machine })
+  const { abandoned } = deps
+  const repair = createRepair({
+    db,
+    clock,
+    log,
+    directory,
+    containers,
+    lock,
+    observe,
+    operations,
+    leftovers,
+    abandoned,
+  })
+  const watch = createWatch({ clock, log, directory, containers, observe, operations, repair })
+
+  return {
+    start: operations.start,
+    stop: operations.stop,
+    recreateReasons: (agent) =>
+      recreateReasonsOf(agent.applied, wantedFor(agent, images.tagFor(agent.runtime).version)),
+    hooks,
+    lock,
+    machine,
+    leftovers,
+    repair: repair.pass,
+    loops: [{ name: 'agents.repair', everySeconds: 60, run: repair.pass }],
+    open: watch.start,
+    close: watch.close,
+  }
+}

@@ -1,0 +1,168 @@
+import type { RecreateReason, Runtime } from '@roost/contracts/agents/agent'
+import type { Vault } from '../../foundation/vault/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { AgentImages } from '../../ports/agent-images/port.ts'
+import { ContainerError, type ContainerSpec, type Containers } from '../../ports/containers/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { type Agent, agentStore, type Directory, type Leftover } from '../directory/index.ts'
+import { plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
+import { containerSpec, volumeLabels, volumesOf } from './spec.ts'
+
+export type MachineOptions = { internalPort: number; tmpBytes: number; sshBind: string }
+
+export type MachineDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'info' | 'warn'>
+  directory: Pick<Directory, 'changed'>
+  containers: Containers
+  images: Pick<AgentImages, 'tagFor' | 'isReady' | 'ensure'>
+  vault: Pick<Vault, 'open'>
+  /** Folder of the local template an agent was made from; null when there is none (any more). */
+  templateFolder(template: string): Promise<{ name: string; folder: string } | null>
+  options: MachineOptions
+}
+
+/** What was done to bring an agent up; `at` is a time just before its container was started. */
+export type BroughtUp = { steps: Step[]; reason: RecreateReason | null; at: Date }
+
+/**
+ * One agent's container and volumes. Everything here is called by whoever holds the agent's lock, with the
+ * row as it is now, and may be called again after it failed half-way.
+ */
+export type Machine = {
+  /** Makes the container be there and run. */
+  bringUp(agent: Agent): Promise<BroughtUp>
+  /** Makes the container stand still; false when it did already. */
+  bringDown(agent: Agent, graceSeconds: number): Promise<boolean>
+  /** Removes the container; the volumes stay. */
+  takeAway(agent: Agent): Promise<void>
+  /** Removes what a deleted agent has left at the engine. */
+  clear(leftover: Leftover): Promise<void>
+}
+
+export const agentKeyContext = (agentId: string) => `agent-key:${agentId}`
+
+/** Building an image from nothing takes about a minute; this bounds a registry that hangs. */
+const imageDeadlineMs = 20 * 60_000
+export const stopGraceSeconds = 10
+
+export function createMachine(deps: MachineDeps): Machine {
+  const { db, clock, log, directory, containers, images, vault, options } = deps
+  type Work = { agent: Agent; containerId: string | null; graceSeconds: number }
+
+  /** A step without an executor does not compile. */
+  const executors: Record<Step, (work: Work) => Promise<void>> = {
+    stop: ({ containerId, graceSeconds }) =>
+      containerId === null ? Promise.resolve() : containers.stop(containerId, graceSeconds),
+
+    /** The row lets go first: the container's end is then not taken for a crash. */
+    remove: async (work) => {
+      await record(work.agent.id, { container_id: null, applied: null })
+      if (work.containerId !== null) await containers.remove(work.containerId)
+      work.containerId = null
+    },
+
+    create: async (work) => {
+      const { agent } = work
+      const image = images.tagFor(agent.runtime)
+      await ensureImage(agent.runtime)
+      const names = volumesOf(agent)
+      await containers.createVolume(names.workspace, volumeLabels(agent, 'workspace'))
+      await containers.createVolume(names.shared, volumeLabels(agent, 'shared'))
+      const sealed = await agentStore(db).sealedKey(agent.id)
+      if (sealed === null) throw new Fault('agent_not_found')
+      const [network, engine] = await Promise.all([containers.ensureNetwork(), containers.ping()])
+      const spec = containerSpec(
+        {
+          agent,
+          image,
+          agentKey: vault.open(sealed, agentKeyContext(agent.id)),
+          template: agent.template === null ? null : await deps.templateFolder(agent.template),
+        },
+        { ...options, kind: containers.kind, network, hostCpus: engine.cpus },
+      )
+      work.containerId = await createContainer(agent, spec)
+      const applied = wantedFor(agent, image.version)
+      await record(agent.id, { container_id: work.containerId, applied: JSON.stringify(applied) })
+    },
+
+    start: ({ containerId }) => (containerId === null ? Promise.resolve() : containers.start(containerId)),
+  }
+
+  async function record(agentId: string, patch: { container_id: string | null; applied: string | null }) {
+    await db.atomically(async (tx) => {
+      await agentStore(tx).update(agentId, patch)
+      directory.changed(tx, agentId)
+    })
+  }
+
+  async function ensureImage(runtime: Runtime): Promise<void> {
+    if (await images.isReady(runtime)) return
+    const tell = (text: string) => log.info({ runtime }, text)
+    await images.ensure(runtime, tell, AbortSignal.timeout(imageDeadlineMs))
+  }
+
+  /** A process that died between making and recording leaves a container under our name: it gives way. */
+  async function createContainer(agent: Agent, spec: ContainerSpec): Promise<string> {
+    try {
+      return (await containers.create(spec)).id
+    } catch (error) {
+      if (!(error instanceof ContainerError && error.fault === 'name_taken')) throw error
+      const present = (await containers.list()).find((state) => state.name === spec.name)
+      const ownerId = present?.labels['roost.agent-id']
+      if (!present || ownerId === undefined) throw error
+      const owner = ownerId === agent.id ? null : await agentStore(db).byId(ownerId)
+      if (owner) throw error
+      await containers.remove(present.id)
+      return (await containers.create(spec)).id
+    }
+  }
+
+  async function seenOf(agent: Agent): Promise<Seen> {
+    return agent.container_id === null ? null : containers.inspect(agent.container_id)
+  }
+
+  async function follow(todo: Step[], work: Work): Promise<void> {
+    for (const step of todo) await executors[step](work)
+  }
+
+  return {
+    async bringUp(agent) {
+      const seen = await seenOf(agent)
+      const wanted = wantedFor(agent, images.tagFor(agent.runtime).version)
+      const reasons = recreateReasonsOf(agent.applied, wanted)
+      const todo = plan({ desired: 'running', held: false, seen, reasons })
+      const work: Work = { agent, containerId: seen?.id ?? null, graceSeconds: stopGraceSeconds }
+      const upTo = todo.filter((step) => step !== 'start')
+      await follow(upTo, work)
+      const at = clock.now()
+      if (todo.includes('start')) await executors.start(work)
+      return { steps: todo, reason: todo.includes('remove') ? (reasons[0] ?? null) : null, at }
+    },
+
+    async bringDown(agent, graceSeconds) {
+      const seen = await seenOf(agent)
+      const todo = plan({ desired: 'stopped', held: false, seen, reasons: [] })
+      await follow(todo, { agent, containerId: seen?.id ?? null, graceSeconds })
+      return todo.length > 0
+    },
+
+    async takeAway(agent) {
+      const work: Work = { agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds }
+      await executors.remove(work)
+    },
+
+    async clear(leftover) {
+      const ids = leftover.container_id
+        ? [leftover.container_id]
+        : (await containers.list())
+            .filter((state) => state.labels['roost.agent-id'] === leftover.agent_id)
+            .map((state) => state.id)
+      for (const id of ids) await containers.remove(id)
+      for (const volume of leftover.volumes) await containers.removeVolume(volume)
+    },
+  }
+}

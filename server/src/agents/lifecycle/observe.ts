@@ -1,0 +1,126 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { exitsWithin, isRestartLoop, restartLoop } from './rules.ts'
+
+/** What was heard of a container, written to its agent's row. Every news may come twice, late, or never. */
+export type Observe = {
+  /** The container runs by itself again; false when that is old news. */
+  started(agent: Agent, at: string): Promise<boolean>
+  /** The container ended. `held`: for the last time, it now stays down. */
+  exited(agent: Agent, end: ContainerEnd): Promise<{ recorded: boolean; held: boolean }>
+}
+export type ContainerEnd = { at: string; exitCode: number | null; oomKilled: boolean }
+
+export type ObserveDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  directory: Pick<Directory, 'changed'>
+  events: Pick<Outbox, 'append'>
+}
+
+export function createObserve({ db, clock, directory, events }: ObserveDeps): Observe {
+  const named = (agent: Agent) => ({ agent_names: [agent.name], agent_ids: [agent.id] })
+
+  async function tellExit(tx: Tx, agent: Agent, end: ContainerEnd, loop: boolean): Promise<void> {
+    const facts = { exit_code: end.exitCode, oom_killed: end.oomKilled }
+    await events.append(
+      tx,
+      {
+        type: 'agent.exited',
+        ...named(agent),
+        fields: { event: 'agent_exited', data: { name: agent.name, ...facts }, ...facts },
+      },
+      clock.now(),
+    )
+    if (!loop) return
+    const fields = { exits: restartLoop.exits, window_seconds: restartLoop.windowSeconds, ...facts }
+    const event = { type: 'agent.restart_loop', ...named(agent), audience: 'admin' as const, fields }
+    await events.append(tx, event, clock.now())
+  }
+
+  return {
+    started: (agent, at) =>
+      db.atomically(async (tx) => {
+        // Only after an end by itself: a start that somebody asked for tells of itself.
+        const when = {
+          state: 'ready' as const,
+          desired: 'running' as const,
+          status: ['exited' as const],
+          held: false,
+          observedUntil: at,
+          ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
+        }
+        const patch = { status: 'running' as const, started_at: at, observed_at: at, ...noExit }
+        if (!(await agentStore(tx).move(agent.id, when, patch))) return false
+        await tellStarted(tx, events, agent, { recreated: false }, clock.now())
+        directory.changed(tx, agent.id)
+        return true
+      }),
+
+    exited: (agent, end) =>
+      db.atomically(async (tx) => {
+        const store = agentStore(tx)
+        const present = await store.byId(agent.id)
+        if (!present) return { recorded: false, held: false }
+        const recent = exitsWithin(present.recent_exits, end.at)
+        const held = isRestartLoop(recent)
+        const recorded = await store.move(
+          agent.id,
+          {
+            state: 'ready',
+            desired: 'running',
+            status: ['running', 'stopped'],
+            held: false,
+            observedUntil: end.at,
+            ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
+          },
+          {
+            status: 'exited',
+            observed_at: end.at,
+            exit_code: end.exitCode,
+            oom_killed: end.oomKilled ? 1 : 0,
+            recent_exits: JSON.stringify(recent),
+            held: held ? 1 : 0,
+          },
+        )
+        if (!recorded) return { recorded: false, held: false }
+        await tellExit(tx, agent, end, held)
+        directory.changed(tx, agent.id)
+        return { recorded: true, held }
+      }),
+  }
+}
+
+const noExit = { exit_code: null, oom_killed: 0 }
+
+/** The row after its container was started at `at`, unless it has ended since. True when that is news. */
+export async function settleRunning(
+  tx: Tx,
+  { id }: Pick<Agent, 'id'>,
+  at: string,
+  state: 'creating' | 'ready',
+): Promise<boolean> {
+  return agentStore(tx).move(
+    id,
+    { state, desired: 'running', status: ['stopped', 'exited'], observedUntil: at },
+    { state: 'ready', status: 'running', started_at: at, observed_at: at, ...noExit },
+  )
+}
+
+export async function tellStarted(
+  tx: Tx,
+  events: Pick<Outbox, 'append'>,
+  agent: Pick<Agent, 'id' | 'name'>,
+  { recreated }: { recreated: boolean },
+  now: Date,
+): Promise<void> {
+  const facts = { credentials_injection: 'nothing_to_inject', recreated }
+  const fields = { event: 'agent_started', data: { name: agent.name, ...facts }, ...facts }
+  await events.append(
+    tx,
+    { type: 'agent.started', agent_names: [agent.name], agent_ids: [agent.id], fields },
+    now,
+  )
+}

@@ -1,0 +1,133 @@
+import type { StartReply } from '@roost/contracts/agents/lifecycle'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { engineFault } from './faults.ts'
+import type { LifecycleHooks } from './hooks.ts'
+import type { Lock } from './lock.ts'
+import { type Machine, stopGraceSeconds } from './machine.ts'
+import { settleRunning, tellStarted } from './observe.ts'
+
+export type OperationDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  directory: Pick<Directory, 'changed'>
+  events: Pick<Outbox, 'append'>
+  lock: Lock
+  machine: Machine
+  hooks: LifecycleHooks
+}
+
+/** Start, stop, and what the repair loop does: each says what is wanted, then makes it so. */
+export function createOperations(deps: OperationDeps) {
+  const { db, clock, directory, events, lock, machine, hooks } = deps
+
+  async function start(agentId: string): Promise<StartReply> {
+    return lock.run(agentId, async () => {
+      const agent = await fresh(agentId)
+      if (agent.desired !== 'running' || agent.held || agent.recent_exits.length > 0) {
+        await wish(agent, { desired: 'running', held: 0, recent_exits: '[]' })
+      }
+      try {
+        const { steps, reason, recreated } = await up(agent)
+        return {
+          message:
+            steps.length > 0 ? `Agent ${agent.name} started.` : `Agent ${agent.name} is running already.`,
+          credentials_injection: 'nothing_to_inject',
+          credentials_result: null,
+          skills_injection: null,
+          recreated,
+          recreate_reason: reason,
+        }
+      } catch (error) {
+        // Whoever is told that it failed must not find it running later.
+        await wish(agent, { desired: agent.desired, held: agent.held ? 1 : 0 })
+        throw engineFault(error)
+      }
+    })
+  }
+
+  async function stop(agentId: string): Promise<{ message: string }> {
+    return lock.run(agentId, async () => {
+      const agent = await fresh(agentId)
+      if (agent.desired === 'running') {
+        await db.atomically(async (tx) => {
+          await agentStore(tx).update(agent.id, { desired: 'stopped', held: 0, recent_exits: '[]' })
+          await hooks.stopping(tx, agent, clock.now())
+          directory.changed(tx, agent.id)
+        })
+      }
+      try {
+        const stopped = await down(agent)
+        return {
+          message: stopped ? `Agent ${agent.name} stopped.` : `Agent ${agent.name} is stopped already.`,
+        }
+      } catch (error) {
+        throw engineFault(error)
+      }
+    })
+  }
+
+  /** Makes an agent be as its row says; for the repair loop. Null: somebody else is at it. */
+  async function bringInLine(agentId: string): Promise<boolean | null> {
+    return lock.tryRun(agentId, async () => {
+      const agent = await agentStore(db).byId(agentId)
+      if (agent?.state !== 'ready') return false
+      if (agent.desired === 'running' && !agent.held) return (await up(agent)).steps.length > 0
+      if (agent.desired === 'stopped') return down(agent)
+      // Held: it stays `exited`, and the engine must not start it again either.
+      return machine.bringDown(agent, 0)
+    })
+  }
+
+  /** With the lock held and `desired` running. */
+  async function up(agent: Agent) {
+    const { steps, reason, at } = await machine.bringUp(agent)
+    const recreated = steps.includes('create')
+    await db.atomically(async (tx) => {
+      if (!(await settleRunning(tx, agent, timestamp(at), 'ready'))) return
+      await tellStarted(tx, events, agent, { recreated }, clock.now())
+      directory.changed(tx, agent.id)
+    })
+    return { steps, reason, recreated }
+  }
+
+  /** With the lock held and `desired` stopped. */
+  async function down(agent: Agent): Promise<boolean> {
+    await machine.bringDown(agent, stopGraceSeconds)
+    return db.atomically(async (tx) => settleStopped(tx, agent))
+  }
+
+  async function settleStopped(tx: Tx, agent: Agent): Promise<boolean> {
+    const patch = { status: 'stopped' as const, observed_at: timestamp(clock.now()), started_at: null }
+    const when = { desired: 'stopped' as const, status: ['running' as const, 'exited' as const] }
+    if (!(await agentStore(tx).move(agent.id, when, patch))) return false
+    const fields = { event: 'agent_stopped', data: { name: agent.name } }
+    const event = { type: 'agent.stopped', agent_names: [agent.name], agent_ids: [agent.id], fields }
+    await events.append(tx, event, clock.now())
+    directory.changed(tx, agent.id)
+    return true
+  }
+
+  async function wish(
+    agent: Agent,
+    patch: { desired: 'running' | 'stopped'; held: number; recent_exits?: string },
+  ): Promise<void> {
+    await db.atomically(async (tx) => {
+      await agentStore(tx).update(agent.id, patch)
+      directory.changed(tx, agent.id)
+    })
+  }
+
+  async function fresh(agentId: string): Promise<Agent> {
+    const agent = await agentStore(db).byId(agentId)
+    if (agent?.state !== 'ready') throw new Fault('agent_not_found')
+    return agent
+  }
+
+  return { start, stop, bringInLine }
+}
+
+export type Operations = ReturnType<typeof createOperations>

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  exitsWithin,
+  isRestartLoop,
+  type Made,
+  plan,
+  recreateReasonsOf,
+  type Seen,
+  type Step,
+  wantedFor,
+} from './rules.ts'
+
+const running: Seen = { id: 'c', status: 'running' }
+const stopped: Seen = { id: 'c', status: 'stopped' }
+const created: Seen = { id: 'c', status: 'created' }
+
+const cases: [string, Parameters<typeof plan>[0], Step[]][] = [
+  ['nothing there', { desired: 'running', held: false, seen: null, reasons: [] }, ['create', 'start']],
+  ['never started', { desired: 'running', held: false, seen: created, reasons: [] }, ['start']],
+  ['standing still', { desired: 'running', held: false, seen: stopped, reasons: [] }, ['start']],
+  ['runs already', { desired: 'running', held: false, seen: running, reasons: [] }, []],
+  [
+    'standing still and out of date',
+    { desired: 'running', held: false, seen: stopped, reasons: ['resources'] },
+    ['remove', 'create', 'start'],
+  ],
+  ['runs and out of date', { desired: 'running', held: false, seen: running, reasons: ['runtime'] }, []],
+  ['to be stopped', { desired: 'stopped', held: false, seen: running, reasons: [] }, ['stop']],
+  ['stopped already', { desired: 'stopped', held: false, seen: stopped, reasons: ['runtime'] }, []],
+  ['stopped, never started', { desired: 'stopped', held: false, seen: created, reasons: [] }, []],
+  ['stopped, none there', { desired: 'stopped', held: false, seen: null, reasons: [] }, []],
+  [
+    'held down, the engine restarted it',
+    { desired: 'running', held: true, seen: running, reasons: [] },
+    ['stop'],
+  ],
+  ['held down', { desired: 'running', held: true, seen: stopped, reasons: [] }, []],
+  ['held down, none there', { desired: 'running', held: true, seen: null, reasons: [] }, []],
+]
+for (const [title, wanted, steps] of cases) {
+  test(`plan: ${title} → ${steps.join(', ') || 'nothing'}`, () => assert.deepEqual(plan(wanted), steps))
+}
+
+const made: Made = {
+  cpu: '2',
+  memory: '4g',
+  full_capabilities: false,
+  runtime: 'claude-code',
+  agent_key_id: 'k1',
+  image_version: 'v1',
+  folders: ['a', 'b'],
+}
+const reasons: [Partial<Made>, string[]][] = [
+  [{}, []],
+  [{ cpu: '4' }, ['resources']],
+  [{ memory: '8g' }, ['resources']],
+  [{ full_capabilities: true }, ['capabilities']],
+  [{ runtime: 'gemini-cli', image_version: 'v2' }, ['runtime']],
+  [{ agent_key_id: 'k2' }, ['agent_key']],
+  [{ image_version: 'v2' }, ['image_version']],
+  [{ folders: ['b', 'a'] }, []],
+  [{ folders: ['a'] }, ['shared_folders']],
+  [{ cpu: '4', agent_key_id: 'k2', image_version: 'v2' }, ['resources', 'agent_key', 'image_version']],
+]
+for (const [change, expected] of reasons) {
+  test(`recreate because of ${JSON.stringify(change)}: ${expected.join(', ') || 'no'}`, () => {
+    assert.deepEqual(recreateReasonsOf(made, { ...made, ...change }), expected)
+  })
+}
+test('without a container there is nothing to recreate', () => {
+  assert.deepEqual(recreateReasonsOf(null, made), [])
+})
+test('what is wanted is the row and the image of now', () => {
+  assert.deepEqual(wantedFor(made, 'v9'), { ...made, image_version: 'v9', folders: [] })
+})
+
+test('five ends within ten minutes are a restart loop, four are not', () => {
+  const at = (minute: number) => new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString()
+  const four = [0, 1, 2].reduce((recent, minute) => exitsWithin(recent, at(minute)), exitsWithin([], at(0)))
+  assert.equal(isRestartLoop(four), false)
+  assert.equal(isRestartLoop(exitsWithin(four, at(9))), true)
+  assert.equal(isRestartLoop(exitsWithin(four, at(11))), false)
+})

@@ -1,0 +1,76 @@
+import type { RecreateReason } from '@roost/contracts/agents/agent'
+
+/** What a container was made with, or would be. */
+export type Made = {
+  cpu: string
+  memory: string
+  full_capabilities: boolean
+  runtime: string
+  agent_key_id: string | null
+  image_version: string
+  folders: string[]
+}
+
+/** The agent's container as the engine shows it; null when there is none. */
+export type Seen = { id: string; status: 'created' | 'running' | 'stopped' } | null
+
+export const steps = ['stop', 'remove', 'create', 'start'] as const
+export type Step = (typeof steps)[number]
+
+/**
+ * What makes what is seen into what is wanted. A container that runs is left alone: what only a new one can
+ * take waits for the next start.
+ */
+export function plan(wanted: {
+  desired: 'running' | 'stopped'
+  /** Kept down because it ended too often. */
+  held: boolean
+  seen: Seen
+  /** Why the container must be made anew; empty when it may be kept. */
+  reasons: readonly RecreateReason[]
+}): Step[] {
+  const { desired, held, seen, reasons } = wanted
+  if (desired === 'stopped' || held) return seen?.status === 'running' ? ['stop'] : []
+  if (!seen) return ['create', 'start']
+  if (seen.status === 'running') return []
+  return reasons.length > 0 ? ['remove', 'create', 'start'] : ['start']
+}
+
+type Wanting = Omit<Made, 'image_version' | 'folders'>
+
+/** What a container made now would be made with. */
+export function wantedFor(agent: Wanting, imageVersion: string): Made {
+  const { cpu, memory, full_capabilities, runtime, agent_key_id } = agent
+  return { cpu, memory, full_capabilities, runtime, agent_key_id, image_version: imageVersion, folders: [] }
+}
+
+/** Why the container must be made anew at the next start; empty while there is none. */
+export function recreateReasonsOf(applied: Made | null, wanted: Made): RecreateReason[] {
+  if (!applied) return []
+  const reasons: RecreateReason[] = []
+  if (applied.cpu !== wanted.cpu || applied.memory !== wanted.memory) reasons.push('resources')
+  if (applied.full_capabilities !== wanted.full_capabilities) reasons.push('capabilities')
+  if (applied.runtime !== wanted.runtime) reasons.push('runtime')
+  if (applied.agent_key_id !== wanted.agent_key_id) reasons.push('agent_key')
+  if (applied.folders.toSorted().join('\n') !== wanted.folders.toSorted().join('\n')) {
+    reasons.push('shared_folders')
+  }
+  // Another runtime has another image, which is no reason of its own.
+  if (applied.runtime === wanted.runtime && applied.image_version !== wanted.image_version) {
+    reasons.push('image_version')
+  }
+  return reasons
+}
+
+/** So many ends by itself within this time, and it stays down until somebody starts it. */
+export const restartLoop = { exits: 5, windowSeconds: 600 }
+
+/** The ends that still count when one more happened at `at`, that one included. */
+export function exitsWithin(recent: readonly string[], at: string): string[] {
+  const from = Date.parse(at) - restartLoop.windowSeconds * 1000
+  return [...recent.filter((exit) => Date.parse(exit) > from), at].slice(-restartLoop.exits)
+}
+
+export function isRestartLoop(recent: readonly string[]): boolean {
+  return recent.length >= restartLoop.exits
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ContainerOptions, containerSpec, type SpecInput } from './spec.ts'
+
+const input: SpecInput = {
+  agent: {
+    id: 'id1',
+    name: 'renamed',
+    type: 'business-assistant',
+    volume_base: 'first-a1b2c3',
+    port: 2225,
+    runtime: 'claude-code',
+    runtime_model: null,
+    template_model: 'sonnet',
+    cpu: '8',
+    memory: '4g',
+    full_capabilities: false,
+    created: '2030-01-01T00:00:00.000Z',
+    template: 'local:business-assistant',
+    github_repo: null,
+    source_branch: null,
+  },
+  image: { image: 'roost-agent:x', version: 'abc' },
+  agentKey: 'svc_mcp_key',
+  template: { name: 'business-assistant', folder: '/srv/templates/business-assistant' },
+}
+const options: ContainerOptions = {
+  kind: 'docker',
+  network: { hostAddress: { type: 'tcp', address: '172.30.0.1' }, platformUrlHost: '172.30.0.1' },
+  internalPort: 8001,
+  tmpBytes: 512,
+  sshBind: '127.0.0.1',
+  hostCpus: 4,
+}
+
+test('a container carries its name, its own volumes, its key and nothing of a provider', () => {
+  const spec = containerSpec(input, options)
+  assert.equal(spec.name, 'agent-renamed')
+  assert.deepEqual(spec.mounts, [
+    { type: 'volume', volume: 'agent-first-a1b2c3-workspace', target: '/home/developer' },
+    { type: 'volume', volume: 'agent-first-a1b2c3-shared', target: '/home/developer/shared-out' },
+    { type: 'bind', source: '/srv/templates/business-assistant', target: '/template', readOnly: true },
+  ])
+  assert.deepEqual(spec.env, {
+    AGENT_NAME: 'renamed',
+    AGENT_TYPE: 'business-assistant',
+    AGENT_RUNTIME: 'claude-code',
+    AGENT_RUNTIME_MODEL: 'sonnet',
+    TEMPLATE_NAME: 'business-assistant',
+    ROOST_LINK_URL: 'ws://172.30.0.1:8001/link',
+    ROOST_BROKER_URL: 'http://172.30.0.1:8001/broker',
+    ROOST_MCP_URL: 'http://172.30.0.1:8001/mcp',
+    ROOST_AGENT_KEY: 'svc_mcp_key',
+    ROOST_IMAGE_VERSION: 'abc',
+    TMPDIR: '/home/developer/.tmp',
+  })
+  assert.deepEqual(Object.keys(spec.labels).sort(), [
+    'roost.agent-id',
+    'roost.agent-name',
+    'roost.agent-type',
+    'roost.cpu',
+    'roost.created',
+    'roost.full-capabilities',
+    'roost.image-version',
+    'roost.memory',
+    'roost.platform',
+    'roost.runtime',
+    'roost.ssh-port',
+    'roost.template',
+  ])
+  assert.ok(!Object.values(spec.labels).includes('svc_mcp_key'))
+})
+
+test('CPU above the host is applied as the host has it; memory and processes are bounded', () => {
+  const spec = containerSpec(input, options)
+  assert.equal(spec.cpus, 4)
+  assert.equal(spec.memoryBytes, 4 * 1024 ** 3)
+  assert.equal(spec.maxProcesses, 2048)
+  assert.deepEqual(spec.ssh, { bind: '127.0.0.1', port: 2225 })
+})
+
+test('without a port there is no SSH', () => {
+  assert.equal(containerSpec({ ...input, agent: { ...input.agent, port: 0 } }, options).ssh, null)
+})
+
+test('in a sandbox the platform is behind a port of loopback', () => {
+  const { env } = containerSpec(input, { ...options, kind: 'sandbox' })
+  assert.equal(env.ROOST_LINK_URL, 'ws://127.0.0.1:8001/link')
+  assert.equal(env.ROOST_GATEWAY_PORT, '8001')
+})
+
+test('an IPv6 gateway is written as an address in a URL', () => {
+  const network = { ...options.network, platformUrlHost: 'fd00::1' }
+  assert.equal(containerSpec(input, { ...options, network }).env.ROOST_LINK_URL, 'ws://[fd00::1]:8001/link')
+})

@@ -1,0 +1,121 @@
+import type { AgentsNetwork, ContainerSpec, Mount } from '../../ports/containers/port.ts'
+import type { Agent } from '../directory/index.ts'
+
+/** What every container of this installation has in common. */
+export type ContainerOptions = {
+  kind: 'docker' | 'sandbox' | 'fake'
+  network: AgentsNetwork
+  internalPort: number
+  tmpBytes: number
+  sshBind: string
+  /** CPUs of the host; more are never given. */
+  hostCpus: number
+}
+
+export type SpecInput = {
+  agent: Pick<
+    Agent,
+    | 'id'
+    | 'name'
+    | 'type'
+    | 'volume_base'
+    | 'port'
+    | 'runtime'
+    | 'runtime_model'
+    | 'template_model'
+    | 'cpu'
+    | 'memory'
+    | 'full_capabilities'
+    | 'created'
+    | 'template'
+    | 'github_repo'
+    | 'source_branch'
+  >
+  image: { image: string; version: string }
+  /** The agent's own key; it is worth something only at the platform. */
+  agentKey: string
+  /** Folder of a local template; null for none. */
+  template: { name: string; folder: string } | null
+}
+
+export const maxProcesses = 2048
+const home = '/home/developer'
+
+export function containerName(agentName: string): string {
+  return `agent-${agentName}`
+}
+
+export function volumesOf(agent: Pick<Agent, 'volume_base'>): { workspace: string; shared: string } {
+  return { workspace: `agent-${agent.volume_base}-workspace`, shared: `agent-${agent.volume_base}-shared` }
+}
+
+export function containerSpec(input: SpecInput, options: ContainerOptions): ContainerSpec {
+  const { agent, image } = input
+  return {
+    name: containerName(agent.name),
+    image: image.image,
+    labels: {
+      'roost.platform': 'agent',
+      'roost.agent-id': agent.id,
+      'roost.agent-name': agent.name,
+      'roost.agent-type': agent.type,
+      'roost.ssh-port': String(agent.port),
+      'roost.cpu': agent.cpu,
+      'roost.memory': agent.memory,
+      'roost.created': agent.created,
+      'roost.template': agent.template ?? '',
+      'roost.runtime': agent.runtime,
+      'roost.full-capabilities': String(agent.full_capabilities),
+      'roost.image-version': image.version,
+    },
+    env: environment(input, options),
+    cpus: Math.min(Number(agent.cpu), options.hostCpus),
+    memoryBytes: Number.parseInt(agent.memory, 10) * 1024 ** 3,
+    maxProcesses,
+    tmpBytes: options.tmpBytes,
+    fullCapabilities: agent.full_capabilities,
+    mounts: mounts(input),
+    ssh: agent.port > 0 ? { bind: options.sshBind, port: agent.port } : null,
+  }
+}
+
+/** No provider key and no git token: both stay in the platform. */
+function environment(input: SpecInput, options: ContainerOptions): Record<string, string> {
+  const { agent, image, template, agentKey } = input
+  const { internalPort, network, kind } = options
+  // A sandbox has no way to the host but a socket, which its forwarder offers on loopback.
+  const host = kind === 'sandbox' ? '127.0.0.1' : network.platformUrlHost
+  const at = `${host.includes(':') ? `[${host}]` : host}:${internalPort}`
+  const model = agent.runtime_model ?? agent.template_model
+  return {
+    AGENT_NAME: agent.name,
+    AGENT_TYPE: agent.type,
+    AGENT_RUNTIME: agent.runtime,
+    ...(model ? { AGENT_RUNTIME_MODEL: model } : {}),
+    ...(template ? { TEMPLATE_NAME: template.name } : {}),
+    ROOST_LINK_URL: `ws://${at}/link`,
+    ROOST_BROKER_URL: `http://${at}/broker`,
+    ROOST_MCP_URL: `http://${at}/mcp`,
+    ROOST_AGENT_KEY: agentKey,
+    ROOST_IMAGE_VERSION: image.version,
+    TMPDIR: `${home}/.tmp`,
+    ...(kind === 'sandbox' ? { ROOST_GATEWAY_PORT: String(internalPort) } : {}),
+    ...(agent.github_repo ? { GITHUB_REPO: agent.github_repo } : {}),
+    ...(agent.source_branch ? { GIT_SOURCE_BRANCH: agent.source_branch } : {}),
+  }
+}
+
+function mounts({ agent, template }: SpecInput): Mount[] {
+  const volumes = volumesOf(agent)
+  const list: Mount[] = [
+    { type: 'volume', volume: volumes.workspace, target: home },
+    { type: 'volume', volume: volumes.shared, target: `${home}/shared-out` },
+  ]
+  if (template) list.push({ type: 'bind', source: template.folder, target: '/template', readOnly: true })
+  return list
+}
+
+/** Labels of the two volumes, so that they can be told apart and found by name. */
+export function volumeLabels(agent: Pick<Agent, 'name'>, kind: 'workspace' | 'shared') {
+  return { 'roost.platform': `agent-${kind}`, 'roost.agent-name': agent.name }
+}

@@ -1,0 +1,113 @@
+import type { Clock } from '../../kit/clock.ts'
+import type { ContainerEvent, Containers } from '../../ports/containers/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Agent, Directory } from '../directory/index.ts'
+import type { ContainerEnd, Observe } from './observe.ts'
+import type { Operations } from './operations.ts'
+import { type Repair, restartGraceMs } from './repair.ts'
+
+/** Follows the engine's events for as long as the process lives. */
+export type Watch = {
+  start(): void
+  /** Resolves when everything that was heard is dealt with. */
+  close(): Promise<void>
+}
+
+export type WatchDeps = {
+  clock: Pick<Clock, 'wait'>
+  log: Pick<Log, 'warn'>
+  directory: Pick<Directory, 'everyRow'>
+  containers: Pick<Containers, 'events'>
+  observe: Observe
+  operations: Pick<Operations, 'bringInLine'>
+  repair: Repair
+}
+
+export function createWatch(deps: WatchDeps): Watch {
+  const { clock, log, directory, containers, observe, operations, repair } = deps
+  const ending = new AbortController()
+  const tasks = new Set<Promise<void>>()
+  let following: Promise<void> = Promise.resolve()
+  let passing: Promise<void> | null = null
+  let passAgain = false
+
+  function inBackground(what: string, work: () => Promise<unknown>): void {
+    const task = work()
+      .then(() => {})
+      .catch((error: unknown) => log.warn({ err: error }, what))
+      .finally(() => tasks.delete(task))
+    tasks.add(task)
+  }
+
+  /** One pass at a time; a resync during a pass asks for one more. */
+  function requestPass(): void {
+    if (passing) {
+      passAgain = true
+      return
+    }
+    inBackground('comparing agents with the engine failed; it is repeated', async () => {
+      try {
+        do {
+          passAgain = false
+          passing = repair.pass(ending.signal)
+          await passing
+        } while (passAgain && !ending.signal.aborted)
+      } finally {
+        passing = null
+      }
+    })
+  }
+
+  async function agentOf(containerId: string): Promise<Agent | null> {
+    const agents = await directory.everyRow()
+    return agents.find((agent) => agent.container_id === containerId) ?? null
+  }
+
+  async function onEnd(containerId: string, end: ContainerEnd): Promise<void> {
+    const agent = await agentOf(containerId)
+    if (!agent) return
+    const { recorded, held } = await observe.exited(agent, end)
+    if (!recorded) return
+    inBackground('an agent that ended could not be brought in line', async () => {
+      if (!held) await clock.wait(restartGraceMs, ending.signal)
+      if (!ending.signal.aborted) await operations.bringInLine(agent.id)
+    })
+  }
+
+  async function handle(event: ContainerEvent): Promise<void> {
+    switch (event.type) {
+      case 'resync':
+        return requestPass()
+      case 'started': {
+        const agent = await agentOf(event.id)
+        if (agent) await observe.started(agent, event.at)
+        return
+      }
+      case 'exited':
+        return onEnd(event.id, event)
+      case 'removed':
+        return onEnd(event.id, { at: event.at, exitCode: null, oomKilled: false })
+    }
+  }
+
+  return {
+    start() {
+      following = (async () => {
+        for await (const event of containers.events(ending.signal)) {
+          // What one event brings about must not end the following of the others.
+          await handle(event).catch((error: unknown) =>
+            log.warn(
+              { err: error, event: event.type },
+              'an event of the container engine was not dealt with',
+            ),
+          )
+        }
+      })().catch((error: unknown) => log.warn({ err: error }, "the container engine's events have ended"))
+    },
+    async close() {
+      ending.abort()
+      await following
+      await Promise.all(tasks)
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import type { Caller, Relation } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Agent, Directory } from '../directory/index.ts'
+import { relationOf } from './rules.ts'
+
+export type Reached = { agent: Agent; relation: Relation }
+
+export type Reach = {
+  /**
+   * The agent and how the caller stands to it. Null: there is none of this name, or none that the caller
+   * can reach; the two look alike to it. Throws `agent_not_permitted` for an agent key that lacks the
+   * matrix edge to an agent of its own owner.
+   */
+  reach(caller: Caller, agentName: string): Promise<Reached | null>
+  /** All that the caller can reach, the newest first. */
+  reachable(caller: Caller): Promise<Reached[]>
+  /** Names of the agents that a caller reaches, for socket subscriptions; `['*']` for admins. */
+  reachableNames(caller: Caller): Promise<string[]>
+}
+
+export type ReachDeps = {
+  directory: Pick<Directory, 'all' | 'byName'>
+  /** Ids of the agents that this agent may call, by the permissions matrix. */
+  permittedTargets(agentId: string): Promise<ReadonlySet<string>>
+}
+
+const none: ReadonlySet<string> = new Set()
+
+export function createReach({ directory, permittedTargets }: ReachDeps): Reach {
+  const permittedOf = async (caller: Caller) =>
+    caller.kind === 'key' && caller.key.scope === 'agent' && caller.key.agent_id !== null
+      ? permittedTargets(caller.key.agent_id)
+      : none
+
+  async function reachable(caller: Caller): Promise<Reached[]> {
+    const permitted = await permittedOf(caller)
+    const reached: Reached[] = []
+    for (const agent of await directory.all()) {
+      const relation = relationOf(caller, agent, permitted)
+      if (relation) reached.push({ agent, relation })
+    }
+    return reached
+  }
+
+  return {
+    async reach(caller, agentName) {
+      const agent = await directory.byName(agentName)
+      if (!agent) return null
+      const relation = relationOf(caller, agent, await permittedOf(caller))
+      if (relation) return { agent, relation }
+      if (caller.kind === 'key' && caller.key.scope === 'agent' && agent.owner_id === caller.user.id) {
+        throw new Fault('agent_not_permitted')
+      }
+      return null
+    },
+    reachable,
+    async reachableNames(caller) {
+      const isAdmin =
+        caller.kind !== 'anonymous' &&
+        caller.user.role === 'admin' &&
+        !(caller.kind === 'key' && (caller.key.scope === 'agent' || caller.key.scope === 'connector'))
+      if (isAdmin) return ['*']
+      return (await reachable(caller)).map(({ agent }) => agent.name)
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { openAgents } from '../test/world.ts'
+
+forEachDialect((_name, open) => {
+  test('200 a created agent runs, with the defaults, its own key and volumes', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person()
+    const reply = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    assert.equal(reply.status, 200, JSON.stringify(reply.json))
+    const { name, status, port, runtime, resources, owner: named, is_owner, type } = reply.json
+    assert.deepEqual(
+      { name, status, port, runtime, resources, named, is_owner, type },
+      {
+        name: 'helper',
+        status: 'running',
+        port: 2222,
+        runtime: 'claude-code',
+        resources: { cpu: '2', memory: '4g' },
+        named: owner.username,
+        is_owner: true,
+        type: 'business-assistant',
+      },
+    )
+    const [state] = await world.containers.list()
+    assert.equal(state?.name, 'agent-helper')
+    assert.equal(state?.status, 'running')
+    assert.equal(state?.id, reply.json.container_id)
+    assert.equal((await world.containers.listVolumes()).length, 2)
+    const { id } = await world.row('helper')
+    const caller = await world.identity.keys.verifyKey(await world.agentKey(id))
+    assert.equal(caller?.key.scope, 'agent')
+    assert.equal(caller?.key.agent_id, id)
+    assert.deepEqual(await world.eventTypes(), ['agent.created'])
+    const details = await world.request(owner.key, 'GET', '/api/agents/helper')
+    assert.equal(details.json.needs_recreate, false)
+    assert.equal(details.json.execution_timeout_seconds, 3600)
+    assert.equal(details.json.can_delete, true)
+  })
+
+  test('409 of twenty creations of one name: one wins, and the others leave nothing', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person('admin')
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => world.request(owner.key, 'POST', '/api/agents', { name: 'wanted' })),
+    )
+    const statuses = replies.map((reply) => reply.status).sort()
+    assert.deepEqual(statuses, [200, ...Array.from({ length: 19 }, () => 409)])
+    assert.ok(replies.every((reply) => reply.status === 200 || reply.json.error === 'agent_exists'))
+    assert.equal((await world.containers.list()).length, 1)
+    assert.equal((await world.containers.listVolumes()).length, 2)
+  })
+
+  test('twenty creations at once get twenty ports; when the range is used up, 0', async () => {
+    await using world = await openAgents(await open(), { sshPorts: { first: 2222, last: 2236 } })
+    const owner = await world.person('admin')
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        world.request(owner.key, 'POST', '/api/agents', { name: `many-${index}` }),
+      ),
+    )
+    const ports = replies.map((reply) => reply.json.port as number)
+    assert.deepEqual(new Set(ports.filter((port) => port > 0)).size, 15)
+    assert.equal(ports.filter((port) => port === 0).length, 5)
+  })
+
+  test('403 the quota holds when creations race', async () => {
+    await using world = await openAgents(await open(), { quota: 3 })
+    const owner = await world.person('creator')
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        world.request(owner.key, 'POST', '/api/agents', { name: `own-${index}` }),
+      ),
+    )
+    assert.equal(replies.filter((reply) => reply.status === 200).length, 3)
+    assert.ok(replies.every((reply) => reply.status === 200 || reply.json.error === 'agent_quota_exceeded'))
+  })
+
+  for (const call of ['createVolume', 'create', 'start', 'ensureNetwork'] as const) {
+    test(`500 container_engine_error: a failing ${call} leaves nothing, and the name is free`, async () => {
+      await using world = await openAgents(await open())
+      const owner = await world.person()
+      world.engine.failNext(call, 'engine_fault')
+      const body = { name: 'unlucky', template: 'business-assistant', tags: ['one'] }
+      const reply = await world.request(owner.key, 'POST', '/api/agents', body)
+      assert.equal(reply.status, 500)
+      assert.equal(reply.json.error, 'container_engine_error')
+      await world.assertNothingLeft()
+      assert.equal((await world.request(owner.key, 'GET', '/api/agents/unlucky')).status, 404)
+      assert.deepEqual(await world.eventTypes(), [])
+      assert.equal((await world.request(owner.key, 'POST', '/api/agents', body)).status, 200)
+    })
+  }
+
+  test('a hook that fails undoes the creation', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person()
+    world.area.hooks.onCreated(async () => {
+      throw new Error('no schedules today')
+    })
+    const reply = await world.request(owner.key, 'POST', '/api/agents', { name: 'hooked' })
+    assert.equal(reply.status, 500)
+    assert.equal(reply.json.error, 'internal_error')
+    await world.assertNothingLeft()
+  })
+})

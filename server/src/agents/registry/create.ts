@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto'
+import { defaultAgentType, type Resources } from '@roost/contracts/agents/agent'
+import type { CreateAgent, CreatedAgent } from '@roost/contracts/agents/registry'
+import { parseModelOverride } from '@roost/contracts/kit/model'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Vault } from '../../foundation/vault/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import type { Keys } from '../../identity/keys/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import { ContainerError } from '../../ports/containers/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { type Agent, type AgentsTable, agentStore, type Directory } from '../directory/index.ts'
+import { agentKeyContext, engineFault, type Lifecycle, settleRunning } from '../lifecycle/index.ts'
+import type { ResolvedTemplate, Templates } from '../templates/index.ts'
+import type { RegistryHooks } from './hooks.ts'
+import {
+  agentExists,
+  distinct,
+  lowestFreePort,
+  type PortRange,
+  refuseOverQuota,
+  refuseReservedName,
+  requireModel,
+  resourcesFor,
+  tagChange,
+  templateTags,
+} from './rules.ts'
+import { rowOf } from './view.ts'
+
+export type CreateDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'warn'>
+  directory: Pick<Directory, 'changed'>
+  events: Pick<Outbox, 'append'>
+  vault: Pick<Vault, 'seal'>
+  keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
+  templates: Pick<Templates, 'resolve'>
+  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'leftovers'>
+  hooks: RegistryHooks
+  sshPorts: PortRange
+  /** Agents that a creator may own; 0 means unlimited. */
+  agentQuota(): Promise<number>
+  /** Of agents whose creator named none. */
+  defaultResources(): Promise<Resources>
+}
+
+/**
+ * Makes an agent in the fixed order: name, uniqueness, quota, template, port, key, volumes, container. A
+ * failure after the row exists removes everything it made; a process that dies half-way leaves a row in
+ * state `creating` that the repair loop removes.
+ */
+export function createCreate(deps: CreateDeps) {
+  const { db, clock, log, directory, events, vault, keys, templates, lifecycle, hooks, sshPorts } = deps
+
+  async function create(caller: SignedIn, body: CreateAgent): Promise<CreatedAgent> {
+    refuseReservedName(body.name)
+    const model = requireModel(body.runtime_model)
+    tagChange(caller, [], distinct(body.tags ?? []))
+    const store = agentStore(db)
+    if (await store.byName(body.name)) throw agentExists(body.name)
+    const quota = await deps.agentQuota()
+    refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
+    const template = await resolveTemplate(body)
+    const resources = resourcesFor(body.resources, template?.file.resources, await deps.defaultResources())
+    const wanted = rowFor(caller, body, { model, template, resources, now: clock.now() })
+    const tags = distinct([...(body.tags ?? []), ...templateTags(template?.file.tags ?? [])])
+
+    return lifecycle.lock.run(wanted.id, async () => {
+      const agent = await inOwnersTurn(caller, quota, () =>
+        db.atomically((tx) => register(tx, caller, wanted, tags, quota)),
+      )
+      try {
+        const { made, facts } = await bringToLife(agent, caller, template)
+        return {
+          ...rowOf(made, 'owner'),
+          missing_credentials: (template?.required ?? []).map(({ name }) => name),
+          schedules_created: facts.schedules_created,
+          schedule_errors: template?.scheduleErrors ?? [],
+          warnings: facts.warnings,
+        }
+      } catch (error) {
+        await undo(agent.id).catch((failure: unknown) => {
+          log.warn(
+            { err: failure, agent: agent.name },
+            'a creation could not be undone yet; it is tried again',
+          )
+        })
+        throw engineFault(error)
+      }
+    })
+  }
+
+  /** Two creations that count at once would both find room under the quota. */
+  function inOwnersTurn<T>(caller: SignedIn, quota: number, work: () => Promise<T>): Promise<T> {
+    const isBound = caller.user.role !== 'admin' && quota > 0
+    return isBound ? lifecycle.lock.run(`of-owner:${caller.user.id}`, work) : work()
+  }
+
+  async function resolveTemplate(body: CreateAgent): Promise<ResolvedTemplate | null> {
+    const branch = body.source_branch ? `@${body.source_branch}` : ''
+    const named = body.template ?? (body.github_repo ? `github:${body.github_repo}${branch}` : null)
+    return named === null ? null : templates.resolve(named)
+  }
+
+  /** The row, the port and the key, or nothing: of twenty with one name one gets here. */
+  async function register(
+    tx: Tx,
+    caller: SignedIn,
+    wanted: AgentsTable,
+    tags: string[],
+    quota: number,
+  ): Promise<Agent> {
+    const store = agentStore(tx)
+    refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
+    if (!(await store.insert(wanted))) throw agentExists(wanted.name)
+    const port = await claimPort(tx, wanted.id, new Set())
+    const { id, key } = await keys.mintAgentKey(tx, {
+      agentId: wanted.id,
+      ownerId: caller.user.id,
+      name: `Agent ${wanted.name}`,
+    })
+    const sealed = vault.seal(key, agentKeyContext(wanted.id))
+    await store.update(wanted.id, { port, agent_key_id: id, agent_key_sealed: sealed })
+    await store.addTags(wanted.id, tags)
+    directory.changed(tx, wanted.id)
+    const agent = await store.byId(wanted.id)
+    if (!agent) throw new Fault('agent_not_found')
+    return agent
+  }
+
+  /** 0 when the range is used up: the agent then has no SSH. */
+  async function claimPort(tx: Tx, agentId: string, refused: ReadonlySet<number>): Promise<number> {
+    const store = agentStore(tx)
+    for (;;) {
+      const port = lowestFreePort(new Set([...(await store.takenPorts()), ...refused]), sshPorts)
+      if (port === null) return 0
+      if (await store.claimPort(agentId, port)) return port
+    }
+  }
+
+  async function bringToLife(agent: Agent, caller: SignedIn, template: ResolvedTemplate | null) {
+    const { at, agent: started } = await startOnFreePort(agent)
+    return db.atomically(async (tx) => {
+      if (!(await settleRunning(tx, started, timestamp(at), 'creating'))) throw new Fault('agent_not_found')
+      const now = clock.now()
+      const made = await agentStore(tx).byId(agent.id)
+      if (!made) throw new Fault('agent_not_found')
+      const schedules = template?.schedules ?? []
+      const facts = await hooks.created(tx, { agent: made, ownerId: caller.user.id, schedules, now })
+      const { name, type, status, port, created, cpu, memory } = made
+      const data = { name, type, status, port, created, resources: { cpu, memory } }
+      await events.append(
+        tx,
+        {
+          type: 'agent.created',
+          agent_names: [name],
+          agent_ids: [agent.id],
+          fields: { event: 'agent_created', data },
+        },
+        now,
+      )
+      directory.changed(tx, agent.id)
+      return { made, facts }
+    })
+  }
+
+  /** Another program may hold a port that is free among agents: then the next one is tried. */
+  async function startOnFreePort(agent: Agent): Promise<{ at: Date; agent: Agent }> {
+    const refused = new Set<number>()
+    let present = agent
+    for (;;) {
+      try {
+        return { ...(await lifecycle.machine.bringUp(present)), agent: present }
+      } catch (error) {
+        const isTaken = error instanceof ContainerError && error.fault === 'port_taken'
+        if (!isTaken || present.port === 0) throw error
+        refused.add(present.port)
+        log.warn({ port: present.port }, 'a port of the SSH range is taken by another program')
+        present = await moveToNextPort(present.id, refused)
+      }
+    }
+  }
+
+  async function moveToNextPort(agentId: string, refused: ReadonlySet<number>): Promise<Agent> {
+    const present = await agentStore(db).byId(agentId)
+    if (present) await lifecycle.machine.takeAway(present)
+    return db.atomically(async (tx) => {
+      const store = agentStore(tx)
+      await store.releasePort(agentId)
+      await store.update(agentId, { port: await claimPort(tx, agentId, refused) })
+      const moved = await store.byId(agentId)
+      if (!moved) throw new Fault('agent_not_found')
+      return moved
+    })
+  }
+
+  async function undo(agentId: string): Promise<void> {
+    const leftover = await db.atomically(async (tx) => {
+      const present = await agentStore(tx).byId(agentId)
+      if (!present) return null
+      await keys.deleteAgentKeys(tx, agentId)
+      return lifecycle.leftovers.leaveBehind(tx, present)
+    })
+    if (leftover) await lifecycle.leftovers.clear(leftover)
+  }
+
+  return create
+}
+
+function rowFor(
+  caller: SignedIn,
+  body: CreateAgent,
+  {
+    model,
+    template,
+    resources,
+    now,
+  }: { model: string | null; template: ResolvedTemplate | null; resources: Resources; now: Date },
+): AgentsTable {
+  const created = timestamp(now)
+  return {
+    ...blankRow(body.name, created),
+    type: body.type ?? template?.file.type ?? defaultAgentType,
+    owner_id: caller.user.id,
+    owner: caller.user.username,
+    runtime: body.runtime ?? template?.file.runtime.type ?? 'claude-code',
+    runtime_model: model,
+    cpu: resources.cpu,
+    memory: resources.memory,
+    template: body.template ?? null,
+    template_model: parseModelOverride(template?.file.runtime.model) ?? null,
+    label: body.label ?? null,
+    custom_instructions: body.custom_instructions?.trim() ? body.custom_instructions : null,
+    full_capabilities: body.full_capabilities ? 1 : 0,
+    ephemeral: body.ephemeral ? JSON.stringify(body.ephemeral) : null,
+  }
+}
+
+/** What a new agent has that nobody decided: autonomy on, three parallel slots, an hour for a run. */
+export function blankRow(name: string, created: string): AgentsTable {
+  return {
+    id: newId(),
+    name,
+    state: 'creating',
+    volume_base: `${name}-${randomBytes(3).toString('hex')}`,
+    type: defaultAgentType,
+    owner_id: '',
+    owner: '',
+    is_system: 0,
+    created,
+    port: 0,
+    runtime: 'claude-code',
+    runtime_model: null,
+    cpu: '2',
+    memory: '4g',
+    template: null,
+    template_model: null,
+    github_repo: null,
+    source_branch: null,
+    label: null,
+    custom_instructions: null,
+    autonomy_enabled: 1,
+    read_only_enabled: 0,
+    read_only_config: null,
+    execution_timeout_seconds: 3600,
+    max_parallel_tasks: 3,
+    full_capabilities: 0,
+    mcp_exposed: 0,
+    operator_resume: 0,
+    circuit_breaker_enabled: 0,
+    ephemeral: null,
+    desired: 'running',
+    status: 'stopped',
+    observed_at: created,
+    started_at: null,
+    exit_code: null,
+    oom_killed: 0,
+    recent_exits: '[]',
+    held: 0,
+    container_id: null,
+    applied: null,
+    agent_key_id: null,
+    agent_key_sealed: null,
+  }
+}

@@ -1,0 +1,47 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Keys } from '../../identity/keys/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { agentStore } from '../directory/index.ts'
+import type { Health } from '../health/index.ts'
+import type { Lifecycle } from '../lifecycle/index.ts'
+import type { RegistryHooks } from './hooks.ts'
+
+export type RemoveDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  keys: Pick<Keys, 'deleteAgentKeys'>
+  health: Pick<Health, 'forget'>
+  link: Pick<AgentLink, 'disconnect'>
+  lifecycle: Pick<Lifecycle, 'lock' | 'leftovers'>
+  hooks: RegistryHooks
+}
+
+/** Ends an agent with everything it has. Its name and its port are free when this answers. */
+export function createRemove(deps: RemoveDeps) {
+  const { db, clock, events, keys, health, link, lifecycle, hooks } = deps
+  return async (agentId: string): Promise<{ message: string }> =>
+    lifecycle.lock.run(agentId, async () => {
+      const { agent, leftover } = await db.atomically(async (tx) => {
+        const present = await agentStore(tx).byId(agentId)
+        if (present?.state !== 'ready') throw new Fault('agent_not_found')
+        if (present.is_system) throw new Fault('system_agent_protected')
+        const now = clock.now()
+        await hooks.deleting(tx, { agent: present, now })
+        await keys.deleteAgentKeys(tx, agentId)
+        const left = await lifecycle.leftovers.leaveBehind(tx, present)
+        const fields = { event: 'agent_deleted', data: { name: present.name } }
+        const event = { type: 'agent.deleted', agent_names: [present.name], agent_ids: [agentId], fields }
+        await events.append(tx, event, now)
+        return { agent: present, leftover: left }
+      })
+      link.disconnect(agentId)
+      health.forget(agentId)
+      // With the engine away the agent is gone all the same; the repair loop removes what is left.
+      await lifecycle.leftovers.clear(leftover)
+      return { message: `Agent ${agent.name} deleted.` }
+    })
+}

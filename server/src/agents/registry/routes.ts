@@ -1,0 +1,79 @@
+import {
+  createAgent,
+  deleteAgent,
+  getAgent,
+  getAgentInfo,
+  getAgentLogs,
+  getLabel,
+  listAgents,
+  putLabel,
+  renameAgent,
+} from '@roost/contracts/agents/registry'
+import {
+  addAgentTag,
+  getAgentTags,
+  listTags,
+  putAgentTags,
+  removeAgentTag,
+} from '@roost/contracts/agents/tags'
+import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
+import { type Directory, requireAgent } from '../directory/index.ts'
+import type { Registry } from './registry.ts'
+
+const json = { headers: { 'content-type': 'application/json; charset=utf-8' } }
+
+export function registryRoutes(registry: Registry, directory: Pick<Directory, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  return [
+    signedInRoute(listAgents, async ({ caller, query }) =>
+      answer(await registry.list.bytes(caller, query.tags), json),
+    ),
+    signedInRoute(createAgent, async ({ caller, body, request }) => {
+      const created = await registry.create(caller, body)
+      request.note({ agent: created.name, template: created.template, runtime: created.runtime })
+      return created
+    }),
+    agentRoute(getAgent, async (call) => registry.details(await agentOf(call), call.caller, call.relation)),
+    agentRoute(deleteAgent, ({ agent }) => registry.remove(agent.id)),
+    agentRoute(renameAgent, async ({ agent, body, request }) => {
+      const renamed = await registry.rename(agent.id, body.new_name)
+      request.note({ old_name: renamed.old_name, new_name: renamed.new_name })
+      return renamed
+    }),
+    agentRoute(getLabel, async (call) => {
+      const { name, label } = await agentOf(call)
+      return { agent_name: name, label }
+    }),
+    agentRoute(putLabel, async (call) => {
+      const agent = await agentOf(call)
+      const { label } = call.body
+      await registry.setLabel(agent, label)
+      return { agent_name: agent.name, label }
+    }),
+    agentRoute(getAgentInfo, async (call) =>
+      registry.describe.info(await agentOf(call), call.request.signal),
+    ),
+    agentRoute(getAgentLogs, async (call) => registry.describe.logs(await agentOf(call), call.query.tail)),
+
+    signedInRoute(listTags, async ({ caller }) => ({ tags: await registry.list.tags(caller) })),
+    agentRoute(getAgentTags, async (call) => {
+      const { name, tags } = await agentOf(call)
+      return { agent_name: name, tags: [...tags] }
+    }),
+    agentRoute(putAgentTags, async (call) => {
+      const agent = await agentOf(call)
+      const tags = await registry.changeTags(agent, call.caller, () => call.body.tags)
+      return { agent_name: agent.name, tags }
+    }),
+    agentRoute(addAgentTag, async (call) => {
+      const agent = await agentOf(call)
+      const tags = await registry.changeTags(agent, call.caller, (before) => [...before, call.params.tag])
+      return { agent_name: agent.name, tags }
+    }),
+    agentRoute(removeAgentTag, async (call) => {
+      const agent = await agentOf(call)
+      const without = (before: readonly string[]) => before.filter((tag) => tag !== call.params.tag)
+      return { agent_name: agent.name, tags: await registry.changeTags(agent, call.caller, without) }
+    }),
+  ]
+}

@@ -1,0 +1,94 @@
+import {
+  isOrganizationalTag,
+  maxTags,
+  type Resources,
+  reservedAgentNames,
+  reservedAgentPrefix,
+  Tag,
+} from '@roost/contracts/agents/agent'
+import { parseModelOverride } from '@roost/contracts/kit/model'
+import type { SignedIn } from '../../identity/access/caller.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+
+/** Throws `reserved_agent_name` for words that are routes and for the platform's own prefix. */
+export function refuseReservedName(name: string): void {
+  const isReserved = reservedAgentNames.some((reserved) => reserved === name)
+  if (isReserved) throw new Fault('reserved_agent_name', `The name "${name}" is reserved.`)
+  if (name.startsWith(reservedAgentPrefix)) {
+    throw new Fault('reserved_agent_name', `Names that start with "${reservedAgentPrefix}" are reserved.`)
+  }
+}
+
+export function agentExists(name: string): Fault {
+  return new Fault('agent_exists', `An agent named "${name}" exists already.`)
+}
+
+/** The model override or null for the default. Throws `invalid_model` naming the value. */
+export function requireModel(value: string | null | undefined): string | null {
+  const model = parseModelOverride(value)
+  if (model !== undefined) return model
+  throw new Fault('invalid_model', `"${value}" is not a model id.`, { value })
+}
+
+/** 0 means unlimited; admins have no quota. */
+export function refuseOverQuota(caller: SignedIn, owned: number, quota: number): void {
+  if (caller.user.role === 'admin' || quota === 0 || owned < quota) return
+  throw new Fault('agent_quota_exceeded', `You own ${owned} agents, which is as many as you may.`)
+}
+
+export type PortRange = { first: number; last: number }
+
+/** The lowest free port of the range; null when none is. */
+export function lowestFreePort(taken: ReadonlySet<number>, { first, last }: PortRange): number | null {
+  for (let port = first; port <= last; port += 1) if (!taken.has(port)) return port
+  return null
+}
+
+type Wish = { cpu?: string | null; memory?: string | null } | null | undefined
+
+/** The first that names a value wins: the request, the template, the platform. */
+export function resourcesFor(request: Wish, template: Wish, platform: Resources): Resources {
+  return {
+    cpu: (request?.cpu ?? template?.cpu ?? platform.cpu) as Resources['cpu'],
+    memory: request?.memory ?? template?.memory ?? platform.memory,
+  }
+}
+
+/** The tags of a template that are tags; whatever else its author wrote is left out. */
+export function templateTags(tags: readonly string[]): string[] {
+  return tags.flatMap((tag) => {
+    const parsed = Tag.safeParse(tag)
+    return parsed.success && !isOrganizationalTag(parsed.data) ? [parsed.data] : []
+  })
+}
+
+export function distinct(tags: readonly string[]): string[] {
+  return [...new Set(tags)].sort()
+}
+
+/** What changes from one set to another. Throws `human_only` when a key touches an organizational tag. */
+export function tagChange(
+  caller: SignedIn,
+  before: readonly string[],
+  after: readonly string[],
+): { added: string[]; removed: string[] } {
+  const added = after.filter((tag) => !before.includes(tag))
+  const removed = before.filter((tag) => !after.includes(tag))
+  const organizational = [...added, ...removed].find(isOrganizationalTag)
+  if (organizational && caller.kind === 'key') {
+    const detail = `Only a signed-in person may add or remove the tag "${organizational}".`
+    throw new Fault('human_only', detail)
+  }
+  if (added.length > 0 && after.length > maxTags) {
+    throw invalidField(['tags'], `an agent has at most ${maxTags} tags`)
+  }
+  return { added, removed }
+}
+
+/** The tags of the query; an empty list means all agents. */
+export function wantedTags(query: string | undefined): string[] {
+  return (query ?? '')
+    .split(',')
+    .map((tag) => tag.trim().toLowerCase())
+    .filter((tag) => tag !== '')
+}

@@ -1,0 +1,165 @@
+import * as endpoints from '@roost/contracts/agents/settings'
+import { parseModelOverride } from '@roost/contracts/kit/model'
+import { agentRoute, type Route } from '../../http/route.ts'
+import { Fault } from '../../kit/fault.ts'
+import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
+import type { Lifecycle } from '../lifecycle/index.ts'
+import { minutesOf, readOnlyConfigOf, toolName } from './rules.ts'
+import type { Settings } from './settings.ts'
+import type { Ssh } from './ssh.ts'
+
+export type SettingsRoutesDeps = {
+  settings: Settings
+  ssh: Pick<Ssh, 'grant'>
+  directory: Pick<Directory, 'byId'>
+  lifecycle: Pick<Lifecycle, 'recreateReasons'>
+}
+
+export function settingsRoutes({ settings, ssh, directory, lifecycle }: SettingsRoutesDeps): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  const needs = (agent: Agent, reason: 'resources' | 'capabilities' | 'runtime') =>
+    lifecycle.recreateReasons(agent).includes(reason)
+
+  const readOnly = (agent: Agent) => ({
+    agent_name: agent.name,
+    enabled: agent.read_only_enabled,
+    config: readOnlyConfigOf(agent),
+  })
+  const timeout = ({ name, execution_timeout_seconds }: Agent) => ({
+    agent_name: name,
+    execution_timeout_seconds,
+    execution_timeout_minutes: minutesOf(execution_timeout_seconds),
+  })
+  const resources = (agent: Agent) => ({
+    agent_name: agent.name,
+    cpu: agent.cpu,
+    memory: agent.memory,
+    current_cpu: agent.applied?.cpu ?? null,
+    current_memory: agent.applied?.memory ?? null,
+    restart_needed: needs(agent, 'resources'),
+  })
+  const capabilities = (agent: Agent) => ({
+    agent_name: agent.name,
+    full_capabilities: agent.full_capabilities,
+    current_full_capabilities: agent.applied?.full_capabilities ?? null,
+    restart_needed: needs(agent, 'capabilities'),
+  })
+  const runtime = (agent: Agent) => ({
+    agent_name: agent.name,
+    runtime: agent.runtime,
+    restart_needed: needs(agent, 'runtime'),
+  })
+  const model = async (agent: Agent) => ({
+    agent_name: agent.name,
+    model: agent.runtime_model,
+    ...(await settings.resolvedModel(agent)),
+  })
+  const instructions = ({ name, custom_instructions }: Agent) => ({ agent_name: name, custom_instructions })
+  const operatorResume = ({ name, operator_resume }: Agent) => ({
+    agent_name: name,
+    enabled: operator_resume,
+  })
+  const mcpExposed = ({ name, mcp_exposed }: Agent) => ({
+    agent_name: name,
+    enabled: mcp_exposed,
+    tool_name: toolName(name),
+  })
+
+  return [
+    agentRoute(endpoints.getAutonomy, async (call) => settings.autonomy(await agentOf(call))),
+    agentRoute(endpoints.putAutonomy, async (call) => {
+      const { enabled } = call.body
+      call.request.note({ enabled })
+      const patch = { autonomy_enabled: enabled ? 1 : 0 }
+      return settings.autonomy((await settings.change(await agentOf(call), 'autonomy', patch)).agent)
+    }),
+
+    agentRoute(endpoints.getReadOnly, async (call) => readOnly(await agentOf(call))),
+    agentRoute(endpoints.putReadOnly, async (call) => {
+      const { enabled, config } = call.body
+      call.request.note({ enabled })
+      const { agent, applied } = await settings.setReadOnly(await agentOf(call), enabled, config)
+      return { ...readOnly(agent), applied }
+    }),
+
+    agentRoute(endpoints.getTimeout, async (call) => timeout(await agentOf(call))),
+    agentRoute(endpoints.putTimeout, async (call) => {
+      const seconds = call.body.execution_timeout_seconds
+      call.request.note({ execution_timeout_seconds: seconds })
+      return timeout((await settings.setTimeout(await agentOf(call), seconds)).agent)
+    }),
+
+    agentRoute(endpoints.getCapacity, async (call) => settings.capacity(await agentOf(call))),
+    agentRoute(endpoints.putCapacity, async (call) => {
+      const { max_parallel_tasks } = call.body
+      call.request.note({ max_parallel_tasks })
+      const { agent } = await settings.setCapacity(await agentOf(call), max_parallel_tasks)
+      return settings.capacity(agent)
+    }),
+
+    agentRoute(endpoints.getResources, async (call) => resources(await agentOf(call))),
+    agentRoute(endpoints.putResources, async (call) => {
+      const { cpu, memory } = call.body
+      const patch = { ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}) }
+      call.request.note(patch)
+      return resources((await settings.change(await agentOf(call), 'resources', patch)).agent)
+    }),
+
+    agentRoute(endpoints.getCapabilities, async (call) => capabilities(await agentOf(call))),
+    agentRoute(endpoints.putCapabilities, async (call) => {
+      const { full_capabilities } = call.body
+      call.request.note({ full_capabilities })
+      const patch = { full_capabilities: full_capabilities ? 1 : 0 }
+      return capabilities((await settings.change(await agentOf(call), 'capabilities', patch)).agent)
+    }),
+
+    agentRoute(endpoints.getRuntime, async (call) => runtime(await agentOf(call))),
+    agentRoute(endpoints.putRuntime, async (call) => {
+      call.request.note({ runtime: call.body.runtime })
+      const patch = { runtime: call.body.runtime }
+      return runtime((await settings.change(await agentOf(call), 'runtime', patch)).agent)
+    }),
+
+    agentRoute(endpoints.getModel, async (call) => model(await agentOf(call))),
+    agentRoute(endpoints.putModel, async (call) => {
+      const value = call.body.model
+      const runtime_model = parseModelOverride(value)
+      if (runtime_model === undefined) {
+        throw new Fault('invalid_model', `"${value}" is not a model id.`, { value })
+      }
+      call.request.note({ model: runtime_model })
+      return model((await settings.change(await agentOf(call), 'model', { runtime_model })).agent)
+    }),
+
+    agentRoute(endpoints.getInstructions, async (call) => instructions(await agentOf(call))),
+    agentRoute(endpoints.putInstructions, async (call) => {
+      const text = call.body.custom_instructions
+      const patch = { custom_instructions: text?.trim() ? text : null }
+      return instructions((await settings.change(await agentOf(call), 'instructions', patch)).agent)
+    }),
+
+    agentRoute(endpoints.getOperatorResume, async (call) => operatorResume(await agentOf(call))),
+    agentRoute(endpoints.putOperatorResume, async (call) => {
+      const { enabled } = call.body
+      call.request.note({ enabled })
+      const patch = { operator_resume: enabled ? 1 : 0 }
+      return operatorResume((await settings.change(await agentOf(call), 'operator-resume', patch)).agent)
+    }),
+
+    agentRoute(endpoints.getMcpExposed, async (call) => mcpExposed(await agentOf(call))),
+    agentRoute(endpoints.putMcpExposed, async (call) => {
+      const agent = await agentOf(call)
+      if (agent.is_system) throw new Fault('system_agent_protected')
+      const { enabled } = call.body
+      call.request.note({ enabled })
+      const patch = { mcp_exposed: enabled ? 1 : 0 }
+      return mcpExposed((await settings.change(agent, 'mcp-exposed', patch)).agent)
+    }),
+
+    agentRoute(endpoints.grantSshAccess, async (call) => {
+      const granted = await ssh.grant(await agentOf(call), call.body, call.request.signal)
+      call.request.note({ expires_at: granted.expires_at, own_key: !granted.private_key })
+      return granted
+    }),
+  ]
+}

@@ -1,0 +1,96 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+
+export type SshKeyPair = { publicKey: string; privateKey: string }
+
+/** An ed25519 pair in OpenSSH's own formats, without a passphrase. */
+export function newSshKeyPair(comment: string): SshKeyPair {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const point = fromJwk(publicKey.export({ format: 'jwk' }).x)
+  const seed = fromJwk(privateKey.export({ format: 'jwk' }).d)
+  const publicBlob = Buffer.concat([field('ssh-ed25519'), field(point)])
+  return {
+    publicKey: `ssh-ed25519 ${publicBlob.toString('base64')} ${comment}`,
+    privateKey: openSshPrivateKey({ publicBlob, point, seed, comment }),
+  }
+}
+
+const types = new Set([
+  'ssh-ed25519',
+  'ssh-rsa',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+  'sk-ssh-ed25519@openssh.com',
+  'sk-ecdsa-sha2-nistp256@openssh.com',
+])
+
+/**
+ * One public key as it stands in `authorized_keys`: type, base64, and what is left of the comment. Null when
+ * it is none, also when options stand before it: those could run a command at login.
+ */
+export function parsePublicKey(text: string): string | null {
+  const [type, base64, ...comment] = text.trim().split(/[ \t]+/)
+  if (!type || !base64 || !types.has(type) || /[\r\n]/.test(text.trim())) return null
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null
+  const blob = Buffer.from(base64, 'base64')
+  if (blob.length < 4 + type.length || blob.length > 8192) return null
+  const length = blob.readUInt32BE(0)
+  if (length !== type.length || blob.subarray(4, 4 + length).toString('latin1') !== type) return null
+  const note = comment
+    .join(' ')
+    .replaceAll(/[^\x20-\x7e]/g, '')
+    .slice(0, 200)
+  return [type, base64, note].filter((part) => part !== '').join(' ')
+}
+
+/** A line of `authorized_keys` that sshd itself refuses after `expiresAt`, should nobody remove it. */
+export function authorizedLine(publicKey: string, expiresAt: string): string {
+  const utc = expiresAt.replaceAll(/[-:T]/g, '').slice(0, 14)
+  return `expiry-time="${utc}Z" ${publicKey}`
+}
+
+type PrivateParts = { publicBlob: Buffer; point: Buffer; seed: Buffer; comment: string }
+
+/** The format `openssh-key-v1`, as `ssh-keygen` writes it for an unencrypted key. */
+function openSshPrivateKey({ publicBlob, point, seed, comment }: PrivateParts): string {
+  const check = randomBytes(4)
+  const secrets = Buffer.concat([
+    check,
+    check,
+    field('ssh-ed25519'),
+    field(point),
+    field(Buffer.concat([seed, point])),
+    field(comment),
+  ])
+  const blockSize = 8
+  const padding = Buffer.from(
+    Array.from({ length: (blockSize - (secrets.length % blockSize)) % blockSize }, (_, index) => index + 1),
+  )
+  const body = Buffer.concat([
+    Buffer.from('openssh-key-v1\0', 'latin1'),
+    field('none'),
+    field('none'),
+    field(''),
+    uint32(1),
+    field(publicBlob),
+    field(Buffer.concat([secrets, padding])),
+  ]).toString('base64')
+  const lines = body.match(/.{1,70}/g) ?? []
+  return ['-----BEGIN OPENSSH PRIVATE KEY-----', ...lines, '-----END OPENSSH PRIVATE KEY-----', ''].join('\n')
+}
+
+function field(value: Buffer | string): Buffer {
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'utf8') : value
+  return Buffer.concat([uint32(bytes.length), bytes])
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+function fromJwk(value: unknown): Buffer {
+  if (typeof value !== 'string') throw new Error('An ed25519 key has no such part.')
+  return Buffer.from(value, 'base64url')
+}

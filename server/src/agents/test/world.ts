@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
+import { setImmediate as soon } from 'node:timers/promises'
+import type { Role } from '@roost/contracts/kit/access'
+import { createLeases } from '../../foundation/leases/index.ts'
+import { createOutbox } from '../../foundation/outbox/index.ts'
+import { createGuard } from '../../http/guard.ts'
+import { createServer } from '../../http/serve.ts'
+import { refuseAfter, refuseBefore, type SignedIn } from '../../identity/access/index.ts'
+import { createWorld, openIdentity } from '../../identity/test/fixture.ts'
+import { createFakeAgentImages } from '../../ports/agent-images/fake.ts'
+import { type AgentRuntime, agentRuntimes } from '../../ports/agent-images/port.ts'
+import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
+import { createFakeEngine, type FakeOptions } from '../../ports/containers/fake.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { type AgentsNeeds, createAgentsArea } from '../area.ts'
+import { agentStore } from '../directory/index.ts'
+
+export const templatesFolder = resolve(import.meta.dirname, '../../../templates')
+
+export type Shared = ReturnType<typeof createShared>
+
+/** What the processes of one platform share besides the database: clock, engine, images, ephemeral store. */
+export function createShared(options: Pick<FakeOptions, 'program'> = {}) {
+  const identity = createWorld()
+  const images = createFakeAgentImages()
+  const tags: string[] = []
+  const knowTags = () => {
+    for (const runtime of agentRuntimes) tags.push(images.tagFor(runtime as AgentRuntime).image)
+  }
+  knowTags()
+  const engine = createFakeEngine({ clock: identity.clock, images: tags, ...options })
+  return { ...identity, identity, images, engine, knowTags }
+}
+
+export type AgentsWorld = Awaited<ReturnType<typeof openAgents>>
+
+const nothing: AgentsNeeds = {
+  permittedTargets: async () => new Set(),
+  activityOf: async () => ({ busy: false, timeline: [] }),
+  contextOf: async () => new Map(),
+  scheduleCounts: async () => new Map(),
+  renewLeases: async () => {},
+  slotsOf: async () => ({ active: [], queued: 0 }),
+  schedulesOf: async () => [],
+  schedulesAbove: async () => [],
+  isBreakerOpen: async () => false,
+  finishedExecutions: async () => 0,
+}
+
+/** The agents area of one process with real parts, on a pretended engine and pretended links. */
+export async function openAgents(
+  db: Db & AsyncDisposable,
+  options: {
+    shared?: Shared
+    needs?: Partial<AgentsNeeds>
+    sshPorts?: { first: number; last: number }
+    quota?: number
+    sshEnabled?: boolean
+  } = {},
+) {
+  const shared = options.shared ?? createShared()
+  const { clock, engine, images, ephemeral, vault } = shared
+  const identity = await openIdentity(db, shared.identity)
+  const containers = engine.containers('test')
+  const link = createFakeAgentLink()
+  const events = createOutbox({ db, ephemeral, log: silentLog, clock })
+  const platform = { ceiling: 10, model: null as string | null }
+  const area = createAgentsArea({
+    db,
+    clock,
+    log: silentLog,
+    ephemeral,
+    containers,
+    images,
+    link,
+    vault,
+    events,
+    leases: createLeases({ db, clock }),
+    keys: identity.keys,
+    platform: {
+      parallelCeiling: async () => platform.ceiling,
+      platformModel: async () => platform.model,
+      sshEnabled: async () => options.sshEnabled ?? true,
+      limitSsh: async () => {},
+      defaultResources: async () => ({ cpu: '2', memory: '4g' }),
+      agentQuota: async () => options.quota ?? 10,
+      gitRepositories: async () => ['acme/helper'],
+    },
+    needs: { ...nothing, ...options.needs },
+    options: {
+      internalPort: 8001,
+      tmpBytes: 512 * 1024 * 1024,
+      sshBind: '127.0.0.1',
+      sshPorts: options.sshPorts ?? { first: 2222, last: 2262 },
+      sshHost: 'localhost',
+      chatIdleSeconds: 600,
+      stallSeconds: 900,
+      templatesFolder,
+    },
+  })
+  await area.open()
+
+  const server = createServer({
+    routes: area.routes,
+    guard: createGuard({ identify: identity.identify, reach: area.reach.reach, refuseBefore, refuseAfter }),
+    checkReplies: true,
+    log: silentLog,
+    trustedProxies: [],
+  })
+
+  async function request(key: string, method: string, url: string, body?: unknown, headers = {}) {
+    const reply = await server.inject({
+      method: method as 'GET',
+      url,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const isJson = reply.headers['content-type']?.toString().startsWith('application/json') ?? false
+    // Tests read what they expect; the shape is checked against the contract by the server.
+    // biome-ignore lint/suspicious/noExplicitAny: any reply
+    const json: any = isJson ? reply.json() : null
+    return { status: reply.statusCode, json, headers: reply.headers, bytes: reply.rawPayload }
+  }
+
+  return {
+    ...shared,
+    area,
+    db,
+    link,
+    containers,
+    platform,
+    identity,
+    request,
+
+    /** A person with a `user` key, and as the caller that the guard would make of a session. */
+    async person(role: Role = 'creator', username?: string) {
+      const account = await identity.addUser(role, username)
+      const user = { id: account.id, username: account.username, email: account.email, role }
+      const session: SignedIn = {
+        kind: 'session',
+        user,
+        session: { jti: 'test', mode: 'email', expires_at: '2031-01-01T00:00:00.000Z' },
+      }
+      const asKey: SignedIn = {
+        kind: 'key',
+        user,
+        key: { id: 'k', name: 'k', scope: 'user', agent_id: null },
+      }
+      const { key } = await identity.keys.create(session, { name: 'test', scope: 'user' })
+      return { ...user, session, asKey, key }
+    },
+
+    /** The key that was put into the agent's container. */
+    async agentKey(agentId: string): Promise<string> {
+      const [key] = await area.facts.secrets(agentId)
+      assert.ok(key)
+      return key
+    },
+
+    /** Types of the stored events, in order. */
+    async eventTypes(): Promise<string[]> {
+      const rows = await db
+        .withTables<{ outbox: { sequence: number; type: string } }>()
+        .selectFrom('outbox')
+        .select('type')
+        .orderBy('sequence')
+        .execute()
+      return rows.map((row) => row.type)
+    },
+
+    /** Fields of the newest stored event of a type. */
+    async lastEvent(type: string): Promise<Record<string, unknown>> {
+      const row = await db
+        .withTables<{ outbox: { sequence: number; type: string; fields: string } }>()
+        .selectFrom('outbox')
+        .select('fields')
+        .where('type', '=', type)
+        .orderBy('sequence', 'desc')
+        .executeTakeFirstOrThrow()
+      return JSON.parse(row.fields)
+    },
+
+    async row(name: string) {
+      const agent = await agentStore(db).byName(name)
+      assert.ok(agent, `there is an agent named ${name}`)
+      return agent
+    },
+
+    /** Nothing of any agent: no row, port, tag, key, note of leavings, container or volume. */
+    async assertNothingLeft(): Promise<void> {
+      const tables = ['agents', 'agent_ssh_ports', 'agent_tags', 'agent_shares', 'agent_leftovers'] as const
+      for (const table of tables) {
+        const rows = await db
+          .withTables<Record<(typeof tables)[number], { agent_id: string }>>()
+          .selectFrom(table)
+          .selectAll()
+          .execute()
+        assert.deepEqual(rows, [], table)
+      }
+      const keys = await db
+        .withTables<{ mcp_keys: { scope: string } }>()
+        .selectFrom('mcp_keys')
+        .select('scope')
+        .where('scope', '=', 'agent')
+        .execute()
+      assert.deepEqual(keys, [], 'keys')
+      assert.deepEqual(await containers.list(), [], 'containers')
+      assert.deepEqual(await containers.listVolumes(), [], 'volumes')
+    },
+
+    async [Symbol.asyncDispose]() {
+      await area.close()
+      await server.close()
+      await identity[Symbol.asyncDispose]()
+      await db[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Awaits what is going on in the background, turn by turn of the event loop. */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = AbortSignal.timeout(10_000)
+  while (!(await isSo())) {
+    if (deadline.aborted) assert.fail(`never came true: ${what}`)
+    await soon()
+  }
+}

@@ -1,0 +1,89 @@
+import {
+  deleteFile,
+  downloadFile,
+  listFiles,
+  makeDirectory,
+  previewFile,
+  saveFile,
+} from '@roost/contracts/agents/workspace'
+import { agentRoute, answer, type Route, streamAnswer } from '../../http/route.ts'
+import type { Relation } from '../../identity/access/index.ts'
+import { type Directory, requireAgent } from '../directory/index.ts'
+import { disposition, inlineType, safeHeaders } from './content.ts'
+import type { Opened, Workspace } from './workspace.ts'
+
+export function workspaceRoutes(workspace: Workspace, directory: Pick<Directory, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  return [
+    agentRoute(listFiles, async (call) =>
+      workspace.list(await agentOf(call), call.query, call.request.signal),
+    ),
+
+    agentRoute(saveFile, async (call) => {
+      call.request.note({ path: call.query.path })
+      const { path } = call.query
+      const saved = await workspace.save(await agentOf(call), path, call.body.content, call.request.signal)
+      return { success: true as const, ...saved }
+    }),
+
+    agentRoute(deleteFile, async (call) => {
+      call.request.note({ path: call.query.path })
+      const removed = await workspace.remove(await agentOf(call), call.query.path, call.request.signal)
+      return { success: true as const, ...removed }
+    }),
+
+    agentRoute(makeDirectory, async (call) => {
+      call.request.note({ path: call.body.path })
+      const made = await workspace.makeDirectory(await agentOf(call), call.body.path, call.request.signal)
+      return { success: true as const, ...made }
+    }),
+
+    agentRoute(downloadFile, async (call) => {
+      const isOwner = ownsSecrets(call.relation)
+      const range = call.request.header('range')
+      const wanted = { path: call.query.path, isOwner, range, directories: true }
+      const found = await workspace.open(await agentOf(call), wanted, call.request.signal)
+      if (found.kind === 'outside') return outside(found.size)
+      const type = found.kind === 'packed' ? 'application/gzip' : 'application/octet-stream'
+      return deliver(found.opened, type, 'attachment')
+    }),
+
+    agentRoute(previewFile, async (call) => {
+      const isOwner = ownsSecrets(call.relation)
+      const range = call.request.header('range')
+      const wanted = { path: call.query.path, isOwner, range, directories: false }
+      const found = await workspace.open(await agentOf(call), wanted, call.request.signal)
+      if (found.kind === 'outside') return outside(found.size)
+      const type = inlineType(found.opened.name)
+      return type === null
+        ? deliver(found.opened, 'application/octet-stream', 'attachment')
+        : deliver(found.opened, type, 'inline')
+    }),
+  ]
+}
+
+/** The agent itself lives in its workspace; whoever it is shared with does not get its credentials. */
+function ownsSecrets(relation: Relation): boolean {
+  return relation === 'owner' || relation === 'admin' || relation === 'self'
+}
+
+function deliver(
+  { name, size, modified, range, bytes }: Opened,
+  type: string,
+  kind: 'attachment' | 'inline',
+) {
+  const length = range ? range.end - range.start + 1 : size
+  const headers: Record<string, string> = {
+    ...safeHeaders,
+    'content-disposition': disposition(kind, name),
+    'content-length': String(length),
+    'last-modified': new Date(modified).toUTCString(),
+    'accept-ranges': 'bytes',
+  }
+  if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${size}`
+  return streamAnswer(type, bytes, { status: range ? 206 : 200, headers })
+}
+
+function outside(size: number) {
+  return answer(undefined, { status: 416, headers: { 'content-range': `bytes */${size}` } })
+}
