@@ -91,6 +91,7 @@ function entranceLaw({ from, to }: Import): string | null {
   if (!there || here === there || !from.startsWith('server/src/')) return null
   // The words for who is asking are the vocabulary of every layer, the web layer's included.
   if (to === 'server/src/identity/access/caller.ts') return null
+  if (from === 'server/src/compose.ts' && /^server\/src\/[^/]+\/area\.ts$/.test(to)) return null
   return to.endsWith('/index.ts') ? null : 'a feature is entered through its index.ts'
 }
 
