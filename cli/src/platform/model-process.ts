@@ -5,5 +5,7 @@
 import { pathToFileURL } from 'node:url'
 
 process.on('disconnect', () => process.exit(0))
+// Listening alone must not keep it alive once its server is closed.
+process.channel?.unref()
 const [file = ''] = process.argv.splice(2, 1)
 await import(pathToFileURL(file).href)
