@@ -5,10 +5,13 @@ import type { Log } from '../ports/log.ts'
 
 export type Relay = { stop(): Promise<void> }
 
+/** How far the outbox may grow beyond what it keeps: the events of this time. */
+const trimSeconds = 60
+
 /**
  * Brings stored events to the listeners of this process. It passes when a transaction here has left
  * events, when another replica says so, and every `pollSeconds` whatever happens: topics may lose messages
- * and processes that share only the database file have none.
+ * and processes that share only the database file have none. Now and then it removes what is too old.
  */
 export async function startRelay(deps: {
   outbox: Outbox
@@ -21,6 +24,7 @@ export async function startRelay(deps: {
   const { relaying } = outbox
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
+  let trimAt = 0
   const wake = () => woken.resolve()
 
   await relaying.start()
@@ -51,12 +55,21 @@ export async function startRelay(deps: {
     }
   }
 
+  /** Each process does it: removing what is gone already costs a look at an index. */
+  async function trimNowAndThen() {
+    const now = clock.now().getTime()
+    if (now < trimAt) return
+    trimAt = now + trimSeconds * 1000
+    await relaying.trim()
+  }
+
   async function run() {
     while (!stopping.signal.aborted) {
       woken = Promise.withResolvers()
       let failed = false
       try {
         if (await relaying.pass()) announce()
+        await trimNowAndThen()
       } catch (error) {
         failed = true
         log.error({ err: error }, 'events could not be relayed')
