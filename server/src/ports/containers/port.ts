@@ -61,6 +61,7 @@ export interface Containers {
 
 export type EngineInfo = { name: string; version: string; cpus: number; memoryBytes: number }
 
+/** A TCP address may appear only with the first running container (Podman): who binds it tries again. */
 export type AgentsNetwork = { hostAddress: HostAddress; platformUrlHost: string }
 /** A TCP address to bind beside loopback, a unix socket path (sandbox), or nothing more than loopback. */
 export type HostAddress =

@@ -79,7 +79,7 @@ function faultOf(error: unknown, message: string): ContainerError['fault'] {
   if (status === null) return isConnectionFailure(error) ? 'engine_down' : 'engine_fault'
   if (/port is already allocated|address already in use|ports are not available/i.test(message))
     return 'port_taken'
-  if (/name .*is already in use/i.test(message)) return 'name_taken'
+  if (/name .*already in use/i.test(message)) return 'name_taken'
   if (status === 404 && /no such image|image not known/i.test(message)) return 'image_missing'
   if (status === 404 && /no such container|no container with/i.test(message)) return 'no_such_container'
   return 'engine_fault'

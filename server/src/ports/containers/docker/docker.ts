@@ -178,9 +178,12 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
   /** One at a time: the engine lets parallel makers of one name through. */
   function ensureNetwork(): Promise<AgentsNetwork> {
-    networkUnderWay ??= ensureAgentsNetwork(docker, ask, network, install).finally(() => {
-      networkUnderWay = null
-    })
+    networkUnderWay ??= traits
+      .get()
+      .then(({ canSeparate }) => ensureAgentsNetwork(docker, ask, network, install, canSeparate))
+      .finally(() => {
+        networkUnderWay = null
+      })
     return networkUnderWay
   }
 

@@ -71,7 +71,8 @@ async function openStream({ docker, ask, install }: EventSource, signal: AbortSi
           filters: {
             type: ['container'],
             label: [`roost.install=${install}`],
-            event: ['start', 'die', 'oom', 'kill', 'destroy'],
+            // Podman filters by its own words, and then answers with Docker's.
+            event: ['start', 'die', 'died', 'oom', 'kill', 'destroy', 'remove'],
           },
           abortSignal: controller.signal,
         }),

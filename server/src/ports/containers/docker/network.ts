@@ -8,16 +8,18 @@ const trafficBetweenContainers = 'com.docker.network.bridge.enable_icc'
 
 /**
  * Makes the agents' bridge when absent and answers where on it the platform is reached. Traffic between
- * its containers is off: agents reach the internet and this host's listeners on the gateway, not each other.
+ * its containers is off where the engine `canSeparate` them: agents reach the internet and this host's
+ * listeners on the gateway, not each other.
  */
 export async function ensureAgentsNetwork(
   docker: Docker,
   ask: Ask,
   name: string,
   install: string,
+  canSeparate: boolean,
 ): Promise<AgentsNetwork> {
   const network = (await oldest(docker, ask, name)) ?? (await make(docker, ask, name, install))
-  if (network.Options?.[trafficBetweenContainers] !== 'false') {
+  if (canSeparate && network.Options?.[trafficBetweenContainers] !== 'false') {
     throw new ContainerError(
       'engine_fault',
       `network ${name} exists and lets its containers reach each other; remove it, so that it is made anew`,
@@ -25,9 +27,10 @@ export async function ensureAgentsNetwork(
   }
   const gateway = (network.IPAM?.Config ?? []).map((pool) => pool.Gateway).find((address) => address)
   if (!gateway) throw new ContainerError('engine_fault', `network ${name} has no gateway address`)
+  // Podman makes the bridge with its first container: there the address is right before it exists.
   // An engine inside a virtual machine (a desktop one) has its bridge there: containers then reach this
   // machine's loopback under a name that such engines provide.
-  if (!(await isOwnAddress(gateway))) {
+  if (canSeparate && !(await isOwnAddress(gateway))) {
     return { hostAddress: { type: 'loopback' }, platformUrlHost: 'host.docker.internal' }
   }
   return { hostAddress: { type: 'tcp', address: gateway }, platformUrlHost: gateway }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { specOf } from '../suite.ts'
 import { createOptions } from './spec.ts'
 
-const traits = { cpus: 2, ulimits: [] }
+const traits = { cpus: 2, ulimits: [], canSeparate: true }
 
 test('CPUs above the host are clamped to the host', () => {
   const spec = specOf('x', 'stay', { cpus: 16 })

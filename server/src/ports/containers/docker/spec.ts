@@ -6,6 +6,8 @@ export type EngineTraits = {
   cpus: number
   /** Podman starts no container under its own default limits when the service's are lower. */
   ulimits: { Name: string; Soft: number; Hard: number }[]
+  /** Whether its bridges can keep the containers of one network apart; Podman takes the option and ignores it. */
+  canSeparate: boolean
 }
 
 const alwaysKept = ['NET_BIND_SERVICE', 'SETGID', 'SETUID', 'CHOWN', 'SYS_CHROOT', 'AUDIT_WRITE']

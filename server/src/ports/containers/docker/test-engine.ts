@@ -37,7 +37,8 @@ export async function openTestEngine(url: string): Promise<TestEngine> {
     throw new Error(`no container engine answers at ${url} (ROOST_TEST_CONTAINERS_URL)`, { cause })
   }
   const mark = `roost-test-${randomBytes(6).toString('hex')}`
-  const image = `${mark}:1`
+  // No other tag: Podman's import does not take one.
+  const image = `${mark}:latest`
   const folder = await mkdtemp(join(tmpdir(), 'roost-engine-'))
   await importBusybox(docker, mark)
   const line = await openLine(docker, join(folder, 'engine.sock'))
@@ -87,7 +88,6 @@ async function importBusybox(docker: Docker, repo: string): Promise<void> {
   const changes = 'CMD ["/bin/sh","-c","eval \\"$ROOST_TEST_SCRIPT\\""]'
   const progress: NodeJS.ReadableStream = await docker.importImage(Readable.from(archive), {
     repo,
-    tag: '1',
     changes,
   })
   let answer = ''

@@ -29,7 +29,7 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
         signal,
       })
       const podman = (version.Components ?? []).some(({ Name }) => /podman/i.test(Name))
-      known = { cpus: info.NCPU, ulimits: podman ? await ownUlimits() : [] }
+      known = { cpus: info.NCPU, ulimits: podman ? await ownUlimits() : [], canSeparate: !podman }
       return {
         name: podman ? 'Podman' : 'Docker',
         version: version.Version,
@@ -40,23 +40,31 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
     async get() {
       if (!known) await traits.refresh()
       // Only a refresh that failed leaves nothing known, and it has thrown.
-      return known ?? { cpus: 1, ulimits: [] }
+      return known ?? { cpus: 1, ulimits: [], canSeparate: true }
     },
-    isolation: () => ({ level: 'container', weaker: [] }),
+    isolation: () => ({
+      level: 'container',
+      weaker:
+        known?.canSeparate === false
+          ? [
+              'Agents can reach each other’s network ports: Podman does not separate containers of one network.',
+            ]
+          : [],
+    }),
   }
   return traits
 }
 
 /**
- * Podman's default limits are above what an unprivileged service may grant, and then no container starts.
- * What this process may have, the service on the same host may give.
+ * Podman's default limits can be above what its service may grant, and then no container starts. What this
+ * process may have the service may have too, but for processes, of which Podman allows itself 32,768.
  */
 async function ownUlimits(): Promise<EngineTraits['ulimits']> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const hard = (label: string) => {
     const word = new RegExp(`^${label}\\s+\\S+\\s+(\\S+)`, 'm').exec(limits)?.[1]
     const value = word === undefined || word === 'unlimited' ? Number.POSITIVE_INFINITY : Number(word)
-    return Math.min(value, 1_048_576)
+    return Math.min(value, 16_384)
   }
   const files = hard('Max open files')
   const processes = hard('Max processes')
