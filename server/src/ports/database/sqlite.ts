@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import {
@@ -23,6 +23,8 @@ import { openStatements, type Statements } from './sqlite-statements.ts'
  */
 export async function openSqlite(path: string): Promise<Opened> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // SQLite would make a file that everybody may read; its companions get the mode of this one.
+  closeSync(openSync(path, 'a', 0o600))
   const writer = await whenFree(() => openConnection(path))
   const reader = await whenFree(() => openConnection(path, { readOnly: true }))
   return {
