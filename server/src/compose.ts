@@ -122,6 +122,7 @@ export async function compose(
     vault,
     events: outbox,
     leases,
+    idempotency,
     keys,
     platform: {
       sshEnabled: async () => settings.value('ssh_access_enabled'),

@@ -1,6 +1,7 @@
 import type { Resources } from '@roost/contracts/agents/agent'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Loop } from '../background/loops.ts'
+import type { Idempotency } from '../foundation/idempotency/index.ts'
 import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { Vault } from '../foundation/vault/index.ts'
@@ -76,6 +77,7 @@ export type AgentsAreaDeps = {
   vault: Vault
   events: Pick<Outbox, 'append'>
   leases: Leases
+  idempotency: Pick<Idempotency, 'once' | 'open'>
   keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
   platform: AgentsPlatform
   needs: AgentsNeeds
@@ -206,7 +208,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     routes: [
       // Fixed words under /api/agents come before names.
       ...healthRoutes(health, directory),
-      ...registryRoutes(registry, directory),
+      ...registryRoutes({ registry, directory, idempotency: deps.idempotency }),
       ...lifecycleRoutes(lifecycle),
       ...settingsRoutes({ settings, ssh, directory, lifecycle }),
       ...workspaceRoutes(workspace, directory),

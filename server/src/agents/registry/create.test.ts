@@ -93,6 +93,27 @@ forEachDialect((_name, open) => {
     })
   }
 
+  test('the same key: one creation, 409 while it runs, then the first reply; a failure frees it', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person()
+    const create = (name: string, key: string) =>
+      world.request(owner.key, 'POST', '/api/agents', { name }, { 'idempotency-key': key })
+    world.engine.failNext('create', 'engine_fault')
+    assert.equal((await create('helper', 'k1')).status, 500)
+    const replies = await Promise.all(Array.from({ length: 8 }, () => create('helper', 'k1')))
+    const first = replies.filter((reply) => reply.status === 200 && !reply.headers['x-idempotent-replay'])
+    assert.equal(first.length, 1)
+    assert.ok(
+      replies.every((reply) => reply.status === 200 || reply.json.error === 'request_in_progress'),
+      JSON.stringify(replies.map((reply) => reply.json.error)),
+    )
+    const again = await create('helper', 'k1')
+    assert.equal(again.headers['x-idempotent-replay'], 'true')
+    assert.deepEqual(again.json, first[0]?.json)
+    assert.equal((await create('helper', 'k2')).json.error, 'agent_exists')
+    assert.equal((await world.containers.list()).length, 1)
+  })
+
   test('a hook that fails undoes the creation', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person()

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { defaultAgentType, type Resources } from '@roost/contracts/agents/agent'
 import type { CreateAgent, CreatedAgent } from '@roost/contracts/agents/registry'
 import { parseModelOverride } from '@roost/contracts/kit/model'
+import type { Claim } from '../../foundation/idempotency/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
@@ -56,7 +57,12 @@ export type CreateDeps = {
 export function createCreate(deps: CreateDeps) {
   const { db, clock, log, directory, events, vault, keys, templates, lifecycle, hooks, sshPorts } = deps
 
-  async function create(caller: SignedIn, body: CreateAgent): Promise<CreatedAgent> {
+  /** `claim` is taken in the transaction that makes the row. Throws `ClaimTaken` beside the endpoint's faults. */
+  async function create(
+    caller: SignedIn,
+    body: CreateAgent,
+    claim?: Pick<Claim, 'take'>,
+  ): Promise<CreatedAgent> {
     refuseReservedName(body.name)
     const model = requireModel(body.runtime_model)
     tagChange(caller, [], distinct(body.tags ?? []))
@@ -71,7 +77,7 @@ export function createCreate(deps: CreateDeps) {
 
     return lifecycle.lock.run(wanted.id, async () => {
       const agent = await inOwnersTurn(caller, quota, () =>
-        db.atomically((tx) => register(tx, caller, wanted, tags, quota)),
+        db.atomically((tx) => register(tx, caller, { wanted, tags, quota, claim })),
       )
       try {
         const { made, facts } = await bringToLife(agent, caller, template)
@@ -110,11 +116,11 @@ export function createCreate(deps: CreateDeps) {
   async function register(
     tx: Tx,
     caller: SignedIn,
-    wanted: AgentsTable,
-    tags: string[],
-    quota: number,
+    { wanted, tags, quota, claim }: Registration,
   ): Promise<Agent> {
     const store = agentStore(tx)
+    // First of all: the same request twice is told so, and not that its name is taken.
+    await claim?.take(tx)
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
     if (!(await store.insert(wanted))) throw agentExists(wanted.name)
     const port = await claimPort(tx, wanted.id, new Set())
@@ -209,6 +215,13 @@ export function createCreate(deps: CreateDeps) {
   }
 
   return create
+}
+
+type Registration = {
+  wanted: AgentsTable
+  tags: string[]
+  quota: number
+  claim: Pick<Claim, 'take'> | undefined
 }
 
 function rowFor(

@@ -1,5 +1,4 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import type { CreateAgent, CreatedAgent } from '@roost/contracts/agents/registry'
 import type { Loop } from '../../background/loops.ts'
 import type { Relation, SignedIn } from '../../identity/access/index.ts'
 import type { Containers } from '../../ports/containers/port.ts'
@@ -17,7 +16,7 @@ import { distinct, tagChange } from './rules.ts'
 import { detailsOf } from './view.ts'
 
 export type Registry = {
-  create(caller: SignedIn, body: CreateAgent): Promise<CreatedAgent>
+  create: ReturnType<typeof createCreate>
   list: AgentList
   details(agent: Agent, caller: SignedIn, relation: Relation): Promise<AgentDetails>
   remove(agentId: string): Promise<{ message: string }>

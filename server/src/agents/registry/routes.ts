@@ -18,20 +18,28 @@ import {
 } from '@roost/contracts/agents/tags'
 import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
 import { type Directory, requireAgent } from '../directory/index.ts'
+import { createOnce, type OnceDeps } from './once.ts'
 import type { Registry } from './registry.ts'
 
 const json = { headers: { 'content-type': 'application/json; charset=utf-8' } }
 
-export function registryRoutes(registry: Registry, directory: Pick<Directory, 'byId'>): Route[] {
+export type RegistryRoutesDeps = {
+  registry: Registry
+  directory: Pick<Directory, 'byId'>
+  idempotency: OnceDeps['idempotency']
+}
+
+export function registryRoutes({ registry, directory, idempotency }: RegistryRoutesDeps): Route[] {
+  const once = createOnce({ registry, idempotency })
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
   return [
     signedInRoute(listAgents, async ({ caller, query }) =>
       answer(await registry.list.bytes(caller, query.tags), json),
     ),
     signedInRoute(createAgent, async ({ caller, body, request }) => {
-      const created = await registry.create(caller, body)
-      request.note({ agent: created.name, template: created.template, runtime: created.runtime })
-      return created
+      request.note({ agent: body.name, template: body.template ?? null })
+      const { body: created, replayed } = await once(caller, body, request.header('idempotency-key'))
+      return answer(created, { headers: replayed ? { 'x-idempotent-replay': 'true' } : {} })
     }),
     agentRoute(getAgent, async (call) => registry.details(await agentOf(call), call.caller, call.relation)),
     agentRoute(deleteAgent, ({ agent }) => registry.remove(agent.id)),

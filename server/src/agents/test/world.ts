@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { setImmediate as soon } from 'node:timers/promises'
 import type { Role } from '@roost/contracts/kit/access'
+import { createIdempotency } from '../../foundation/idempotency/index.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import { createOutbox } from '../../foundation/outbox/index.ts'
 import { createGuard } from '../../http/guard.ts'
@@ -78,6 +79,12 @@ export async function openAgents(
     vault,
     events,
     leases: createLeases({ db, clock }),
+    idempotency: createIdempotency({
+      db,
+      clock,
+      log: silentLog,
+      workState: async () => ({ state: 'void' }),
+    }),
     keys: identity.keys,
     platform: {
       parallelCeiling: async () => platform.ceiling,
