@@ -20,15 +20,15 @@ function say(text: string, signal?: AbortSignal) {
 
 test('60 sleeping requests are answered at once, and hold up no other', async () => {
   const start = performance.now()
-  const sleeping = Array.from({ length: 60 }, (_, index) => say(`[[sleep:1]] [[reply:${index}]]`))
+  const sleeping = Array.from({ length: 60 }, (_, index) => say(`[[sleep:2]] [[reply:${index}]]`))
   assert.equal((await say('awake')).text, 'ok: awake')
-  assert.ok(performance.now() - start < 900, 'the one that does not sleep waited for the others')
+  assert.ok(performance.now() - start < 1900, 'the one that does not sleep waited for the others')
   const texts = (await Promise.all(sleeping)).map((heard) => heard.text)
   assert.deepEqual(
     texts,
     texts.map((_, index) => String(index)),
   )
-  assert.ok(performance.now() - start < 3000, `took ${performance.now() - start} ms`)
+  assert.ok(performance.now() - start < 6000, `took ${performance.now() - start} ms`)
 })
 
 test('a sleep ends at once when the client goes away', async () => {

@@ -9,7 +9,13 @@ import { binary, cliPath, makePlace, parseLine, RED_DOT, whyNoCli } from '../tes
 import { cliSuite } from '../testing/cli-suite.ts'
 import { CLAUDE_OPTIONS, claudeEnvironment, openClaude } from '../testing/clis.ts'
 
-cliSuite({ name: 'claude', open: openClaude, keyKind: 'x-api-key', models: ['claude-sonnet-5'] })
+cliSuite({
+  name: 'claude',
+  open: openClaude,
+  keyKind: 'x-api-key',
+  instructions: 'CLAUDE.md',
+  models: ['claude-sonnet-5'],
+})
 
 describe('one live process of claude', { skip: whyNoCli('claude') }, () => {
   test('an interrupted sleep ends at the server too, and acts no more in the next turn', async (context) => {

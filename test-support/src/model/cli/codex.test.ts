@@ -6,5 +6,6 @@ cliSuite({
   name: 'codex',
   open: openCodex,
   keyKind: 'bearer',
+  instructions: 'AGENTS.md',
   models: ['gpt-5.5', 'gpt-5.2-codex', 'gpt-6.1-sol'],
 })

@@ -9,6 +9,7 @@ cliSuite({
   name: 'gemini',
   open: openGemini,
   keyKind: 'x-goog-api-key',
+  instructions: 'GEMINI.md',
   models: ['gemini-2.5-pro', 'gemini-3.1-pro-preview'],
 })
 

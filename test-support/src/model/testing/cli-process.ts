@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -25,6 +25,7 @@ export type Cli = {
   /** A path in its workspace, as the CLI sees it. */
   path: (file: string) => string
   read: (file: string) => Promise<string>
+  write: (file: string, content: string) => Promise<void>
   close: () => Promise<void>
 }
 
@@ -51,7 +52,7 @@ export async function makePlace() {
     workspace,
     path: (file: string) => join(workspace, file),
     read: (file: string) => readFile(join(workspace, file), 'utf8'),
-    copyTo: (file: string, target: string) => cp(join(workspace, file), target),
+    write: (file: string, content: string) => writeFile(join(workspace, file), content),
     close: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   }
 }

@@ -8,12 +8,14 @@ export type CliFacts = {
   name: string
   open: OpenCli
   keyKind: KeyKind
+  /** The file in the workspace that the CLI reads instructions from. */
+  instructions: string
   /** Models with which the CLI offers its tools in different ways; the first is used for all else. */
   models: string[]
 }
 
 /** What holds for each of the real CLIs at the scripted model server. Skipped when the CLI is not there. */
-export function cliSuite({ name, open, keyKind, models }: CliFacts): void {
+export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts): void {
   describe(`${name} at the scripted model server`, { skip: whyNoCli(name) }, () => {
     let server: ModelServer
     let cli: Cli
@@ -52,6 +54,14 @@ export function cliSuite({ name, open, keyKind, models }: CliFacts): void {
     test('lines before and behind the line of directives change nothing', async () => {
       const { text } = await ask('# Task\n[[fail]]\nplease [[reply:all fine]] thanks\n\nBe kind.')
       assert.equal(text, 'all fine')
+    })
+
+    test('a directive in the project’s instructions does not act', async () => {
+      const project = await open({ url: server.url, key: KEY })
+      await project.write(instructions, 'Be kind.\n[[fail:500]]\n')
+      const { text } = await project.ask({ text: 'hello', model: models[0] })
+      assert.equal(text, 'ok: hello')
+      await project.close()
     })
 
     for (const model of models) {
