@@ -37,10 +37,11 @@ async function addressOf(name: string): Promise<string> {
   return stdout.trim()
 }
 
+/** Ports open towards the network; the engine's own name server on loopback is nobody else's. */
 async function listeningPorts(name: string): Promise<number[]> {
   const { stdout } = await run('docker', ['exec', `agent-${name}`, 'cat', '/proc/net/tcp', '/proc/net/tcp6'])
   const ports = stdout.split('\n').flatMap((line) => {
-    const match = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) \S+ 0A /.exec(line)
+    const match = /^\s*\d+: (?![0-9A-F]{6}7F:)[0-9A-F]+:([0-9A-F]{4}) \S+ 0A /.exec(line)
     return match ? [Number.parseInt(match[1] ?? '', 16)] : []
   })
   return [...new Set(ports)]

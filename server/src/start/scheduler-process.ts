@@ -3,7 +3,6 @@ import { type Loop, startLoops } from '../background/loops.ts'
 import { ConfigError, parseConfig } from '../config.ts'
 import { createAudit } from '../foundation/audit/index.ts'
 import { createLeases } from '../foundation/leases/index.ts'
-import { createOutbox } from '../foundation/outbox/index.ts'
 import { openSettings } from '../foundation/settings/index.ts'
 import { KeyFileError, openVault } from '../foundation/vault/index.ts'
 import { secondsLater, systemClock } from '../kit/clock.ts'
@@ -39,12 +38,10 @@ async function runScheduler(): Promise<void> {
   const ephemeral = openEphemeral(config.redisUrl, { clock, log })
   const vault = openVault(config)
   const settings = await openSettings({ db, ephemeral, vault, clock, log, installed: installedOf(config) })
-  const outbox = createOutbox({ db, ephemeral, log, clock })
   const audit = createAudit({ db, clock, log })
 
   const loops: Loop[] = [
     ...settings.loops,
-    { name: 'outbox-trim', everySeconds: 60, run: () => outbox.relaying.trim() },
     {
       name: 'audit-retention',
       everySeconds: 3600,
