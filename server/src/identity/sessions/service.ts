@@ -23,7 +23,7 @@ export type SessionsDeps = {
 
 export type Sessions = {
   setupStatus(): Promise<{ setup_completed: boolean; setup_available: boolean }>
-  /** Throws `setup_completed` first, then `weak_password`, `password_mismatch`, `rate_limited`. */
+  /** Throws `rate_limited`, `setup_completed`, `weak_password`, `password_mismatch`; the first that holds. */
   setUp(wanted: FirstPassword, ip: string): Promise<{ success: true; email_registered: boolean }>
   signIn(credentials: Credentials): Promise<AccessToken>
   /** A session for an account that was proven in another way. */

@@ -31,10 +31,13 @@ const keyName = 'identity:signing-key'
 const lockName = 'identity:signing-key:lock'
 const vaultContext = 'identity.signing-key'
 const storedSeconds = 7 * 24 * 3600
-/** How long a living process may take to answer "who is here". */
-const answerMs = 300
+/**
+ * How long a living process may take to answer "who is here". Longer where a key is stored: taking a busy
+ * process for dead would end everybody's session.
+ */
+const answerMs = { keyStored: 1_000, noKey: 300 }
 /** Longer than an answer takes, so that of two starters the second hears the first. */
-const lockSeconds = 2
+const lockSeconds = 3
 const attempts = 20
 /** How long the start of the platform waits for the store before it goes on without. */
 const patienceMs = 3_000
@@ -98,13 +101,14 @@ function sharedKey(deps: SigningKeyDeps, held: { current(): SigningKey; use(key:
 
   /** Null when no living process answers in time, where an answer would have been heard. */
   const whoIsHere = async (): Promise<string | null> => {
+    const waitMs = (await ephemeral.get(keyName)) === null ? answerMs.noKey : answerMs.keyStored
     const nonce = newId()
     const { promise, resolve } = Promise.withResolvers<string | null>()
     const question = { heard: false, answer: resolve }
     questions.set(nonce, question)
     try {
       await say({ say: 'who', nonce })
-      const epoch = await Promise.race([promise, clock.wait(answerMs, stopping.signal).then(() => null)])
+      const epoch = await Promise.race([promise, clock.wait(waitMs, stopping.signal).then(() => null)])
       if (epoch === null && !question.heard) throw new EphemeralDown('The own question was not heard.')
       return epoch
     } finally {
