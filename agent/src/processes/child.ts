@@ -15,7 +15,7 @@ export type Child = {
   isRunning(): boolean
   write(text: string): void
   closeInput(): void
-  /** Polite signal, then the kill after `graceMs`; the rest of the tree goes with it either way. */
+  /** Polite signals, then the kill after `graceMs`; the rest of the tree goes with it either way. */
   stop(graceMs: number): Promise<Exit>
   /** Waits that long for an orderly end before stopping. */
   finish(patienceMs: number): Promise<Exit>
@@ -92,7 +92,10 @@ export async function startChild(options: ChildOptions, identities: Identities):
   async function end(graceMs: number): Promise<Exit> {
     if (!hasEnded) {
       await tree.signalGroup(pid, 'SIGINT')
-      await either(exited, graceMs)
+      await either(exited, graceMs / 4)
+      // Some CLIs take an interrupt for a wish.
+      if (!hasEnded) await tree.signalGroup(pid, 'SIGTERM')
+      await either(exited, graceMs - graceMs / 4)
     }
     wasKilledByUs = true
     if (!hasEnded) await tree.signalGroup(pid, 'SIGKILL')

@@ -33,26 +33,28 @@ async function serve(state: string, resume: string): Promise<void> {
       say(end === 'interrupted' ? { say: 'end', fault: 'interrupted' } : end),
     )
   }
+  // A turn that was given up may still have a timer.
+  process.exit(0)
 }
 
-async function answer({ text, images }: Turn, history: string): Promise<object> {
+async function answer({ text: asked, images }: Turn, history: string): Promise<object> {
   const before = existsSync(history) ? readFileSync(history, 'utf8') : ''
-  appendFileSync(history, `${text}\n`)
-  let reply = `ok: ${text}`
-  for (const [, name = '', argument = ''] of text.matchAll(/\[\[([a-z-]+)(?::(.*?))?\]\]/g)) {
-    const step = await obey(name, argument, before)
+  appendFileSync(history, `${asked}\n`)
+  let reply = `ok: ${asked}`
+  for (const [, name = '', argument = ''] of asked.matchAll(/\[\[([a-z-]+)(?::(.*?))?\]\]/g)) {
+    const step = await obey(name, argument, { asked, before })
     if (step.end) return step.end
     if (step.reply !== undefined) reply = step.reply
   }
-  for (const piece of reply.match(/[\s\S]{1,8}/g) ?? []) {
-    say({ say: 'piece', text: piece.replace('%images', String(images)) })
-  }
+  const text = reply.replace('%images', String(images))
+  for (const piece of text.match(/[\s\S]{1,8}/g) ?? []) say({ say: 'piece', text: piece })
   return { say: 'end' }
 }
 
+type Said = { asked: string; before: string }
 type Obeyed = { end?: object; reply?: string }
 
-async function obey(name: string, argument: string, before: string): Promise<Obeyed> {
+async function obey(name: string, argument: string, { asked, before }: Said): Promise<Obeyed> {
   switch (name) {
     case 'reply':
       return { reply: argument }
@@ -72,6 +74,10 @@ async function obey(name: string, argument: string, before: string): Promise<Obe
       if (argument !== '0') process.stderr.write(`scripted exit ${argument}\n`)
       process.exit(Number(argument))
       break
+    case 'echo':
+      return { reply: asked }
+    case 'len':
+      return { reply: `len=${asked.length}` }
     case 'hang':
       return await new Promise(() => setInterval(() => {}, 1000))
     case 'sleep':

@@ -2,7 +2,7 @@ import type { RunMetadata } from '@roost/contracts/link/messages'
 import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'
-import { httpStatusOf } from './gemini-lines.ts'
+import { httpStatusOf, isUnknownSession } from './gemini-lines.ts'
 import type { Dialogue, Outcome, Setup, Step, TurnInput } from './port.ts'
 
 /**
@@ -47,9 +47,7 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
   function loaded(answer: Json): Step[] {
     if (!isObject(answer.error)) return [barrier()]
     const said = JSON.stringify(answer.error)
-    return /Invalid session identifier|Session not found/.test(said)
-      ? fail(answer.error, { session_lost: true })
-      : fail(answer.error)
+    return isUnknownSession(said) ? fail(answer.error, { session_lost: true }) : fail(answer.error)
   }
 
   /** Asks for nothing until an answer comes with no piece of history before it: then all of it was told. */

@@ -123,12 +123,17 @@ function endedGemini(
 ): Outcome {
   const outcome = endedWithoutResult({ ...exit, stderr: withoutChatter(exit.stderr) }, rest)
   if (exit.code === turnLimitExit) return { ...outcome, errorCode: 'max_turns', terminalReason: 'completed' }
-  return setup.resumeSessionId && /Invalid session identifier/.test(exit.stderr)
+  return setup.resumeSessionId && isUnknownSession(exit.stderr)
     ? { ...outcome, errorCode: 'agent_error', metadata: { ...outcome.metadata, session_lost: true } }
     : outcome
 }
 
 const turnLimitExit = 53
+
+/** The words for a session that is not there, in both modes. */
+export function isUnknownSession(message: string): boolean {
+  return /Invalid session identifier|No previous sessions found|Session not found/.test(message)
+}
 
 /** What this CLI says on standard error in every run. */
 function withoutChatter(stderr: string): string {

@@ -7,15 +7,23 @@ export type TestBroker = {
   /** Connections are refused and running answers broken off until `start`. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** Cuts the next `count` requests off, as a platform does that goes away while it is asked. */
+  cut(count: number): void
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
   let server: Server | null = null
   let port = 0
+  let cuts = 0
 
   async function start() {
     server = createServer((incoming, outgoing) => {
+      if (cuts > 0) {
+        cuts -= 1
+        incoming.socket.destroy()
+        return
+      }
       const path = (incoming.url ?? '').replace(/^\/broker\/(anthropic|google|openai)/, '')
       const onward = request(
         `${modelUrl}${path}`,
@@ -41,5 +49,13 @@ export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
   }
 
   await start()
-  return { url: `http://127.0.0.1:${port}/broker`, start, stop, [Symbol.asyncDispose]: stop }
+  return {
+    url: `http://127.0.0.1:${port}/broker`,
+    start,
+    stop,
+    cut(count) {
+      cuts = count
+    },
+    [Symbol.asyncDispose]: stop,
+  }
 }
