@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { contextTokens, contextWindow, costMicros, noTokens } from './cost-rules.ts'
+import { errorBody } from './errors.ts'
+import { createMeter } from './meter.ts'
+import { createModelScanner } from './model-scanner.ts'
+import { prices } from './prices.ts'
+import {
+  credentialHeaders,
+  credentialOf,
+  forwardedReplyHeaders,
+  forwardedRequestHeaders,
+  isOfferedModel,
+  readAsked,
+  upstreamUrl,
+} from './provider-rules.ts'
+import { createBrokerTokens } from './tokens.ts'
+
+const mac = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest('base64url')
+
+describe('tokens', () => {
+  const tokens = createBrokerTokens(mac('k1'))
+  const grant = { agentId: 'agent-1', kind: 'session', id: 'session_1' } as const
+
+  test('the same grant has the same token, and it says what it stands for', () => {
+    assert.equal(tokens.mint(grant), createBrokerTokens(mac('k1')).mint(grant))
+    assert.deepEqual(tokens.read(tokens.mint(grant)), grant)
+    const run = { agentId: 'a', kind: 'execution', id: 'e' } as const
+    assert.deepEqual(tokens.read(tokens.mint(run)), run)
+  })
+
+  test('tokens of another key, changed ones and nonsense are worth nothing', () => {
+    const token = tokens.mint(grant)
+    assert.equal(createBrokerTokens(mac('k2')).read(token), null)
+    for (const wrong of [
+      '',
+      'rbk_',
+      token.slice(0, -1),
+      `${token}x`,
+      token.replace('.s.', '.e.'),
+      'svc_mcp_x',
+    ]) {
+      assert.equal(tokens.read(wrong), null, wrong)
+    }
+    assert.equal(tokens.read(token.replace('agent-1', 'agent-2')), null)
+  })
+})
+
+describe('routes', () => {
+  const offered: [string, string, string, string | null][] = [
+    ['POST', 'anthropic/v1/messages?beta=true', '/v1/messages?beta=true', null],
+    ['POST', 'anthropic/v1/messages/count_tokens', '/v1/messages/count_tokens', null],
+    ['GET', 'anthropic/v1/models', '/v1/models', null],
+    [
+      'POST',
+      'google/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse&key=rbk_x',
+      '/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse',
+      'gemini-2.5-pro',
+    ],
+    ['POST', 'google/v1beta/models/x%41:generateContent', '/v1beta/models/x%41:generateContent', 'xA'],
+    ['POST', 'openai/v1/responses', '/v1/responses', null],
+    ['POST', 'openai/v1/chat/completions', '/v1/chat/completions', null],
+  ]
+  for (const [method, url, path, model] of offered) {
+    test(`${method} ${url} goes on`, () => {
+      const asked = readAsked(method, url)
+      assert.equal(asked?.path, path)
+      assert.equal(asked?.model, model)
+    })
+  }
+
+  const refused: [string, string][] = [
+    ['GET', 'anthropic/v1/messages'],
+    ['POST', 'anthropic/v1/messages/batches'],
+    ['GET', 'anthropic/v1/organizations/api_keys'],
+    ['POST', 'anthropic/v1/models/../messages'],
+    ['POST', 'anthropic//v1/messages'],
+    ['POST', 'anthropic/v1%2fmessages'],
+    ['POST', 'anthropic/v1/%2e%2e/v1/messages'],
+    ['POST', 'google/v1beta/models/a/b:generateContent'],
+    ['POST', 'google/v1beta/files'],
+    ['GET', 'openai/v1/responses/resp_1'],
+    ['DELETE', 'openai/v1/models/gpt-5'],
+    ['POST', 'mistral/v1/messages'],
+    ['POST', ''],
+    ['POST', '__proto__/v1/messages'],
+  ]
+  for (const [method, url] of refused) {
+    test(`${method} ${url || '(nothing)'} is not offered`, () => assert.equal(readAsked(method, url), null))
+  }
+
+  test('a base that ends in the version says it once', () => {
+    assert.equal(
+      upstreamUrl('https://api.openai.com/v1', '/v1/responses').href,
+      'https://api.openai.com/v1/responses',
+    )
+    assert.equal(
+      upstreamUrl('https://api.openai.com/', '/v1/responses').href,
+      'https://api.openai.com/v1/responses',
+    )
+    assert.equal(upstreamUrl('http://proxy/x', '/v1/messages').href, 'http://proxy/x/v1/messages')
+  })
+})
+
+describe('models', () => {
+  test('families of the override rule, nothing else', () => {
+    for (const model of ['claude-x', 'sonnet', 'opus[1m]', 'GPT-5', 'gemini-3', 'codex-mini']) {
+      assert.ok(isOfferedModel(model), model)
+    }
+    for (const model of ['', ' ', 'o3', 'llama', 'text-embedding-3', 'my-claude-']) {
+      assert.ok(!isOfferedModel(model), model)
+    }
+  })
+
+  const found = (json: string, size: number) => {
+    const scanner = createModelScanner()
+    const bytes = Buffer.from(json)
+    const models: string[] = []
+    for (let at = 0; at < bytes.length; at += size)
+      models.push(...scanner.feed(bytes.subarray(at, at + size)))
+    return models
+  }
+  const bodies: [string, string[]][] = [
+    ['{"model":"claude-a","messages":[]}', ['claude-a']],
+    ['{"messages":[{"model":"inner"}],"model" : "claude-a"}', ['claude-a']],
+    ['{"model":"claude-a","x":{"model":"inner"},"model":"o3"}', ['claude-a', 'o3']],
+    ['{"mod\\u0065l":"o3"}', ['o3']],
+    ['{"text":"say \\"model\\": \\"o3\\"","model":"gpt-5"}', ['gpt-5']],
+    ['{"a":"model","b":"x"}', []],
+    ['{"model":null,"b":"x"}', []],
+    ['{"model":5,"b":"x","c":["model","y"]}', []],
+    ['{"a":"\\\\","model":"gpt-5"}', ['gpt-5']],
+    ['["model","o3"]', []],
+    ['not json', []],
+    [`{"model":"${'x'.repeat(500)}"}`, ['(a name of more than 400 characters)']],
+    [`{"${'k'.repeat(500)}":1,"model":"ü-claude"}`, ['ü-claude']],
+  ]
+  for (const [body, models] of bodies) {
+    test(`the models of ${body.slice(0, 60)}, however it is cut`, () => {
+      for (const size of [1, 2, 3, 7, 1000]) assert.deepEqual(found(body, size), models, `pieces of ${size}`)
+    })
+  }
+})
+
+describe('credentials', () => {
+  test('the broker token is found wherever a client puts its key', () => {
+    assert.equal(credentialOf({ authorization: 'Bearer t' }, ''), 't')
+    assert.equal(credentialOf({ 'x-api-key': 't' }, ''), 't')
+    assert.equal(credentialOf({ 'x-goog-api-key': 't' }, ''), 't')
+    assert.equal(credentialOf({}, 'google/v1beta/models?key=t'), 't')
+    assert.equal(credentialOf({ authorization: 'Basic eA==' }, 'x'), null)
+  })
+
+  test("nothing of the container's own goes on: no key, no cookie, no address, no hop", () => {
+    const kept = forwardedRequestHeaders({
+      host: 'broker',
+      authorization: 'Bearer t',
+      'x-api-key': 't',
+      'x-goog-api-key': 't',
+      cookie: 'a=b',
+      connection: 'keep-alive',
+      'transfer-encoding': 'chunked',
+      'accept-encoding': 'gzip',
+      'x-forwarded-for': '10.0.0.1',
+      'openai-organization': 'org',
+      'anthropic-version': '2023-06-01',
+      'content-type': 'application/json',
+    })
+    assert.deepEqual(kept, { 'anthropic-version': '2023-06-01', 'content-type': 'application/json' })
+  })
+
+  test('nothing about the account comes back', () => {
+    const headers = {
+      'set-cookie': ['a'],
+      'anthropic-organization-id': 'o',
+      'request-id': 'r',
+      connection: 'close',
+    }
+    assert.deepEqual(forwardedReplyHeaders(headers), { 'request-id': 'r' })
+  })
+
+  test('each provider gets its key in its own way', () => {
+    assert.deepEqual(credentialHeaders('anthropic', 'sk-ant-api03'), { 'x-api-key': 'sk-ant-api03' })
+    assert.deepEqual(credentialHeaders('anthropic', 'sk-ant-oat01'), { authorization: 'Bearer sk-ant-oat01' })
+    assert.deepEqual(credentialHeaders('google', 'k'), { 'x-goog-api-key': 'k' })
+    assert.deepEqual(credentialHeaders('openai', 'k'), { authorization: 'Bearer k' })
+  })
+})
+
+describe('cost', () => {
+  test('a million tokens cost what the table says', () => {
+    const million = { ...noTokens, input: 1_000_000 }
+    assert.equal(costMicros('anthropic', 'claude-sonnet-4-5', million), 3_000_000)
+    assert.equal(
+      costMicros('anthropic', 'claude-haiku-4-5-20251001', { ...noTokens, output: 1_000_000 }),
+      5_000_000,
+    )
+    assert.equal(costMicros('anthropic', 'claude-opus-4-1', million), 15_000_000)
+    assert.equal(costMicros('anthropic', 'claude-opus-4-5', million), 5_000_000)
+    assert.equal(costMicros('openai', 'gpt-5-codex', { ...noTokens, cacheRead: 1_000_000 }), 125_000)
+  })
+
+  test('writing the cache for an hour costs more than for five minutes', () => {
+    const written = { ...noTokens, cacheWrite: 1_000_000 }
+    assert.equal(costMicros('anthropic', 'claude-sonnet-4-5', written), 3_750_000)
+    assert.equal(
+      costMicros('anthropic', 'claude-sonnet-4-5', { ...written, cacheWriteLong: 1_000_000 }),
+      6_000_000,
+    )
+  })
+
+  test('a long prompt costs more where the provider says so', () => {
+    assert.equal(costMicros('google', 'gemini-2.5-pro', { ...noTokens, input: 200_000 }), 250_000)
+    assert.equal(costMicros('google', 'gemini-2.5-pro', { ...noTokens, input: 200_001 }), 500_003)
+  })
+
+  test('a model that no row names costs what its family costs, never nothing', () => {
+    for (const provider of ['anthropic', 'google', 'openai'] as const) {
+      assert.ok(costMicros(provider, 'unheard-of', { ...noTokens, input: 1000 }) > 0, provider)
+      assert.ok(costMicros(provider, null, { ...noTokens, output: 1000 }) > 0, provider)
+    }
+  })
+
+  test('no row stands behind one that is wider', () => {
+    for (const rows of Object.values(prices)) {
+      for (const [index, [start]] of rows.entries()) {
+        const wider = rows.slice(0, index).find(([before]) => start.startsWith(before))
+        assert.equal(wider, undefined, `${start} is never reached`)
+      }
+    }
+  })
+
+  test('the window is the model’s, the long one where it is asked for', () => {
+    assert.equal(contextWindow('anthropic', 'claude-sonnet-4-5'), 200_000)
+    assert.equal(contextWindow('anthropic', 'claude-sonnet-4-5[1m]'), 1_000_000)
+    assert.equal(contextTokens({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cacheWriteLong: 4 }), 10)
+  })
+})
+
+describe('counting', () => {
+  const sse = (...events: object[]) =>
+    events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  const count = (provider: 'anthropic' | 'google' | 'openai', type: string, body: string, size = 10_000) => {
+    const meter = createMeter(provider, type)
+    const bytes = Buffer.from(body)
+    let finalAt = -1
+    for (let at = 0; at < bytes.length; at += size) {
+      if (meter.feed(bytes.subarray(at, at + size)) && finalAt < 0) finalAt = at
+    }
+    meter.end()
+    return { tokens: meter.tokens(), model: meter.model(), isFinal: finalAt >= 0 }
+  }
+  const stream = 'text/event-stream; charset=utf-8'
+
+  const anthropic = sse(
+    {
+      type: 'message_start',
+      message: {
+        model: 'claude-x',
+        usage: {
+          input_tokens: 10,
+          output_tokens: 1,
+          cache_read_input_tokens: 100,
+          cache_creation_input_tokens: 20,
+          cache_creation: { ephemeral_1h_input_tokens: 5, ephemeral_5m_input_tokens: 15 },
+        },
+      },
+    },
+    { type: 'content_block_delta', delta: { type: 'text_delta', text: 'the word "usage" ü' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 42 } },
+    { type: 'message_stop' },
+  )
+  test('Anthropic streams, however they are cut', () => {
+    for (const size of [1, 5, 64, 10_000]) {
+      assert.deepEqual(count('anthropic', stream, anthropic, size), {
+        tokens: { input: 10, output: 42, cacheRead: 100, cacheWrite: 20, cacheWriteLong: 5 },
+        model: 'claude-x',
+        isFinal: true,
+      })
+    }
+  })
+
+  test('a stream that breaks off has what was reported until then', () => {
+    const { tokens, isFinal } = count(
+      'anthropic',
+      stream,
+      anthropic.slice(0, anthropic.indexOf('message_delta') - 30),
+    )
+    assert.equal(tokens?.input, 10)
+    assert.equal(isFinal, false)
+  })
+
+  test('Anthropic messages in one piece; counting tokens costs nothing', () => {
+    const body = JSON.stringify({
+      type: 'message',
+      model: 'claude-x',
+      usage: { input_tokens: 3, output_tokens: 4 },
+    })
+    assert.deepEqual(count('anthropic', 'application/json', body).tokens, {
+      ...noTokens,
+      input: 3,
+      output: 4,
+    })
+    assert.equal(count('anthropic', 'application/json', '{"input_tokens":99}').tokens, null)
+  })
+
+  const chunk = (prompt: number, answer: number, finish?: string) => ({
+    modelVersion: 'gemini-x',
+    candidates: [{ content: {}, ...(finish ? { finishReason: finish } : {}) }],
+    usageMetadata: {
+      promptTokenCount: prompt,
+      cachedContentTokenCount: 4,
+      candidatesTokenCount: answer,
+      thoughtsTokenCount: 2,
+    },
+  })
+  const google = { tokens: { ...noTokens, input: 6, cacheRead: 4, output: 7 }, model: 'gemini-x' }
+  test('Google streams: the counts so far, the last one counts', () => {
+    const body = sse(chunk(10, 1), chunk(10, 5, 'STOP'))
+    assert.deepEqual(count('google', stream, body), { ...google, isFinal: true })
+  })
+  test('Google without events: one array of documents, or one document', () => {
+    const body = JSON.stringify([chunk(10, 1), chunk(10, 5, 'STOP')])
+    assert.deepEqual(count('google', 'application/json', body), { ...google, isFinal: false })
+    assert.deepEqual(count('google', 'application/json', JSON.stringify(chunk(10, 5))).tokens, google.tokens)
+  })
+
+  const usage = { input_tokens: 10, input_tokens_details: { cached_tokens: 4 }, output_tokens: 7 }
+  test('OpenAI responses and chat completions, in events and in one piece', () => {
+    const expected = { tokens: { ...noTokens, input: 6, cacheRead: 4, output: 7 }, model: 'gpt-x' }
+    const events = sse(
+      { type: 'response.created', response: { model: 'gpt-x', usage: null } },
+      { type: 'response.output_text.delta', delta: 'usage' },
+      { type: 'response.completed', response: { model: 'gpt-x', usage } },
+    )
+    assert.deepEqual(count('openai', stream, events), { ...expected, isFinal: true })
+    assert.deepEqual(count('openai', 'application/json', JSON.stringify({ model: 'gpt-x', usage })), {
+      ...expected,
+      isFinal: false,
+    })
+    const completion = {
+      prompt_tokens: 10,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens: 7,
+    }
+    const chat = `${sse({ model: 'gpt-x', usage: null }, { model: 'gpt-x', usage: completion })}data: [DONE]\n\n`
+    assert.deepEqual(count('openai', stream, chat), { ...expected, isFinal: true })
+  })
+
+  test('answers of any shape are passed by without harm', () => {
+    for (const body of [
+      '',
+      'null',
+      '"usage"',
+      '{"usage":5}',
+      '{"usage":{"input_tokens":"x"}}',
+      '{"usage":',
+      'data: {"usage"',
+    ]) {
+      for (const provider of ['anthropic', 'google', 'openai'] as const) {
+        const { tokens } = count(provider, 'application/json', body)
+        assert.ok(tokens === null || Object.values(tokens).every((value) => value === 0), body)
+        count(provider, stream, `data: ${body}\n\n`)
+      }
+    }
+  })
+})
+
+test("refusals have the provider's own form", () => {
+  const error = { status: 401, message: 'no' }
+  assert.deepEqual(JSON.parse(errorBody('anthropic', error)), {
+    type: 'error',
+    error: { type: 'authentication_error', message: 'no' },
+  })
+  assert.deepEqual(JSON.parse(errorBody('google', error)), {
+    error: { code: 401, message: 'no', status: 'UNAUTHENTICATED' },
+  })
+  assert.deepEqual(JSON.parse(errorBody('openai', error)).error.message, 'no')
+})

@@ -1,0 +1,488 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { isFault } from '../../kit/fault.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import {
+  accept,
+  agentFact,
+  linked,
+  person,
+  type RunPlatform,
+  resultOf,
+  startRunPlatform,
+} from '../../test/run-platform.ts'
+import { transcriptStore } from '../transcripts/index.ts'
+import { sourceOf } from './request.ts'
+
+const never = new AbortController().signal
+const line = (text: string): TranscriptLine => ({
+  type: 'system',
+  subtype: 'notice',
+  level: 'info',
+  message: text,
+})
+const hello = (held: object[] = []) => ({
+  t: 'hello' as const,
+  protocol: 1,
+  agent_name: 'scout',
+  image_version: null,
+  runtime: 'claude-code' as const,
+  runtime_version: null,
+  started_at: '2026-01-05T08:00:00.000Z',
+  held: held as never,
+})
+
+forEachDialect((_, open) => {
+  async function start(options: { queueDepth?: number; slots?: number } = {}) {
+    const db = await open()
+    const clock = createTestClock()
+    const platform = await startRunPlatform({ db, clock, ...options })
+    platform.agents.set('a1', agentFact({ effective_slots: options.slots ?? 3 }))
+    return { platform, clock, db, on: platform.dispatch.handlers }
+  }
+  const claim = (platform: RunPlatform, free = 9) =>
+    platform.dispatch.handlers.claim(linked, { t: 'claim', free }).then(({ runs }) => runs)
+  const claimOne = async (platform: RunPlatform) => {
+    const [run] = await claim(platform, 1)
+    assert.ok(run, 'a run was handed out')
+    return run
+  }
+  const eventsOf = async (platform: RunPlatform) => {
+    await platform.events.relaying.pass()
+    return (await platform.events.after(0, 1000)).map(({ type }) => type)
+  }
+
+  test('an accepted run is queued, told, and handed out under a lease', async () => {
+    const { platform, clock } = await start()
+    const row = await accept(platform, { model: 'opus', timeoutSeconds: 60, systemPrompt: 'be brief' })
+    assert.equal(row.status, 'queued')
+    const run = await claimOne(platform)
+    assert.equal(run.execution_id, row.id)
+    assert.equal(run.kind, 'task')
+    assert.equal(run.message, 'do it')
+    assert.equal(run.model, 'opus')
+    assert.equal(run.timeout_seconds, 60)
+    assert.match(run.system_prompt, /be brief$/)
+    assert.equal(run.broker.url, 'http://platform/broker')
+    const claimed = await platform.row(row.id)
+    assert.equal(claimed.status, 'running')
+    assert.equal(claimed.spawned_at, null)
+    assert.equal(claimed.lease_expires_at, new Date(clock.now().getTime() + 60_000).toISOString())
+    assert.deepEqual(await eventsOf(platform), ['execution.created', 'execution.started'])
+  })
+
+  test('runs of one millisecond are handed out in the order in which they came', async () => {
+    const { platform } = await start({ slots: 20 })
+    const ids: string[] = []
+    for (let number = 0; number < 20; number += 1) ids.push((await accept(platform)).id)
+    const handed: string[] = []
+    while (handed.length < 20) handed.push(...(await claim(platform, 20)).map((run) => run.execution_id))
+    assert.deepEqual(handed, ids)
+  })
+
+  test('twenty claimers at once: no slot twice, no run twice, the first runs first', async () => {
+    const { platform, db } = await start({ slots: 5 })
+    const ids: string[] = []
+    for (let number = 0; number < 12; number += 1) ids.push((await accept(platform)).id)
+    // A second process of the platform claims as well: nothing may rest on memory.
+    await using again = await db.openAgain()
+    const other = await startRunPlatform({ db: again, clock: platform.clock })
+    other.agents.set('a1', agentFact({ effective_slots: 5 }))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => claim(index % 2 ? platform : other, 1 + (index % 3))),
+    )
+    const handed = answers.flat().map((run) => run.execution_id)
+    assert.equal(handed.length, 5)
+    assert.deepEqual(new Set(handed), new Set(ids.slice(0, 5)))
+    const tokens = answers.filter((runs) => runs.length > 0).map((runs) => runs[0]?.claim_token)
+    assert.equal(new Set(tokens).size, tokens.length, 'each claim has a token of its own')
+  })
+
+  test('twenty accepted at once with room for seven: seven are in, thirteen are refused by name', async () => {
+    const { platform } = await start({ queueDepth: 7 })
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => accept(platform)))
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason)
+    assert.equal(refused.length, 13)
+    assert.ok(refused.every((reason) => isFault(reason, 'queue_full')))
+    assert.deepEqual(refused[0]?.fields, { agent_name: 'scout', queue_length: 7 })
+    assert.equal((await eventsOf(platform)).length, 7)
+    // What the platform starts by itself waits in the same queue and is not refused.
+    assert.equal((await accept(platform, { triggeredBy: 'schedule' })).status, 'queued')
+  })
+
+  test('turns of one conversation are handed out one after another', async () => {
+    const { platform } = await start()
+    platform.hooks.onTurn(async (_, row) => ({ message: row.message, resumeSessionId: null }))
+    const turn = { kind: 'chat' as const, triggeredBy: 'chat' as const, sessionId: 's1' }
+    const first = await accept(platform, turn)
+    await accept(platform, turn)
+    const task = await accept(platform)
+    const runs = await claim(platform)
+    assert.deepEqual(
+      runs.map((run) => run.execution_id),
+      [first.id, task.id],
+    )
+    assert.equal(runs[0]?.session_id, 's1')
+    assert.deepEqual(await claim(platform), [])
+    await platform.dispatch.handlers.result(linked, resultOf(runs[0] ?? assert.fail()))
+    assert.equal((await claim(platform)).length, 1)
+  })
+
+  test('a stopped agent is refused runs and handed none', async () => {
+    const { platform } = await start()
+    await accept(platform)
+    platform.agents.set('a1', agentFact({ status: 'stopped' }))
+    await assert.rejects(accept(platform), (error) => isFault(error, 'agent_not_running'))
+    assert.deepEqual(await claim(platform), [])
+  })
+
+  test('lines are stored once under their numbers; a gap is not stored and says from where to send', async () => {
+    const { platform, on } = await start()
+    await accept(platform)
+    const { execution_id, claim_token } = await claimOne(platform)
+    const send = (from: number, ...texts: string[]) =>
+      on.lines(linked, { t: 'lines', execution_id, claim_token, from, lines: texts.map(line) })
+    assert.deepEqual(await send(1, 'a', 'b'), { acked: 2 })
+    assert.deepEqual(await send(1, 'a', 'b'), { acked: 2 })
+    assert.deepEqual(await send(2, 'b', 'c'), { acked: 3 })
+    assert.deepEqual(await send(6, 'f'), { acked: 3 })
+    const log = await transcriptStore(platform.db).all(execution_id)
+    assert.deepEqual(
+      log.map((stored) => [stored._n, 'message' in stored && stored.message]),
+      [
+        [1, 'a'],
+        [2, 'b'],
+        [3, 'c'],
+      ],
+    )
+  })
+
+  test('ten senders of the same lines at once store them once', async () => {
+    const { platform, on } = await start()
+    await accept(platform)
+    const { execution_id, claim_token } = await claimOne(platform)
+    const message = {
+      t: 'lines' as const,
+      execution_id,
+      claim_token,
+      from: 1,
+      lines: ['a', 'b', 'c'].map(line),
+    }
+    const answers = await Promise.all(Array.from({ length: 10 }, () => on.lines(linked, message)))
+    assert.ok(answers.every((answer) => 'acked' in answer && answer.acked === 3))
+    assert.equal((await transcriptStore(platform.db).all(execution_id)).length, 3)
+  })
+
+  test("secrets are blotted out of lines and results: the agent's own and the broker's token", async () => {
+    const { platform, on } = await start()
+    platform.secrets.push('svc_mcp_very-secret-key')
+    await accept(platform)
+    const run = await claimOne(platform)
+    const said = `svc_mcp_very-secret-key ${run.broker.token}`
+    await on.lines(linked, { t: 'lines', ...hold(run), from: 1, lines: [line(said)] })
+    await on.result(linked, resultOf(run, { response: said, status: 'failed', error: said }))
+    const row = await platform.row(run.execution_id)
+    const log = await transcriptStore(platform.db).all(run.execution_id)
+    const kept = JSON.stringify([row.response, row.error, log])
+    assert.doesNotMatch(kept, /very-secret-key|rbk_/)
+    assert.match(kept, /\[secret\] \[secret\]/)
+  })
+
+  test('a result ends the run once; the same again is refused as already final', async () => {
+    const { platform, on, clock } = await start()
+    const row = await accept(platform)
+    const run = await claimOne(platform)
+    await on.started(linked, { t: 'started', ...hold(run), pid: 7 })
+    await clock.advance(2)
+    const metadata = {
+      cost_usd: 0.25,
+      input_tokens: 10,
+      output_tokens: 20,
+      num_turns: 1,
+      model_used: 'claude-x',
+    }
+    assert.deepEqual(await on.result(linked, resultOf(run, { metadata, runtime_session_id: 'r1' })), {
+      accepted: true,
+    })
+    assert.deepEqual(await on.result(linked, resultOf(run)), { accepted: false, reason: 'already_final' })
+    const ended = await platform.row(row.id)
+    assert.equal(ended.status, 'success')
+    assert.equal(ended.response, 'done')
+    assert.equal(ended.cost_micros, 250_000)
+    assert.equal(ended.duration_ms, 2000)
+    assert.equal(ended.lease_expires_at, null)
+    assert.equal(ended.runtime_session_id, 'r1')
+    assert.deepEqual((await eventsOf(platform)).at(-1), 'execution.finished')
+    assert.equal((await transcriptStore(platform.db).all(row.id)).length, 0, 'no note of what says the same')
+  })
+
+  test('ten results at once: one counts', async () => {
+    const { platform, on } = await start()
+    await accept(platform)
+    const run = await claimOne(platform)
+    let ended = 0
+    platform.hooks.onEnded(async (tx) => tx.onCommitted(() => (ended += 1)))
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => on.result(linked, resultOf(run, { response: `${index}` }))),
+    )
+    assert.equal(answers.filter(({ accepted }) => accepted).length, 1)
+    assert.equal(ended, 1)
+  })
+
+  test('messages under a void claim are stale, and of another agent too', async () => {
+    const { platform, on } = await start()
+    await accept(platform)
+    const run = await claimOne(platform)
+    const void_ = { execution_id: run.execution_id, claim_token: run.claim_token + 1 }
+    const foreign = { ...linked, agentId: 'a2' }
+    const lines = { t: 'lines' as const, from: 1, lines: [line('x')] }
+    assert.deepEqual(await on.started(linked, { t: 'started', ...void_, pid: 1 }), { stale: true })
+    assert.deepEqual(await on.lines(linked, { ...lines, ...void_ }), { stale: true })
+    assert.deepEqual(await on.lines(foreign, { ...lines, ...hold(run) }), { stale: true })
+    assert.deepEqual(await on.result(linked, resultOf(void_)), { accepted: false, reason: 'stale_claim' })
+    assert.deepEqual(await on.result(foreign, resultOf(run)), { accepted: false, reason: 'stale_claim' })
+    assert.deepEqual(await on.result(linked, resultOf({ ...void_, execution_id: 'nope' })), {
+      accepted: false,
+      reason: 'stale_claim',
+    })
+    assert.equal((await platform.row(run.execution_id)).status, 'running')
+  })
+
+  test('a late result of a cancelled run is kept as one note in its log', async () => {
+    const { platform, on } = await start()
+    const row = await accept(platform)
+    const run = await claimOne(platform)
+    const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
+    await platform.executions.terminate(reader, row.id)
+    for (let time = 0; time < 2; time += 1) {
+      assert.deepEqual(await on.result(linked, resultOf(run, { response: 'too late' })), {
+        accepted: false,
+        reason: 'already_final',
+      })
+    }
+    const log = await transcriptStore(platform.db).all(row.id)
+    assert.equal(log.length, 1)
+    assert.match(JSON.stringify(log), /ended as cancelled: success\. too late/)
+    assert.equal((await platform.row(row.id)).status, 'cancelled')
+  })
+
+  test('attachments travel with the claim, or in pieces when they are large, and go with the end', async () => {
+    const { platform, on } = await start()
+    const small = { name: 'a.txt', mimetype: 'text/plain', size: 2, data_base64: 'aGk=' }
+    const bytes = Buffer.alloc(5 * 1024 * 1024, 'xyz')
+    const large = {
+      name: 'b.png',
+      mimetype: 'image/png',
+      size: bytes.length,
+      data_base64: bytes.toString('base64'),
+    }
+    await accept(platform, { attachments: [small] })
+    await accept(platform, { attachments: [small, large] })
+    const [first, second] = await claim(platform)
+    assert.deepEqual(
+      first?.attachments.map((attachment) => ({ ...attachment })),
+      [small],
+    )
+    assert.ok(second)
+    assert.deepEqual(
+      second.attachments.map(({ name, data_base64 }) => [name, data_base64]),
+      [
+        ['a.txt', null],
+        ['b.png', null],
+      ],
+    )
+    const pieces: Buffer[] = []
+    for (let offset = 0; ; ) {
+      const piece = await on.attachment(linked, {
+        t: 'attachment',
+        ...hold(second),
+        index: 1,
+        offset,
+        length: 1_000_000,
+      })
+      assert.ok('data_base64' in piece)
+      pieces.push(Buffer.from(piece.data_base64, 'base64'))
+      offset += pieces.at(-1)?.length ?? 0
+      if (piece.eof) break
+    }
+    assert.ok(Buffer.concat(pieces).equals(bytes))
+    await on.result(linked, resultOf(second))
+    const gone = { t: 'attachment' as const, ...hold(second), index: 0, offset: 0, length: 9 }
+    assert.deepEqual(await on.attachment(linked, gone), { stale: true })
+  })
+
+  test('hello: held runs go on from their last line, others are dropped, spawned ones are known as such', async () => {
+    const { platform, on, clock } = await start()
+    await accept(platform)
+    await accept(platform)
+    const [kept, cancelled] = await claim(platform)
+    assert.ok(kept && cancelled)
+    await on.lines(linked, { t: 'lines', ...hold(kept), from: 1, lines: [line('a'), line('b')] })
+    const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
+    await platform.executions.terminate(reader, cancelled.execution_id)
+    await clock.advance(300)
+    const answer = await on.hello(
+      linked,
+      hello([
+        { ...hold(kept), state: 'spawned', last_line: 9 },
+        { ...hold(cancelled), state: 'spawned', last_line: 3 },
+        { execution_id: 'unknown', claim_token: 1, state: 'accepted', last_line: 0 },
+      ]),
+    )
+    assert.deepEqual(answer.acked, { [kept.execution_id]: 2 })
+    assert.deepEqual(answer.drop, [cancelled.execution_id, 'unknown'])
+    const row = await platform.row(kept.execution_id)
+    assert.equal(row.spawned_at, clock.now().toISOString())
+    assert.ok((row.lease_expires_at ?? '') > clock.now().toISOString(), 'the lease is renewed')
+  })
+
+  test('hello without a run: never spawned it goes back to its place, spawned it was lost with the agent', async () => {
+    const { platform, on } = await start({ slots: 2 })
+    const parked = await accept(platform)
+    const spawned = await accept(platform)
+    const later = await accept(platform)
+    const [first, second] = await claim(platform)
+    assert.ok(first && second)
+    await on.started(linked, { t: 'started', ...hold(second), pid: 1 })
+    const answer = await on.hello(linked, hello())
+    assert.deepEqual([answer.acked, answer.drop], [{}, []])
+    assert.equal((await platform.row(parked.id)).status, 'queued')
+    const lost = await platform.row(spawned.id)
+    assert.deepEqual([lost.status, lost.error_code], ['failed', 'agent_lost'])
+    const again = await claim(platform)
+    assert.deepEqual(
+      again.map((run) => run.execution_id),
+      [parked.id, later.id],
+    )
+    assert.ok((again[0]?.claim_token ?? 0) > first.claim_token, 'the claim token has grown')
+    assert.deepEqual(await on.started(linked, { t: 'started', ...hold(first), pid: 2 }), { stale: true })
+  })
+
+  test('hello in another protocol is refused', async () => {
+    const { on } = await start()
+    await assert.rejects(on.hello(linked, { ...hello(), protocol: 2 }), /protocol 1/)
+  })
+
+  test('beats keep a lease; without them, with the agent linked, a spawned run fails and a parked one returns', async () => {
+    const { platform, on, clock } = await start()
+    const [a, b, c] = [await accept(platform), await accept(platform), await accept(platform)]
+    const runs = await claim(platform)
+    for (const run of runs.slice(0, 2)) await on.started(linked, { t: 'started', ...hold(run), pid: 1 })
+    linkUp(platform, 'a1')
+    for (let beat = 0; beat < 10; beat += 1) {
+      await clock.advance(10)
+      await platform.dispatch.beat('a1', { executions: [{ execution_id: a.id }] })
+      await reap(platform)
+    }
+    assert.equal((await platform.row(a.id)).status, 'running')
+    const failed = await platform.row(b.id)
+    assert.deepEqual([failed.status, failed.error_code], ['failed', 'lease_expired'])
+    assert.equal((await platform.row(c.id)).status, 'queued')
+  })
+
+  test("while an agent cannot be asked its runs are left alone, until their slot's time is over", async () => {
+    const { platform, on, clock } = await start()
+    const row = await accept(platform, { timeoutSeconds: 600 })
+    await on.started(linked, { t: 'started', ...hold(await claimOne(platform)), pid: 1 })
+    await clock.advance(899)
+    await reap(platform)
+    assert.equal((await platform.row(row.id)).status, 'running')
+    await clock.advance(1)
+    await reap(platform)
+    assert.equal((await platform.row(row.id)).error_code, 'lease_expired')
+  })
+
+  test('a run whose container is down is lost when its lease is over', async () => {
+    const { platform, on, clock } = await start()
+    const row = await accept(platform)
+    await on.started(linked, { t: 'started', ...hold(await claimOne(platform)), pid: 1 })
+    platform.agents.set('a1', agentFact({ status: 'exited' }))
+    await clock.advance(61)
+    await reap(platform)
+    const lost = await platform.row(row.id)
+    assert.deepEqual([lost.status, lost.error_code], ['failed', 'agent_lost'])
+  })
+
+  test('a run that waited more than 24 hours fails as queue_expired', async () => {
+    const { platform, clock } = await start()
+    const row = await accept(platform)
+    await clock.advance(24 * 3600)
+    await expire(platform)
+    assert.equal((await platform.row(row.id)).status, 'queued')
+    await clock.advance(1)
+    await expire(platform)
+    const expired = await platform.row(row.id)
+    assert.deepEqual([expired.status, expired.error_code], ['failed', 'queue_expired'])
+  })
+
+  test('stopping an agent cancels what runs and leaves what waits; deleting it cancels both', async () => {
+    const { platform, db } = await start({ slots: 1 })
+    const running = await accept(platform)
+    const waiting = await accept(platform)
+    await claimOne(platform)
+    await db.atomically((tx) => platform.dispatch.agentStopped(tx, 'a1'))
+    assert.deepEqual(
+      [(await platform.row(running.id)).error_code, (await platform.row(waiting.id)).status],
+      ['agent_stopped', 'queued'],
+    )
+    await db.atomically((tx) => platform.dispatch.agentDeleted(tx, 'a1'))
+    const gone = await platform.row(waiting.id)
+    assert.deepEqual([gone.status, gone.error_code, gone.agent_deleted], ['cancelled', 'agent_deleted', 1])
+  })
+
+  test('agents that call agents are stopped after eight hops', async () => {
+    const { platform } = await start({ slots: 20 })
+    const caller = { ...sourceOf(person(), null), agent: { id: 'a1', name: 'scout' } }
+    for (let depth = 1; depth <= 8; depth += 1) {
+      const row = await accept(platform, { triggeredBy: 'self_task', source: caller })
+      assert.equal(row.chain_depth, depth)
+      await claim(platform)
+    }
+    await assert.rejects(accept(platform, { triggeredBy: 'self_task', source: caller }), (error) =>
+      isFault(error, 'inter_agent_depth_exceeded'),
+    )
+    assert.equal((await accept(platform)).chain_depth, 0)
+  })
+
+  test('the HTTP callback brings lines and result; lines sent before are not stored twice', async () => {
+    const { platform, on } = await start()
+    await accept(platform)
+    const run = await claimOne(platform)
+    await on.lines(linked, { t: 'lines', ...hold(run), from: 1, lines: [line('a')] })
+    const { t: _, ...reported } = resultOf(run)
+    assert.deepEqual(await platform.dispatch.report('a1', reported, [line('a'), line('b')]), {
+      accepted: true,
+    })
+    const log = await transcriptStore(platform.db).all(run.execution_id)
+    assert.deepEqual(
+      log.map((stored) => stored._n),
+      [1, 2],
+    )
+    assert.equal((await platform.row(run.execution_id)).status, 'success')
+  })
+
+  test('a turn that cannot be put together ends as failed and does not come back', async () => {
+    const { platform } = await start()
+    const row = await accept(platform, { kind: 'chat', triggeredBy: 'chat', sessionId: 'gone' })
+    assert.deepEqual(await claim(platform), [])
+    const failed = await platform.row(row.id)
+    assert.deepEqual([failed.status, failed.error_code], ['failed', 'agent_error'])
+  })
+})
+
+function hold({ execution_id, claim_token }: { execution_id: string; claim_token: number }) {
+  return { execution_id, claim_token }
+}
+
+function linkUp(platform: RunPlatform, agentId: string): void {
+  const link = platform.link as import('../../ports/agent-link/fake.ts').FakeAgentLink
+  link.link(agentId)
+}
+
+async function loop(platform: RunPlatform, name: string): Promise<void> {
+  await platform.dispatch.loops.find((each) => each.name === name)?.run(never)
+}
+const reap = (platform: RunPlatform) => loop(platform, 'runs.leases')
+const expire = (platform: RunPlatform) => loop(platform, 'runs.expire')

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeptLine } from './rules.ts'
+import { summaryOf, toolsIn } from './tool-rules.ts'
+
+const at = '2026-01-05T08:00:00.000Z'
+const kept = (n: number, line: object): KeptLine => ({
+  n,
+  line: { ...line, _n: n, _ts: at } as never,
+  text: '',
+})
+
+test('calls and results are found in order', () => {
+  const lines = [
+    kept(1, {
+      type: 'assistant',
+      message: { content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls  -l\n' } }] },
+    }),
+    kept(2, {
+      type: 'user',
+      message: { content: [{ type: 'tool_result', tool_use_id: 't1', content: 'a\nb', is_error: true }] },
+    }),
+  ]
+  assert.deepEqual(toolsIn(lines), {
+    started: [{ id: 't1', n: 1, tool: 'Bash', input_summary: 'ls -l', at }],
+    ended: [{ id: 't1', output_summary: 'a b', success: false, at }],
+  })
+})
+
+test('lines of any shape are looked at without harm', () => {
+  const odd = [
+    { type: 'assistant' },
+    { type: 'assistant', message: null },
+    { type: 'assistant', message: { content: 'text' } },
+    { type: 'user', message: { content: [null, 1, { type: 'tool_result' }, { type: 'tool_use', id: 1 }] } },
+    { type: 'assistant', message: { content: [{ type: 'tool_use', id: 'x' }] } },
+  ]
+  assert.deepEqual(toolsIn(odd.map((line, index) => kept(index + 1, line))), { started: [], ended: [] })
+})
+
+test('a summary is one line of at most 200 characters from the field that tells most', () => {
+  assert.equal(summaryOf({ old_string: 'x', file_path: '/a/b' }), '/a/b')
+  assert.equal(summaryOf({ a: 1 }), '{"a":1}')
+  assert.equal(summaryOf(undefined), '')
+  assert.equal(summaryOf([{ type: 'text', text: 'hi' }]), '[{"type":"text","text":"hi"}]')
+  assert.equal(summaryOf('x'.repeat(300)).length, 200)
+})

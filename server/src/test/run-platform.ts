@@ -1,0 +1,183 @@
+import { createHmac } from 'node:crypto'
+import { createOutbox, type Outbox } from '../foundation/outbox/index.ts'
+import type { SessionCaller } from '../identity/access/caller.ts'
+import type { Clock } from '../kit/clock.ts'
+import { secret } from '../kit/secret.ts'
+import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
+import type { AgentLink } from '../ports/agent-link/port.ts'
+import type { Db } from '../ports/database/port.ts'
+import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import { silentLog } from '../ports/log.ts'
+import { type Broker, createBroker } from '../runs/broker/index.ts'
+import {
+  type AgentFact,
+  createDispatch,
+  type Dispatch,
+  type RunRequest,
+  sourceOf,
+} from '../runs/dispatch/index.ts'
+import {
+  createExecutions,
+  createRunHooks,
+  type ExecutionRow,
+  type Executions,
+  executionStore,
+  type RunHooks,
+} from '../runs/executions/index.ts'
+import { createLive, type Live } from '../runs/transcripts/index.ts'
+import { createTestClock } from './clock.ts'
+
+/** The runs area on a real database, with agents that a test makes up. */
+export type RunPlatform = {
+  db: Db
+  clock: Clock
+  events: Outbox
+  live: Live
+  link: AgentLink
+  hooks: RunHooks
+  executions: Executions
+  dispatch: Dispatch
+  broker: Broker
+  agents: Map<string, AgentFact>
+  /** Texts to blot out of transcripts. */
+  secrets: string[]
+  row(id: string): Promise<ExecutionRow>
+}
+
+export type RunPlatformOptions = {
+  db: Db
+  clock?: Clock
+  link?: AgentLink
+  ephemeral?: Ephemeral
+  queueDepth?: number
+  providerKey?: string | null
+  providerUrl?: string
+}
+
+export async function startRunPlatform(options: RunPlatformOptions): Promise<RunPlatform> {
+  const { db, clock = createTestClock(), link = createFakeAgentLink(), queueDepth = 50 } = options
+  const ephemeral = options.ephemeral ?? memoryEphemeral({ clock, log: silentLog })
+  const log = silentLog
+  const events = createOutbox({ db, ephemeral, log, clock })
+  const live = createLive({ ephemeral, log })
+  await live.open()
+  const hooks = createRunHooks()
+  const agents = new Map<string, AgentFact>([['a1', agentFact()]])
+  const secrets: string[] = []
+  const { providerKey = 'provider-key-1' } = options
+  const broker = createBroker({
+    db,
+    log,
+    events,
+    mac: (text) => createHmac('sha256', 'test').update(text).digest('base64url'),
+    brokerUrl: () => 'http://platform/broker',
+    providerKey: () => (providerKey === null ? null : secret(providerKey)),
+    providerBaseUrl: () => options.providerUrl ?? 'http://127.0.0.1:1',
+    monotonic: () => performance.now(),
+  })
+  const executions = createExecutions({ db, clock, events, link, live, hooks })
+  const dispatch = createDispatch({
+    db,
+    clock,
+    log,
+    events,
+    live,
+    link,
+    hooks,
+    facts: { find: async (id) => agents.get(id) ?? null, secrets: async () => secrets },
+    brokerAccess: (row) => broker.access(row),
+    platformPrompt: async () => null,
+    queueDepth,
+    settle: executions.settle,
+  })
+  return {
+    db,
+    clock,
+    events,
+    live,
+    link,
+    hooks,
+    executions,
+    dispatch,
+    broker,
+    agents,
+    secrets,
+    async row(id) {
+      const row = await executionStore(db).byId(id)
+      if (!row) throw new Error(`There is no execution ${id}.`)
+      return row
+    },
+  }
+}
+
+export function agentFact(over: Partial<AgentFact> = {}): AgentFact {
+  return {
+    id: 'a1',
+    name: 'scout',
+    status: 'running',
+    execution_timeout_seconds: 3600,
+    effective_slots: 3,
+    model: null,
+    custom_instructions: null,
+    skills_block: null,
+    callable_agents: [],
+    settings: {
+      agent_name: 'scout',
+      read_only: { enabled: false, blocked_patterns: [], allowed_patterns: [] },
+      parallel_limit: 3,
+      model: null,
+      chat_idle_seconds: 600,
+      stall_seconds: 900,
+    },
+    ...over,
+  }
+}
+
+export function person(over: Partial<SessionCaller['user']> = {}): SessionCaller {
+  return {
+    kind: 'session',
+    user: { id: 'u1', username: 'ann', email: 'ann@example.org', role: 'user', ...over },
+    session: { jti: 'j', mode: 'email', expires_at: '2027-01-01T00:00:00.000Z' },
+  }
+}
+
+/** Takes a run in as a route would. */
+export async function accept(platform: RunPlatform, over: Partial<RunRequest> = {}): Promise<ExecutionRow> {
+  const agent = await platform.dispatch.admit(over.agentId ?? 'a1')
+  const { row } = await platform.db.atomically((tx) =>
+    platform.dispatch.acceptIn(tx, agent, {
+      agentId: agent.id,
+      kind: 'task',
+      triggeredBy: 'manual',
+      message: 'do it',
+      source: sourceOf(person(), null),
+      ...over,
+    }),
+  )
+  return row
+}
+
+export const linked = { agentId: 'a1', agentName: 'scout', keyId: 'k1' }
+
+/** What an agent reports at the end of a run. */
+export function resultOf(
+  run: { execution_id: string; claim_token: number },
+  over: Partial<Parameters<Dispatch['handlers']['result']>[1]> = {},
+): Parameters<Dispatch['handlers']['result']>[1] {
+  return {
+    t: 'result',
+    execution_id: run.execution_id,
+    claim_token: run.claim_token,
+    status: 'success',
+    response: 'done',
+    error: null,
+    error_code: null,
+    terminal_reason: 'completed',
+    metadata: {},
+    runtime_session_id: null,
+    execution_time_ms: 0,
+    last_line: 0,
+    ...over,
+  }
+}
