@@ -6,7 +6,7 @@ export type Apt = {
   install(packages: string[], options?: InstallOptions): Promise<void>
 }
 export type InstallOptions = {
-  onProgress?: (text: string) => void
+  onProgress?: (text: string, weight?: 'passing') => void
   signal?: AbortSignal
   /** Keeps the services of the packages from being started. */
   withoutServices?: boolean
@@ -33,18 +33,18 @@ export async function openApt(): Promise<Apt | null> {
   return {
     async install(packages, { onProgress = () => {}, signal, withoutServices = false } = {}) {
       if (!isUpdated) {
-        onProgress('reading the package lists')
+        onProgress('reading the package lists', 'passing')
         // Another vendor's broken list must not be in the way: what matters is whether the install works.
         await run('apt-get', ['update', ...common], { env, signal })
         isUpdated = true
       }
-      onProgress(`apt-get install ${packages.join(' ')}`)
+      onProgress('downloading packages', 'passing')
       const allow = withoutServices ? await refuseServices() : async () => {}
       try {
         const args = ['install', '-y', '--no-install-recommends', ...common, ...packages]
         const onLine = (line: string) => {
           const doing = /^(Unpacking|Setting up) (\S+)/.exec(line)
-          if (doing) onProgress(`${doing[1]?.toLowerCase()} ${doing[2]}`)
+          if (doing) onProgress(`${doing[1]?.toLowerCase()} ${doing[2]}`, 'passing')
         }
         const { code, lastLines } = await run('apt-get', args, { env, signal, onLine })
         if (code !== 0)

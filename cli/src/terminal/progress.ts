@@ -4,8 +4,11 @@ import { duration } from './duration.ts'
 export type Progress = {
   line(text: string): void
   /** Shows `title` and the time since while `work` runs, and what it says. Passes on its result and errors. */
-  step<T>(title: string, work: (say: (text: string) => void) => Promise<T>): Promise<T>
+  step<T>(title: string, work: (say: Say) => Promise<T>): Promise<T>
 }
+
+/** `passing` words are shown where they can be overwritten by the next ones, and not kept anywhere else. */
+export type Say = (text: string, weight?: 'passing') => void
 
 type Output = { isTTY?: boolean; columns?: number; write(text: string): unknown }
 type Now = () => number
@@ -89,9 +92,14 @@ function inLines(output: Output, now: Now): Progress {
         else if (isTold && now() - toldAt >= stillMs) tell(`  still at it (${duration(spent)})`)
       }, 500)
       try {
-        const result = await work((text) => tell(`  ${text}`))
+        const result = await work((text, weight) => {
+          if (weight !== 'passing') tell(`  ${text}`)
+        })
         if (isTold) line(`${title}: done in ${duration(now() - startedAt)}`)
         return result
+      } catch (error) {
+        line(`${title}: failed after ${duration(now() - startedAt)}`)
+        throw error
       } finally {
         clearInterval(timer)
       }
