@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { createShared, openAgents } from '../test/world.ts'
+import { agentStore } from './store.ts'
+
+forEachDialect((_name, open) => {
+  test('a read that starts after a commit sees it, however many read and write at once', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person()
+    await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    const { directory } = world.area
+    const { id } = await world.row('helper')
+    let written = 0
+    const write = async () => {
+      for (let n = 0; n < 25; n += 1) {
+        await world.db.atomically(async (tx) => {
+          const label = String((await agentStore(tx).byId(id))?.label ?? 0)
+          await agentStore(tx).update(id, { label: String(Number(label) + 1) })
+          directory.changed(tx, id)
+        })
+        written += 1
+      }
+    }
+    const read = async () => {
+      for (let n = 0; n < 100; n += 1) {
+        const atLeast = written
+        const label = Number((await directory.byId(id))?.label)
+        assert.ok(label >= atLeast, `${label} is not older than ${atLeast}`)
+      }
+    }
+    await Promise.all([write(), read(), read(), read()])
+  })
+
+  test('what another process changed without a word is seen when the copy is old', async () => {
+    const db = await open()
+    const shared = createShared()
+    await using world = await openAgents(db, { shared })
+    const owner = await world.person()
+    await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    const { directory } = world.area
+    const { id } = await world.row('helper')
+    const version = await directory.version()
+    await agentStore(db).update(id, { label: 'silent' })
+    assert.equal((await directory.byId(id))?.label, null)
+    world.clock.set('2030-01-01T00:00:16.000Z')
+    await directory.byId(id)
+    while ((await directory.version()) === version) await agentStore(db).byId(id)
+    assert.equal((await directory.byId(id))?.label, 'silent')
+  })
+
+  test('a failing database fails the read, and the next one works', async () => {
+    const db = await open()
+    await using world = await openAgents(db)
+    const { directory } = world.area
+    await directory.all()
+    await db.atomically(async (tx) => directory.changed(tx, 'nobody'))
+    assert.equal(await directory.byId('nobody'), null)
+    assert.deepEqual(await directory.all(), [])
+  })
+})

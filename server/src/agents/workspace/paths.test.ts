@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isFault } from '../../kit/fault.ts'
+import { refuseDelete, refusePack, refuseRead, refuseWrite, resolvePath } from './paths.ts'
+
+const refused = (error: unknown) => isFault(error, 'protected_path')
+
+for (const [given, path] of [
+  ['/home/developer', '/home/developer'],
+  ['.', '/home/developer'],
+  ['a/b.txt', '/home/developer/a/b.txt'],
+  ['./a//b/', '/home/developer/a/b'],
+  ['a/../b', '/home/developer/b'],
+  ['/home/developer/x', '/home/developer/x'],
+  ['..a/...', '/home/developer/..a/...'],
+  ['%2e%2e/etc', '/home/developer/%2e%2e/etc'],
+  ['a\\..\\b', '/home/developer/a\\..\\b'],
+] as const) {
+  test(`"${given}" is ${path}`, () => assert.equal(resolvePath(given), path))
+}
+
+for (const given of [
+  '..',
+  '../x',
+  'a/../../x',
+  '/',
+  '/etc/passwd',
+  '/home',
+  '/home/developer2/x',
+  '/home/developer/../other',
+  'a\0b',
+]) {
+  test(`403 protected_path: ${JSON.stringify(given)}`, () => assert.throws(() => resolvePath(given), refused))
+}
+
+const at = (inside: string) => resolvePath(inside)
+for (const inside of [
+  '.',
+  '.env',
+  '.mcp.json',
+  '.credentials.enc',
+  '.git',
+  '.git/config',
+  '.ssh',
+  '.ssh/authorized_keys',
+  '.roost/keys',
+  '.roost/keys/host',
+  'a/../.env',
+]) {
+  test(`403 protected_path to write or delete ${inside}`, () => {
+    assert.throws(() => refuseWrite(at(inside)), refused)
+    assert.throws(() => refuseDelete(at(inside)), refused)
+  })
+}
+for (const inside of [
+  '.env.local',
+  '.gitignore',
+  'x/.env',
+  '.sshx',
+  '.roost/pre-check',
+  'a',
+  '.mcp.json.template',
+]) {
+  test(`${inside} may be written and deleted`, () => {
+    refuseWrite(at(inside))
+    refuseDelete(at(inside))
+  })
+}
+test('403 protected_path to delete a folder that holds what is protected; it may be written into', () => {
+  assert.throws(() => refuseDelete(at('.roost')), refused)
+  refuseWrite(at('.roost'))
+})
+
+test('credentials are read by the owner only, alone or packed', () => {
+  for (const inside of ['.env', '.mcp.json', '.credentials.enc']) {
+    refuseRead(at(inside), true)
+    assert.throws(() => refuseRead(at(inside), false), refused)
+  }
+  refuseRead(at('a/.env'), false)
+  refusePack(at('.'), true)
+  assert.throws(() => refusePack(at('.'), false), refused)
+  refusePack(at('a'), false)
+})
