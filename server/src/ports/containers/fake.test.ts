@@ -16,7 +16,7 @@ containersSuite('containers of the fake', async () => {
     remember: { output: ['ready'] },
   }
   const engine = createFakeEngine({
-    missingPaths: ['/roost-test-nowhere'],
+    missingPaths: ['/nowhere'],
     program(spec) {
       const behaviour = spec.env.ROOST_TEST_BEHAVIOUR
       if (behaviour === 'remember') {
@@ -35,6 +35,7 @@ containersSuite('containers of the fake', async () => {
     neighbour: engine.containers('two'),
     away: away.containers('one'),
     image,
+    missingPath: '/nowhere',
     tellsMemoryKills: true,
     crash: async (id) => engine.crash(id),
     interruptEvents: async () => engine.dropEvents(),

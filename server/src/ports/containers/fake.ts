@@ -112,6 +112,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
 
     return {
       kind: 'fake',
+      publishesSsh: true,
       isolation: { level: 'none', weaker: ['Nothing runs: containers are pretended.'] },
 
       ping: call('ping', () => ({ name: 'fake', version: '1', cpus: 4, memoryBytes: 8 * 2 ** 30 })),

@@ -9,6 +9,8 @@ export interface Containers {
   readonly kind: 'docker' | 'sandbox' | 'fake'
   /** What this engine keeps apart, in plain words for start-up notices and an agent's details. */
   readonly isolation: Isolation
+  /** Whether `ssh` of a spec has an effect. Where it has none, agents need no SSH port claimed for them. */
+  readonly publishesSsh: boolean
 
   /** Answers when the engine does; throws `ContainerError` engine_down otherwise. */
   ping(signal?: AbortSignal): Promise<EngineInfo>

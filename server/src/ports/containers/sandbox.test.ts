@@ -27,9 +27,10 @@ containersSuite('containers of the sandbox', async () => {
   })
   return {
     containers: await createSandboxContainers(options('one')),
-    neighbour: await createSandboxContainers(options('two')),
+    neighbour: await createSandboxContainers(options('-two')),
     away: await createSandboxContainers({ ...options('three'), bwrapPath: '/usr/bin/roost-test-nowhere' }),
     image,
+    missingPath: join(stateDir, 'nowhere'),
     tellsMemoryKills: isRoot,
     async crash(id) {
       const { pid } = JSON.parse(

@@ -43,6 +43,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
   return {
     kind: 'docker',
+    publishesSsh: true,
     get isolation() {
       return traits.isolation()
     },

@@ -47,7 +47,7 @@ const maxSocketPath = 107
  * Works as root and as an ordinary user; `isolation.weaker` says what is missing on this host.
  */
 export async function createSandboxContainers(options: SandboxOptions): Promise<Containers> {
-  const folders = foldersOf(join(options.stateDir, safeName(options.install)))
+  const folders = foldersOf(join(options.stateDir, safeInstall(options.install)))
   const socketPath = join(folders.gateway, gatewaySocketName)
   if (Buffer.byteLength(socketPath) > maxSocketPath) {
     throw new Error(
@@ -67,6 +67,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
 
   return {
     kind: 'sandbox',
+    publishesSsh: false,
     isolation: { level: 'sandbox', weaker: weakerThanContainers({ isRoot, hasCgroups: cgroups !== null }) },
 
     async ping(signal) {
@@ -197,7 +198,6 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
     safeName(spec.name)
     if (!(await resolve(spec.image)))
       throw new ContainerError('image_missing', `no runtime for ${spec.image}`)
-    if (spec.ssh) throw new ContainerError('engine_fault', `${spec.name}: a sandbox publishes no SSH port`)
     const texts = [spec.name, ...Object.entries(spec.env).flat()]
     // A zero ends an argument: let through, a value could add arguments of its own.
     if (texts.some((text) => text.includes('\0'))) {
@@ -237,6 +237,12 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
       journal: folders.journal,
     }
   }
+}
+
+/** Wider than names are: an installation's may begin with a dash or an underscore. */
+function safeInstall(install: string): string {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(install)) return install
+  throw new Error(`the installation's name ${JSON.stringify(install)} cannot be a folder's`)
 }
 
 /** The limit of processes counts all of a user's, so the container's share comes on top of what runs already. */
