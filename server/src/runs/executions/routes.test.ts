@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { openTestDatabase } from '../../test/dialects.ts'
+import { as, routesApp } from '../../test/routes-app.ts'
+import { accept, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+import { dispatchRoutes } from '../dispatch/index.ts'
+import { sourceOf } from '../dispatch/request.ts'
+import { executionRoutes } from './routes.ts'
+
+const line = (text: string): TranscriptLine => ({
+  type: 'system',
+  subtype: 'notice',
+  level: 'info',
+  message: text,
+})
+const agentKey = {
+  kind: 'key' as const,
+  user: person().user,
+  key: { id: 'k-agent', name: 'agent', scope: 'agent' as const, agent_id: 'a1' },
+}
+const opsKey = {
+  kind: 'key' as const,
+  user: { ...person().user, role: 'admin' as const },
+  key: { id: 'k-ops', name: 'ops', scope: 'ops' as const, agent_id: null },
+}
+const ann = person()
+const bob = person({ id: 'u2', username: 'bob', email: 'bob@example.org' })
+const admin = person({ id: 'u3', username: 'root', role: 'admin' })
+
+async function start() {
+  const platform = await startRunPlatform({ db: await openTestDatabase(), clock: createTestClock() })
+  platform.hooks.onTurn(async (_, row) => ({ message: row.message, resumeSessionId: null }))
+  const { executions, dispatch } = platform
+  const app = routesApp(
+    [...executionRoutes(executions, silentLog), ...dispatchRoutes(dispatch, executions)],
+    {
+      ann: { caller: ann, relation: 'owner' },
+      bob: { caller: bob, relation: 'shared' },
+      admin: { caller: admin, relation: 'admin' },
+      stranger: { caller: person({ id: 'u9' }), relation: null },
+      agent: { caller: agentKey, relation: 'self' },
+      ops: { caller: opsKey, relation: 'admin' },
+    },
+  )
+  const get = async (who: string, path: string, headers: Record<string, string> = {}) => {
+    const reply = await app.inject({
+      url: `/api/agents/scout/executions${path}`,
+      headers: as(who, headers),
+    })
+    const isJson = String(reply.headers['content-type']).includes('json')
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      text: reply.body,
+      json: isJson ? reply.json() : null,
+    }
+  }
+  const post = async (who: string, path: string, payload?: object) => {
+    const reply = await app.inject({
+      method: 'POST',
+      url: `/api/agents/scout/executions${path}`,
+      headers: as(who),
+      ...(payload ? { payload } : {}),
+    })
+    return { status: reply.statusCode, json: reply.json() }
+  }
+  /** A run that said something and ended. */
+  const finished = async (over: Parameters<typeof accept>[1] = {}) => {
+    const row = await accept(platform, over)
+    const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    const run = runs[0] ?? assert.fail('nothing was handed out')
+    const tool: TranscriptLine = {
+      type: 'assistant',
+      message: {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }],
+      },
+    }
+    const { execution_id, claim_token } = run
+    await dispatch.handlers.lines(linked, {
+      t: 'lines',
+      execution_id,
+      claim_token,
+      from: 1,
+      lines: [line('hi'), tool],
+    })
+    await dispatch.handlers.result(linked, resultOf(run, { response: 'the answer' }))
+    return row.id
+  }
+  return { platform, get, post, finished }
+}
+
+test('a list is paged, newest first, with the number of all', async () => {
+  const { platform, get } = await start()
+  const ids: string[] = []
+  for (let number = 0; number < 5; number += 1) ids.unshift((await accept(platform)).id)
+  const { json, headers } = await get('ann', '?limit=2&offset=1')
+  assert.deepEqual(
+    json.map(({ id }: { id: string }) => id),
+    ids.slice(1, 3),
+  )
+  assert.equal(headers['x-total-count'], '5')
+})
+
+test('filters hold; 422 unknown_filter names what is offered, 422 for a limit out of range', async () => {
+  const { platform, get, finished } = await start()
+  await finished()
+  await accept(platform, { triggeredBy: 'schedule' })
+  assert.equal((await get('ann', '?status=success')).json.length, 1)
+  assert.equal((await get('ann', '?triggered_by=schedule')).json.length, 1)
+  const unknown = await get('ann', '?status=done')
+  assert.deepEqual([unknown.status, unknown.json.error], [422, 'unknown_filter'])
+  assert.ok(unknown.json.offered.includes('success'))
+  for (const query of ['?limit=0', '?limit=201', '?offset=-1', '?limit=x']) {
+    assert.equal((await get('ann', query)).status, 422, query)
+  }
+})
+
+test('details hold the response, the tools and what it used', async () => {
+  const { get, finished } = await start()
+  const { json } = await get('ann', `/${await finished()}`)
+  assert.equal(json.response, 'the answer')
+  assert.equal(json.status, 'success')
+  assert.equal(json.parked, false)
+  assert.deepEqual(
+    json.tool_calls.map(({ tool, input_summary }: Record<string, string>) => [tool, input_summary]),
+    [['Bash', 'ls']],
+  )
+  assert.equal(json.tool_count, 1)
+})
+
+test('the log is the transcript with its numbers', async () => {
+  const { get, finished } = await start()
+  const { json } = await get('ann', `/${await finished()}/log`)
+  assert.equal(json.has_log, true)
+  assert.deepEqual(
+    json.log.map(({ _n, type }: Record<string, unknown>) => [_n, type]),
+    [
+      [1, 'system'],
+      [2, 'assistant'],
+    ],
+  )
+})
+
+test('404 for unknown ids and runs of other agents, for every route', async () => {
+  const { platform, get, post } = await start()
+  platform.agents.set('a2', { ...(platform.agents.get('a1') ?? assert.fail()), id: 'a2', name: 'other' })
+  const foreign = await accept(platform, { agentId: 'a2' })
+  for (const id of ['nope', foreign.id]) {
+    for (const path of [`/${id}`, `/${id}/log`, `/${id}/stream`]) {
+      const { status, json } = await get('ann', path)
+      assert.deepEqual([status, json.error], [404, 'execution_not_found'], path)
+    }
+    assert.equal((await post('ann', `/${id}/terminate`)).status, 404)
+  }
+  assert.equal((await get('stranger', '')).json.error, 'agent_not_found')
+})
+
+test('running runs are shown with their kind, and whether they are parked', async () => {
+  const { platform, get } = await start()
+  await accept(platform)
+  await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+  const { json } = await get('ops', '/running')
+  assert.equal(json.executions.length, 1)
+  assert.equal(json.executions[0].parked, true)
+  assert.equal(json.executions[0].metadata.type, 'task')
+  assert.equal(json.executions[0].metadata.message_preview, 'do it')
+})
+
+const chat = {
+  kind: 'chat' as const,
+  triggeredBy: 'chat' as const,
+  sessionId: 's1',
+  source: sourceOf(ann, null),
+}
+
+test('a private conversation: others see the row, without message, response and log', async () => {
+  const { get, finished } = await start()
+  const id = await finished({ ...chat, message: 'a secret question' })
+  for (const who of ['bob', 'ops', 'agent']) {
+    const [list, details, log, stream] = await Promise.all([
+      get(who, ''),
+      get(who, `/${id}`),
+      who === 'agent' ? get(who, `/${id}/log`) : get(who, `/${id}/log`),
+      get(who, `/${id}/stream`),
+    ])
+    assert.equal(list.json[0].redacted, true, who)
+    assert.equal(details.json.redacted, true)
+    assert.deepEqual(log.json.log, [])
+    const all = [list, details, log, stream].map(({ text }) => text).join()
+    assert.doesNotMatch(all, /secret question|the answer|"hi"|Bash/, who)
+    assert.match(stream.text, /"stream_end","status":"success".*"redacted":true/)
+  }
+  for (const who of ['ann', 'admin']) {
+    const details = await get(who, `/${id}`)
+    assert.equal(details.json.message, 'a secret question')
+    assert.equal(details.json.redacted, undefined)
+  }
+})
+
+test('a stream replays with line numbers as ids and ends; Last-Event-ID and after resume behind a line', async () => {
+  const { get, finished } = await start()
+  const id = await finished()
+  const { text, headers } = await get('ann', `/${id}/stream`)
+  assert.equal(headers['content-type'], 'text/event-stream')
+  assert.equal(headers['cache-control'], 'no-cache')
+  assert.equal(headers['x-accel-buffering'], 'no')
+  const events = text.trim().split('\n\n')
+  assert.equal(events.length, 3)
+  assert.match(events[0] ?? '', /^id: 1\ndata: \{"type":"system".*"_n":1/)
+  assert.match(events[1] ?? '', /^id: 2\ndata: /)
+  assert.deepEqual(JSON.parse((events[2] ?? '').slice('data: '.length)), {
+    type: 'stream_end',
+    status: 'success',
+    execution_id: id,
+  })
+  for (const resumed of [
+    await get('ann', `/${id}/stream?after=1`),
+    await get('ann', `/${id}/stream`, { 'last-event-id': '1' }),
+    await get('ann', `/${id}/stream?after=0`, { 'last-event-id': '1' }),
+  ]) {
+    assert.deepEqual(resumed.text.match(/^id: \d+/gm), ['id: 2'])
+  }
+})
+
+test('a stream of a waiting run waits, with a comment every 15 s', async () => {
+  const { platform, get } = await start()
+  const clock = platform.clock as ReturnType<typeof createTestClock>
+  const row = await accept(platform)
+  const stream = get('ann', `/${row.id}/stream`)
+  await clock.waiting(1)
+  await clock.advance(15)
+  await clock.waiting(1)
+  await platform.executions.terminate({ caller: ann, agentId: 'a1', relation: 'owner' }, row.id)
+  const { text } = await stream
+  assert.match(text, /^: keepalive\n\ndata: \{"type":"stream_end","status":"cancelled"/)
+})
+
+test('the result callback: 200 once, refused after; 403 for anybody but the agent', async () => {
+  const { platform, post } = await start()
+  const row = await accept(platform)
+  const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+  const body = {
+    claim_token: runs[0]?.claim_token,
+    status: 'success',
+    response: 'by HTTP',
+    execution_log: [line('x')],
+  }
+  assert.equal((await post('ann', `/${row.id}/result`, body)).json.error, 'agent_identity_required')
+  assert.deepEqual((await post('agent', `/${row.id}/result`, body)).json, { accepted: true })
+  assert.deepEqual((await post('agent', `/${row.id}/result`, body)).json, {
+    accepted: false,
+    reason: 'already_final',
+  })
+  assert.equal((await platform.row(row.id)).response, 'by HTTP')
+  assert.equal((await post('agent', `/${row.id}/result`, { status: 'success' })).status, 422)
+  assert.equal((await post('agent', '/nope/result', body)).status, 404)
+})

@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import { createGuard } from '../http/guard.ts'
+import type { Route } from '../http/route.ts'
+import { createServer } from '../http/serve.ts'
+import { type Relation, refuseAfter, refuseBefore, type SignedIn } from '../identity/access/index.ts'
+import { Fault } from '../kit/fault.ts'
+import { silentLog } from '../ports/log.ts'
+
+/** Who may come: the bearer's text names the caller, who stands to the one agent as said. */
+export type Callers = Record<string, { caller: SignedIn; relation: Relation | null }>
+
+/** Some routes behind the real web layer, for one agent `scout` (`a1`); replies are checked against their shapes. */
+export function routesApp(routes: Route[], callers: Callers): FastifyInstance {
+  const of = (caller: unknown) => Object.values(callers).find((each) => each.caller === caller)
+  return createServer({
+    routes,
+    log: silentLog,
+    trustedProxies: [],
+    checkReplies: true,
+    guard: createGuard({
+      async identify(authorization) {
+        const known = callers[(authorization ?? '').replace('Bearer ', '')]
+        if (!known) throw new Fault('not_authenticated')
+        return known.caller
+      },
+      async reach(caller, name) {
+        const relation = of(caller)?.relation
+        if (name !== 'scout' || !relation) return null
+        return { agent: { id: 'a1', name: 'scout', owner_id: 'u-owner', is_system: false }, relation }
+      },
+      refuseBefore,
+      refuseAfter,
+    }),
+  })
+}
+
+export function as(name: string, headers: Record<string, string> = {}) {
+  return { authorization: `Bearer ${name}`, ...headers }
+}
