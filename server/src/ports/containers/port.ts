@@ -27,7 +27,11 @@ export interface Containers {
 
   /** Creates without starting. Throws `ContainerError`: name_taken, port_taken, image_missing, engine_down, engine_fault. */
   create(spec: ContainerSpec): Promise<{ id: string }>
-  /** Starting a running container is a no-op. Throws no_such_container, port_taken, … */
+  /**
+   * Starting a running container is a no-op. Throws no_such_container, port_taken, …
+   * From here until a stop, what ends by itself is brought back by the engine after a short wait, at least
+   * four times in ten minutes. Only the sandbox gives up then; elsewhere the caller ends a loop with a stop.
+   */
   start(id: string): Promise<void>
   /** Polite signal, then kill after `graceSeconds`. Stopping a stopped container is a no-op. */
   stop(id: string, graceSeconds: number): Promise<void>

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 
 /**
  * When a process started, in clock ticks since boot, null when there is no such process. With the pid it
@@ -45,4 +45,15 @@ export async function networkBytes(pid: number): Promise<{ received: number; sen
     interfaces += 1
   }
   return interfaces === 0 ? null : sums
+}
+
+/** How many threads run as a user, over all processes of this process namespace. */
+export async function threadsOf(uid: number): Promise<number> {
+  const owned = new RegExp(`^Uid:\\s+${uid}\\s`, 'm')
+  let count = 0
+  for (const entry of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const status = await readFile(`/proc/${entry}/status`, 'utf8').catch(() => '')
+    if (owned.test(status)) count += Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 0)
+  }
+  return count
 }

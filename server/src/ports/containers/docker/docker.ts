@@ -1,5 +1,6 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import type { Clock } from '../../../kit/clock.ts'
+import { createTurns } from '../../../kit/turns.ts'
 import { type AgentsNetwork, ContainerError, type ContainerSpec, type Containers } from '../port.ts'
 import { connect, createAsk, get, httpStatusOf } from './connect.ts'
 import { followEngineEvents } from './events.ts'
@@ -121,11 +122,9 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       const found = await ask('list containers', (abortSignal) =>
         docker.listContainers({ all: true, filters: ours, abortSignal }),
       )
-      const infos: (ContainerInspectInfo | null)[] = []
       // The list lacks exit codes and times. Eight at a time keeps fifty agents short and the engine free.
-      for (let at = 0; at < found.length; at += 8) {
-        infos.push(...(await Promise.all(found.slice(at, at + 8).map(({ Id }) => inspect(Id)))))
-      }
+      const turns = createTurns(8)
+      const infos = await Promise.all(found.map(({ Id }) => turns(() => inspect(Id))))
       return infos.filter((info) => info !== null).map(containerState)
     },
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { watch } from 'node:fs'
+import { type FSWatcher, watch } from 'node:fs'
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -127,9 +127,7 @@ async function waitFor<T>(
 ): Promise<T | null> {
   const deadline = Date.now() + timeoutMs
   let wake = () => {}
-  const watcher = watch(folder, () => wake())
-  // The folder may go away under the watcher; the timer then does its work.
-  watcher.on('error', () => {})
+  const watcher = watchOrNot(folder, () => wake())
   try {
     for (;;) {
       const changed = new Promise<void>((resolve) => {
@@ -143,7 +141,16 @@ async function waitFor<T>(
       clearTimeout(timer)
     }
   } finally {
-    watcher.close()
+    watcher?.close()
+  }
+}
+
+/** Null when the host has no watches left, or the folder has gone: the timer then does its work. */
+function watchOrNot(folder: string, onChange: () => void): FSWatcher | null {
+  try {
+    return watch(folder, onChange).on('error', () => {})
+  } catch {
+    return null
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CgroupMounts } from '../cgroups.ts'
 import type { ContainerSpec } from '../port.ts'
@@ -19,15 +19,19 @@ const periodMicroseconds = 100_000
 /** Whether groups can be made at all: needs root and a control group file system that may be written. */
 export async function mayLimit(mounts: CgroupMounts | null, isRoot: boolean): Promise<boolean> {
   if (!mounts || !isRoot) return false
-  const wanted =
-    mounts.version === 2 ? [mounts.mountPoint] : version1Folders(mounts).map(({ mountPoint }) => mountPoint)
-  if (mounts.version === 1 && wanted.length < version1Controllers.length) return false
-  for (const mountPoint of wanted) {
-    const made = await mkdir(join(mountPoint, parent), { recursive: true }).then(
-      () => true,
-      () => false,
+  if (mounts.version === 1) {
+    const controllers = version1Folders(mounts)
+    if (controllers.length < version1Controllers.length) return false
+    const made = await Promise.all(
+      controllers.map(({ mountPoint }) => isDone(mkdir(join(mountPoint, parent), deep))),
     )
-    if (!made) return false
+    return made.every(Boolean)
+  }
+  const above = [mounts.mountPoint, join(mounts.mountPoint, parent)]
+  if (!(await isDone(mkdir(join(mounts.mountPoint, parent), deep)))) return false
+  // Refused where the group above holds processes itself, as it does inside most containers.
+  for (const folder of above) {
+    if (!(await isDone(writeFile(join(folder, handDown.file), handDown.value)))) return false
   }
   return true
 }
@@ -47,12 +51,11 @@ export function usageFolders(mounts: CgroupMounts, id: string): Map<string, stri
 }
 
 function planUnified(mountPoint: string, id: string, spec: ContainerSpec, quota: string): CgroupPlan {
-  const controllers = { file: 'cgroup.subtree_control', value: '+cpu +memory +pids', optional: false }
   const folder = join(mountPoint, parent, id)
   return {
     folders: [
-      { path: mountPoint, writes: [controllers] },
-      { path: join(mountPoint, parent), writes: [controllers] },
+      { path: mountPoint, writes: [handDown] },
+      { path: join(mountPoint, parent), writes: [handDown] },
       {
         path: folder,
         writes: [
@@ -98,6 +101,10 @@ function planVersion1(
   }
 }
 
+/** In version 2 a group's controllers are those that the group above hands down. */
+const handDown = { file: 'cgroup.subtree_control', value: '+cpu +memory +pids', optional: false }
+const deep = { recursive: true }
+
 const version1Controllers = ['memory', 'cpu', 'cpuacct', 'pids']
 
 function version1Folders(
@@ -107,4 +114,11 @@ function version1Folders(
     const mount = mounts.controllers.get(name)
     return mount ? [{ name, mountPoint: mount.mountPoint }] : []
   })
+}
+
+function isDone(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
 }

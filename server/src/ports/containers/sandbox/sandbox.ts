@@ -1,10 +1,11 @@
-import { access, readFile } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { isAbsolute, join, normalize } from 'node:path'
 import type { Clock } from '../../../kit/clock.ts'
 import { type CgroupMounts, findCgroupMounts } from '../cgroups.ts'
 import { createCpuRate } from '../cpu-rate.ts'
 import { ContainerError, type ContainerSpec, type Containers } from '../port.ts'
+import { threadsOf } from '../proc.ts'
 import { createControl } from './control.ts'
 import { followSandboxEvents } from './events.ts'
 import { foldersOf, type Launch } from './folders.ts'
@@ -38,6 +39,8 @@ export type SandboxOptions = {
   clock?: Clock
 }
 
+/** The container's user as seen from outside, when the platform is root. */
+const developerUid = 1000
 const logCaps = { maxBytes: 10 * 1024 * 1024, files: 3 }
 /** Longest path of a unix socket, less its terminating zero. */
 const maxSocketPath = 107
@@ -224,7 +227,12 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
       isRoot,
       resourceLimits: plan
         ? null
-        : { memoryBytes: spec.memoryBytes, processes: spec.maxProcesses + (await ownThreads()) },
+        : // The limit counts all of a user's, so the container's share comes on top of what runs already.
+          {
+            memoryBytes: spec.memoryBytes,
+            processes:
+              spec.maxProcesses + (await threadsOf(isRoot ? developerUid : (process.getuid?.() ?? 0))),
+          },
       processFiles: plan?.processFiles ?? [],
     }
     return {
@@ -243,19 +251,6 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
 function safeInstall(install: string): string {
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(install)) return install
   throw new Error(`the installation's name ${JSON.stringify(install)} cannot be a folder's`)
-}
-
-/** The limit of processes counts all of a user's, so the container's share comes on top of what runs already. */
-async function ownThreads(): Promise<number> {
-  const { readdir } = await import('node:fs/promises')
-  const uid = process.getuid?.() ?? 0
-  let count = 0
-  for (const entry of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const status = await readFile(`/proc/${entry}/status`, 'utf8').catch(() => '')
-    if (new RegExp(`^Uid:\\s+${uid}\\s`, 'm').test(status))
-      count += Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 0)
-  }
-  return count
 }
 
 function exists(path: string): Promise<boolean> {

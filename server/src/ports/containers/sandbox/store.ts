@@ -26,6 +26,7 @@ export function createStore(folders: Folders, isRoot: boolean) {
       for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 })
       // Agents look into it as another user. Other users of the host stay out: the folders above are closed.
       await chmod(folders.gateway, 0o755)
+      await clearAway()
       const files = {
         passwd: [
           'root:x:0:0:root:/root:/bin/sh',
@@ -131,6 +132,15 @@ export function createStore(folders: Folders, isRoot: boolean) {
         (entry) => entry.isDirectory(),
         () => false,
       ),
+  }
+
+  /** What a maker or remover left when it was killed in between. */
+  async function clearAway(): Promise<void> {
+    for (const entry of await readdir(folders.containers)) {
+      const path = join(folders.containers, entry)
+      const age = Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? Date.now())
+      if (entry.startsWith('.gone-') || (entry.startsWith('.new-') && age > 60_000)) await removeTree(path)
+    }
   }
 
   async function claimName(name: string, id: string): Promise<void> {
