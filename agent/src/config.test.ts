@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from './config.ts'
+
+const variables = { AGENT_NAME: 'a', ROOST_LINK_URL: 'ws://host:8001/link', ROOST_AGENT_KEY: 'k' }
+
+test('a missing or wrong variable is named', () => {
+  const wrong: [object, RegExp][] = [
+    [{ AGENT_NAME: '' }, /AGENT_NAME/],
+    [{ ROOST_AGENT_KEY: undefined }, /ROOST_AGENT_KEY/],
+    [{ ROOST_LINK_URL: 'http://host' }, /ROOST_LINK_URL/],
+    [{ AGENT_RUNTIME: 'other' }, /AGENT_RUNTIME/],
+    [{ ROOST_GATEWAY_SOCKET: '/s' }, /ROOST_GATEWAY_PORT/],
+    [{ ROOST_GATEWAY_SOCKET: '/s', ROOST_GATEWAY_PORT: '99999' }, /ROOST_GATEWAY_PORT/],
+  ]
+  for (const [change, message] of wrong) assert.throws(() => readConfig({ ...variables, ...change }), message)
+})
+
+test('what may be left out has its default', () => {
+  const config = readConfig(variables)
+  assert.equal(config.runtime, 'claude-code')
+  assert.equal(config.home, '/home/developer')
+  assert.equal(config.mcpUrl, null)
+  assert.equal(config.gateway, null)
+})

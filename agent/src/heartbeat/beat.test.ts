@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFakeClock } from '../kit/fake-clock.ts'
+import { startBeats } from './beat.ts'
+
+test('every five seconds a beat names the runs of which the platform awaits news', async () => {
+  const clock = createFakeClock()
+  const beats: object[] = []
+  let isUp = true
+  const stop = startBeats({
+    clock,
+    log: { info: () => {}, warn: () => {} },
+    link: {
+      isUp: () => isUp,
+      call: async (_: string, body: object) => {
+        beats.push(body)
+        return { ok: true } as never
+      },
+    },
+    memoryMb: () => 21,
+    active: () => 1,
+    activities: () => [{ execution_id: 'run-1', tool: 'Bash' }],
+  })
+  await clock.advance(4999)
+  assert.equal(beats.length, 0)
+  await clock.advance(1)
+  assert.deepEqual(beats, [
+    {
+      memory_mb: 21,
+      active_executions: 1,
+      uptime_s: 5,
+      executions: [{ execution_id: 'run-1', tool: 'Bash' }],
+    },
+  ])
+  isUp = false
+  await clock.advance(10_000)
+  assert.equal(beats.length, 1)
+  isUp = true
+  await clock.advance(5000)
+  assert.equal(beats.length, 2)
+  stop()
+  await clock.advance(60_000)
+  assert.equal(beats.length, 2)
+})

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileChunkBytes } from '@roost/contracts/link/messages'
+import { createFakeClock } from '../kit/fake-clock.ts'
+import { makeTestHome } from '../test/home.ts'
+import { deletePath, makeDirectory } from './change.ts'
+import { listFiles } from './list.ts'
+import { createPacker } from './pack.ts'
+import { createPaths } from './paths.ts'
+import { readChunk, statFile } from './read.ts'
+import { setAuthorizedKeys } from './ssh-keys.ts'
+import { createWriter } from './write.ts'
+
+async function setUp() {
+  const place = makeTestHome()
+  const { home, root } = place
+  const clock = createFakeClock()
+  const paths = await createPaths(home)
+  mkdirSync(join(root, 'outside'))
+  writeFileSync(join(root, 'outside', 'secret.txt'), 'secret')
+  mkdirSync(join(home, 'docs', 'deep'), { recursive: true })
+  writeFileSync(join(home, 'docs', 'a.txt'), 'hello')
+  writeFileSync(join(home, 'docs', 'deep', 'b.txt'), 'world!')
+  symlinkSync(join(root, 'outside'), join(home, 'way-out'))
+  symlinkSync('/etc/passwd', join(home, 'file-out'))
+  symlinkSync('../../../../etc', join(home, 'docs', 'relative-out'))
+  symlinkSync('docs', join(home, 'inside'))
+  symlinkSync('loop', join(home, 'loop'))
+  symlinkSync(join(root, 'outside', 'new.txt'), join(home, 'dangling-out'))
+  const writer = createWriter(paths, join(home, '.roost', 'parts'), clock)
+  let uploads = 0
+  const put = (path: string, text: string, more: object = {}) => {
+    uploads += 1
+    return writer.write({
+      path,
+      upload_id: `u${uploads}`,
+      offset: 0,
+      data_base64: Buffer.from(text).toString('base64'),
+      last: true,
+      on_conflict: 'replace',
+      ...more,
+    })
+  }
+  return { place, home, root, clock, paths, writer, put, [Symbol.dispose]: place[Symbol.dispose] }
+}
+
+test('no operation leaves the workspace, by no name', async () => {
+  using t = await setUp()
+  const { home, root, paths } = t
+  const leaving = [
+    '/etc/passwd',
+    `${home}/../outside/secret.txt`,
+    `${home}/docs/../../outside/secret.txt`,
+    `${home}-not/x`,
+    `${home}/way-out/secret.txt`,
+    `${home}/docs/relative-out/passwd`,
+    `${home}/inside/relative-out/passwd`,
+    'relative/path',
+    '',
+    '..',
+  ]
+  const packer = createPacker(paths, join(home, '.roost', 'packs'), t.clock)
+  for (const path of leaving) {
+    const refused = { code: 'protected_path' }
+    await assert.rejects(readChunk(paths, { path, offset: 0, length: 10 }), refused, path)
+    await assert.rejects(statFile(paths, path), refused, path)
+    await assert.rejects(listFiles(paths, { path, depth: 1, show_hidden: true, limit: 10 }), refused, path)
+    await assert.rejects(t.put(path, 'evil'), refused, path)
+    await assert.rejects(makeDirectory(paths, path), refused, path)
+    await assert.rejects(packer.pack(path, 1e6), refused, path)
+    await assert.rejects(deletePath(paths, path), refused, path)
+  }
+  for (const path of [`${home}/file-out`, `${home}/dangling-out`])
+    await assert.rejects(t.put(path, 'evil'), { code: 'protected_path' }, path)
+  await assert.rejects(readChunk(paths, { path: `${home}/file-out`, offset: 0, length: 10 }), {
+    code: 'protected_path',
+  })
+  assert.equal(readFileSync(join(root, 'outside', 'secret.txt'), 'utf8'), 'secret')
+  assert.deepEqual(readdirSync(join(root, 'outside')), ['secret.txt'])
+  await assert.rejects(readChunk(paths, { path: `${home}/a\0b`, offset: 0, length: 1 }), {
+    code: 'invalid_message',
+  })
+})
+
+test('links inside the workspace are followed, loops and missing things are named', async () => {
+  using t = await setUp()
+  const { home, paths } = t
+  const read = (path: string) => readChunk(paths, { path: join(home, path), offset: 0, length: 100 })
+  const { data_base64, size, eof } = await read('inside/a.txt')
+  assert.deepEqual([Buffer.from(data_base64, 'base64').toString(), size, eof], ['hello', 5, true])
+  await assert.rejects(read('loop'), { code: 'protected_path' })
+  await assert.rejects(read('missing'), { code: 'file_not_found' })
+  await assert.rejects(read('docs'), { code: 'not_a_file' })
+  await assert.rejects(read('docs/a.txt/x'), { code: 'not_a_directory' })
+  await t.put(`${home}/inside/via-link.txt`, 'through')
+  assert.equal(readFileSync(join(home, 'docs', 'via-link.txt'), 'utf8'), 'through')
+})
+
+test('deleting a link removes the link and not what it points to', async () => {
+  using t = await setUp()
+  await deletePath(t.paths, `${t.home}/way-out`)
+  assert.deepEqual(readdirSync(join(t.root, 'outside')), ['secret.txt'])
+  await deletePath(t.paths, `${t.home}/docs`)
+  assert.ok(!readdirSync(t.home).includes('docs'))
+  await assert.rejects(deletePath(t.paths, t.home), { code: 'protected_path' })
+  await assert.rejects(deletePath(t.paths, `${t.home}/gone`), { code: 'file_not_found' })
+})
+
+test('a file is written in chunks and appears whole at the last one', async () => {
+  using t = await setUp()
+  const path = `${t.home}/new/folder/big.bin`
+  const bytes = Buffer.alloc(fileChunkBytes * 2 + 17, 'abc')
+  const chunk = (offset: number, last: boolean) =>
+    t.writer.write({
+      path,
+      upload_id: 'big',
+      offset,
+      data_base64: bytes.subarray(offset, offset + fileChunkBytes).toString('base64'),
+      last,
+      on_conflict: 'replace',
+    })
+  await chunk(0, false)
+  await assert.rejects(chunk(fileChunkBytes * 2, false), { code: 'invalid_message' })
+  await assert.rejects(chunk(fileChunkBytes, false), { code: 'invalid_message' })
+  await chunk(0, false)
+  await chunk(fileChunkBytes, false)
+  assert.ok(!readdirSync(t.home).includes('new'))
+  assert.deepEqual(await chunk(fileChunkBytes * 2, true), { path, size: bytes.length })
+  assert.ok(readFileSync(path).equals(bytes))
+  assert.deepEqual(readdirSync(join(t.home, '.roost', 'parts')), [])
+})
+
+test('an upload that nobody goes on with is forgotten', async () => {
+  using t = await setUp()
+  await t.put(`${t.home}/never.txt`, 'half', { last: false })
+  assert.equal(readdirSync(join(t.home, '.roost', 'parts')).length, 1)
+  await t.clock.advance(10 * 60_000)
+  while (readdirSync(join(t.home, '.roost', 'parts')).length > 0) await t.clock.advance(1)
+  assert.ok(!readdirSync(t.home).includes('never.txt'))
+})
+
+test('replacing keeps the mode of the file, renaming finds a free name', async () => {
+  using t = await setUp()
+  const path = `${t.home}/run.sh`
+  writeFileSync(path, 'old')
+  chmodSync(path, 0o750)
+  await t.put(path, 'new')
+  assert.equal(readFileSync(path, 'utf8'), 'new')
+  assert.equal(statSync(path).mode & 0o777, 0o750)
+  assert.equal((await t.put(path, 'second', { on_conflict: 'rename' })).path, `${t.home}/run-1.sh`)
+  assert.equal(
+    (await t.put(path, 'third', { on_conflict: 'rename', mode: 0o600 })).path,
+    `${t.home}/run-2.sh`,
+  )
+  assert.equal(statSync(`${t.home}/run-2.sh`).mode & 0o777, 0o600)
+  await assert.rejects(t.put(`${t.home}/docs`, 'x'), { code: 'not_a_file' })
+})
+
+test('the tree has its sizes, its limit and its depth', async () => {
+  using t = await setUp()
+  const list = (options: object) =>
+    listFiles(t.paths, { path: t.home, depth: 1, show_hidden: false, limit: 5000, ...options })
+  const flat = await list({})
+  const docs = flat.tree.find(({ name }) => name === 'docs')
+  assert.equal(docs?.type, 'directory')
+  assert.equal(docs?.file_count, 3)
+  assert.equal(docs?.children, undefined)
+  const deep = await list({ depth: 5 })
+  const inner = deep.tree.find(({ name }) => name === 'docs')?.children
+  assert.deepEqual(
+    inner?.map(({ name, type, size }) => [name, type, type === 'file' && name === 'a.txt' ? size : null]),
+    [
+      ['deep', 'directory', null],
+      ['a.txt', 'file', 5],
+      ['relative-out', 'file', null],
+    ],
+  )
+  assert.equal(inner?.[0]?.children?.[0]?.path, `${t.home}/docs/deep/b.txt`)
+  const cut = await list({ depth: 5, limit: 2 })
+  assert.equal(cut.truncated, true)
+  writeFileSync(join(t.home, '.hidden'), '')
+  assert.ok(!(await list({})).tree.some(({ name }) => name === '.hidden'))
+  assert.ok((await list({ show_hidden: true })).tree.some(({ name }) => name === '.hidden'))
+  await assert.rejects(list({ path: `${t.home}/docs/a.txt` }), { code: 'not_a_directory' })
+})
+
+test('a chunk is at most 256 KiB, whatever was asked for', async () => {
+  using t = await setUp()
+  writeFileSync(join(t.home, 'big'), Buffer.alloc(fileChunkBytes + 5))
+  const first = await readChunk(t.paths, { path: `${t.home}/big`, offset: 0, length: 1e9 })
+  assert.equal(Buffer.from(first.data_base64, 'base64').length, fileChunkBytes)
+  assert.equal(first.eof, false)
+  const rest = await readChunk(t.paths, { path: `${t.home}/big`, offset: fileChunkBytes, length: 1e9 })
+  assert.equal(Buffer.from(rest.data_base64, 'base64').length, 5)
+  assert.equal(rest.eof, true)
+  const beyond = await readChunk(t.paths, { path: `${t.home}/big`, offset: 1e9, length: 10 })
+  assert.deepEqual([beyond.data_base64, beyond.eof], ['', true])
+})
+
+test('a folder comes as a package, within its limit', async () => {
+  using t = await setUp()
+  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
+  const { handle, size } = await packer.pack(`${t.home}/docs`, 1e6)
+  const piece = await packer.read({ handle, offset: 0, length: size })
+  assert.equal(piece.eof, true)
+  assert.deepEqual([...Buffer.from(piece.data_base64, 'base64').subarray(0, 2)], [0x1f, 0x8b])
+  await assert.rejects(packer.pack(`${t.home}/docs`, 10), { code: 'file_too_large' })
+  await assert.rejects(packer.pack(`${t.home}/docs/a.txt`, 1e6), { code: 'not_a_directory' })
+  await t.clock.advance(10 * 60_000)
+  await assert.rejects(packer.read({ handle, offset: 0, length: 1 }), { code: 'file_not_found' })
+})
+
+test('a folder that is there is no fault, a file in its place is', async () => {
+  using t = await setUp()
+  await makeDirectory(t.paths, `${t.home}/docs`)
+  await makeDirectory(t.paths, `${t.home}/x/y/z`)
+  assert.ok(statSync(join(t.home, 'x', 'y', 'z')).isDirectory())
+  await assert.rejects(makeDirectory(t.paths, `${t.home}/docs/a.txt`), { code: 'not_a_directory' })
+})
+
+test('the keys that may log in are replaced as a whole', async () => {
+  using t = await setUp()
+  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd someone'
+  await setAuthorizedKeys(t.home, [key])
+  await setAuthorizedKeys(t.home, [key.replace('someone', 'else')])
+  const path = join(t.home, '.ssh', 'authorized_keys')
+  assert.equal(readFileSync(path, 'utf8'), `${key.replace('someone', 'else')}\n`)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.equal(statSync(join(t.home, '.ssh')).mode & 0o777, 0o700)
+  for (const bad of ['not a key', `${key}\ncommand="x" ${key}`, 'command="x" ssh-rsa AAAA'])
+    await assert.rejects(setAuthorizedKeys(t.home, [bad]), { code: 'invalid_message' })
+  rmSync(path)
+})
