@@ -201,6 +201,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ask,
     facts,
     linkConnected(agentId) {
+      health.greeted(agentId)
       ssh.deliver(agentId).catch((error: unknown) => {
         log.debug({ err: error, agent_id: agentId }, 'an agent did not take its SSH keys; it greets again')
       })

@@ -23,6 +23,8 @@ export type ScheduleCounts = { total: number; enabled: number }
 export type Health = {
   /** A sign of life from the agent, over its link or over HTTP: kept, and leases of its runs renewed. */
   beat(agentId: string, beat: Heartbeat): Promise<void>
+  /** The agent has dialled in: as good as its first beat, which comes seconds later. */
+  greeted(agentId: string): void
   /** Whether the agent answers: its link is open and greeted. */
   linkConnected(agentId: string): boolean
   heartbeatOf(agentId: string): BeatState
@@ -71,6 +73,7 @@ export function createHealth(deps: HealthDeps): Health {
       beats.record(agentId, beat)
       await deps.renewLeases(agentId, beat)
     },
+    greeted: (agentId) => beats.record(agentId, {}),
     linkConnected: (agentId) => link.isConnected(agentId),
     heartbeatOf: beats.stateOf,
     stats: (agent) => statsOf(agent, samples.of(agent), beats.last(agent.id), clock.now()),

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { authorizedLine, newSshKeyPair, parsePublicKey } from './ssh-keys.ts'
+import { newSshKeyPair, parsePublicKey } from './ssh-keys.ts'
 
 function hasKeygen(): boolean {
   try {
@@ -51,8 +51,3 @@ for (const [title, text] of [
 ] as const) {
   test(`refuses ${title}`, () => assert.equal(parsePublicKey(text), null))
 }
-
-test('sshd is told when the key ends', () => {
-  const line = authorizedLine('ssh-ed25519 AAAA me', '2030-01-02T03:04:05.678Z')
-  assert.equal(line, 'expiry-time="20300102030405Z" ssh-ed25519 AAAA me')
-})

@@ -43,12 +43,6 @@ export function parsePublicKey(text: string): string | null {
   return [type, base64, note].filter((part) => part !== '').join(' ')
 }
 
-/** A line of `authorized_keys` that sshd itself refuses after `expiresAt`, should nobody remove it. */
-export function authorizedLine(publicKey: string, expiresAt: string): string {
-  const utc = expiresAt.replaceAll(/[-:T]/g, '').slice(0, 14)
-  return `expiry-time="${utc}Z" ${publicKey}`
-}
-
 type PrivateParts = { publicBlob: Buffer; point: Buffer; seed: Buffer; comment: string }
 
 /** The format `openssh-key-v1`, as `ssh-keygen` writes it for an unencrypted key. */

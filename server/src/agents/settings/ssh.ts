@@ -8,7 +8,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { AskAgent } from '../calls/index.ts'
 import type { Agent } from '../directory/index.ts'
-import { authorizedLine, newSshKeyPair, parsePublicKey } from './ssh-keys.ts'
+import { newSshKeyPair, parsePublicKey } from './ssh-keys.ts'
 import { sshKeyStore } from './store.ts'
 
 export type Ssh = {
@@ -42,16 +42,14 @@ export type SshDeps = {
 export function createSsh(deps: SshDeps): Ssh {
   const { db, clock, log, link, ask } = deps
 
-  async function linesOf(agentId: string): Promise<string[]> {
+  async function presentKeys(agentId: string): Promise<string[]> {
     const now = timestamp(clock.now())
     const keys = await sshKeyStore(db).ofAgent(agentId)
-    return keys
-      .filter((key) => key.expires_at > now)
-      .map((key) => authorizedLine(key.public_key, key.expires_at))
+    return keys.filter((key) => key.expires_at > now).map((key) => key.public_key)
   }
 
   async function deliver(agentId: string): Promise<void> {
-    await link.call(agentId, 'ssh.keys', { keys: await linesOf(agentId) }, { timeoutSeconds: 10 })
+    await link.call(agentId, 'ssh.keys', { keys: await presentKeys(agentId) }, { timeoutSeconds: 10 })
   }
 
   async function expire(signal: AbortSignal): Promise<void> {
@@ -90,7 +88,7 @@ export function createSsh(deps: SshDeps): Ssh {
       }
       await sshKeyStore(db).insert(key)
       try {
-        await ask(agent, 'ssh.keys', { keys: await linesOf(agent.id) }, signal)
+        await ask(agent, 'ssh.keys', { keys: await presentKeys(agent.id) }, signal)
       } catch (error) {
         await sshKeyStore(db).remove(key.id)
         if (!(error instanceof LinkFault)) throw error
