@@ -2,6 +2,8 @@ import type { AuditEntry } from '../foundation/audit/index.ts'
 import type { Caller } from '../identity/access/caller.ts'
 import type { AnsweredRequest } from './serve.ts'
 
+const quiet = new Set(['postHeartbeat', 'validateKey'])
+
 /**
  * The entry of an answered call, or null when none is due: every write and every refused gate has one, and
  * reads that their endpoint marks. It is made here from the endpoint and the caller so that no handler can
@@ -14,8 +16,8 @@ export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
   const audited =
     endpoint.audit ?? (endpoint.method === 'GET' ? null : { type: 'system' as const, action: endpoint.id })
   if (!audited && !refused) return null
-  // An agent's heartbeat is a write every five seconds that tells nothing.
-  if (audited?.action === 'heartbeat' && !refused) return null
+  // What a program asks every few seconds tells nothing.
+  if (quiet.has(endpoint.id) && !refused) return null
   const type =
     refused && endpoint.access.who !== 'none' ? 'authorization' : (audited?.type ?? 'authorization')
   const name = request.params.name

@@ -15,7 +15,8 @@ export type RequestState = {
   caller: Caller | null
   admitted: Admitted | null
   notes: Record<string, unknown>
-  abort: AbortController
+  /** Made when a handler asks for its signal: most requests end before anybody would listen. */
+  signal(): AbortSignal
   errorCode: string | null
 }
 
@@ -89,7 +90,9 @@ function factsOf(request: FastifyRequest): RequestFacts {
       const value = request.headers[name.toLowerCase()]
       return Array.isArray(value) ? value.join(', ') : value
     },
-    signal: state.abort.signal,
+    get signal() {
+      return state.signal()
+    },
     note: (details) => Object.assign(state.notes, details),
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import type { Log } from '../ports/log.ts'
@@ -53,14 +53,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   app.decorateRequest('roost', null as never)
   app.addHook('onRequest', async (request, reply) => {
-    const abort = new AbortController()
-    request.roost = { endpoint: null, caller: null, admitted: null, notes: {}, abort, errorCode: null }
+    const signal = closeSignal(reply.raw, options.streams)
+    request.roost = { endpoint: null, caller: null, admitted: null, notes: {}, signal, errorCode: null }
     reply.header('x-request-id', request.id)
-    options.streams?.add(abort)
-    reply.raw.once('close', () => {
-      options.streams?.delete(abort)
-      abort.abort()
-    })
   })
   app.addHook('onResponse', async (request, reply) => {
     if (log.isDebug()) {
@@ -104,6 +99,23 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   for (const route of options.routes) bindRoute(app, route, options)
   return app
+}
+
+/** Aborts when the client goes away before the reply is complete. An abort costs, so a normal end is none. */
+function closeSignal(response: ServerResponse, open: Set<AbortController> | undefined): () => AbortSignal {
+  let controller: AbortController | null = null
+  return () => {
+    if (controller) return controller.signal
+    const made = new AbortController()
+    controller = made
+    open?.add(made)
+    if (response.destroyed) made.abort()
+    response.once('close', () => {
+      open?.delete(made)
+      if (!response.writableFinished) made.abort()
+    })
+    return made.signal
+  }
 }
 
 function requestId(request: IncomingMessage): string {
