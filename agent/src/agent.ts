@@ -16,6 +16,7 @@ import type { Runtime } from './runtimes/port.ts'
 import { createDelivery } from './spool/delivery.ts'
 import { openSpool } from './spool/spool.ts'
 import { startExecution } from './turns/execution.ts'
+import { clearLeftovers } from './turns/leftovers.ts'
 import { createLivePool } from './turns/live.ts'
 import { createRuns } from './turns/runs.ts'
 import { parseDotenv } from './workspace/dotenv.ts'
@@ -48,6 +49,7 @@ export async function startAgent({ config, variables, runtime, clock, log }: Age
   let isInitialized = false
 
   const spool = openSpool(join(home, '.roost', 'spool'), clock)
+  const lost = spool.all().filter((run) => run.state() !== 'finished')
   const live = createLivePool(clock)
   const permissions = createPermissions(home, identities)
   const paths = await createPaths(home)
@@ -138,6 +140,11 @@ export async function startAgent({ config, variables, runtime, clock, log }: Age
 
   async function prepare() {
     joinReaderGroup()
+    await clearLeftovers(
+      lost.map(({ executionId }) => executionId),
+      config.scratch,
+      identities,
+    ).catch((fault: unknown) => log.warn('leftovers not cleared', { reason: faultText(fault) }))
     await initializeWorkspace({ home, template: config.template, clock, log })
     isInitialized = true
     runs.ready()

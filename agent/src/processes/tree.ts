@@ -24,7 +24,7 @@ export function createProcessTree(person: Person, identities: Identities): Proce
       run(identities.as('reader', '/bin/sh', ['-c', script, 'sh', argument]))
     return {
       async signalGroup(pid, signal) {
-        await shell(`kill -${signal.slice(3)} -- "-$1" 2>/dev/null`, String(pid))
+        await shell(`kill -s ${signal.slice(3)} -- "-$1" 2>/dev/null`, String(pid))
       },
       async killMarked(marker) {
         for (let round = 0; round < rounds; round += 1) {

@@ -44,7 +44,8 @@ function launch(setup: Setup): Launch {
   // `--allowedTools` restricts nothing while permissions are bypassed.
   if (setup.allowedTools === null) args.push('--dangerously-skip-permissions')
   else args.push('--permission-mode=dontAsk', `--allowedTools=${setup.allowedTools.join(',')}`)
-  if (setup.model) args.push(`--model=${setup.model}`)
+  // Without it a resumed session keeps the model of the turn before.
+  args.push(`--model=${setup.model ?? 'default'}`)
   if (setup.maxTurns !== null) args.push(`--max-turns=${setup.maxTurns}`)
   if (setup.resumeSessionId) args.push(`--resume=${setup.resumeSessionId}`)
   if (setup.mcp) args.push(`--mcp-config=${mcpConfig(setup.mcp.url)}`)

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../kit/clock.ts'
 import { createRunSpool, type RunIdentity, type RunSpool, recoverRunSpool } from './run-spool.ts'
 
@@ -15,6 +15,7 @@ const defaultMaxBytes = 512 * 1024 * 1024
 
 /** Opens the spool in `directory`; runs of an earlier life are in `all()`. */
 export function openSpool(directory: string, clock: Clock, maxBytes = defaultMaxBytes): Spool {
+  mkdirSync(dirname(directory), { recursive: true })
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const runs = new Map<string, RunSpool>()
   const isFull = () => sum([...runs.values()].map((run) => run.bytes())) >= maxBytes

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -221,6 +222,20 @@ test('a folder comes as a package, within its limit', async () => {
   await assert.rejects(packer.read({ handle, offset: 0, length: 1 }), { code: 'file_not_found' })
 })
 
+test('the whole workspace comes as a package, without what cannot be read and without packages', async () => {
+  using t = await setUp()
+  const packs = join(t.home, '.roost', 'packs')
+  mkdirSync(packs, { recursive: true })
+  writeFileSync(join(packs, 'earlier.tar.gz'), 'x')
+  const packer = createPacker(t.paths, packs, t.clock)
+  const { handle, size } = await packer.pack(t.home, 1e7)
+  const piece = await packer.read({ handle, offset: 0, length: size })
+  const archive = Buffer.from(piece.data_base64, 'base64')
+  const names = execFileSync('tar', ['--list', '--gzip'], { input: archive, encoding: 'utf8' })
+  assert.match(names, /docs\/a\.txt/)
+  assert.doesNotMatch(names, /earlier/)
+})
+
 test('a folder that is there is no fault, a file in its place is', async () => {
   using t = await setUp()
   await makeDirectory(t.paths, `${t.home}/docs`)
@@ -240,5 +255,8 @@ test('the keys that may log in are replaced as a whole', async () => {
   assert.equal(statSync(join(t.home, '.ssh')).mode & 0o777, 0o700)
   for (const bad of ['not a key', `${key}\ncommand="x" ${key}`, 'command="x" ssh-rsa AAAA'])
     await assert.rejects(setAuthorizedKeys(t.home, [bad]), { code: 'invalid_message' })
+  const ending = `expiry-time="20300101000000Z" ${key}`
+  await setAuthorizedKeys(t.home, [ending])
+  assert.equal(readFileSync(path, 'utf8'), `${ending}\n`)
   rmSync(path)
 })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import type { FilePackAnswer, FileReadAnswer, FileReadPack } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
@@ -26,6 +26,9 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
     const args = [
       '--create',
       '--gzip',
+      // The keys of the SSH server are another user's: what cannot be read is left out.
+      '--ignore-failed-read',
+      `--exclude=${join(basename(real), relative(real, folder))}`,
       `--file=${file}`,
       `--directory=${dirname(real)}`,
       '--',

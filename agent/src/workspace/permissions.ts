@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmod, chown, lstat, mkdir, readdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { type Identities, readerId } from '../processes/identity.ts'
 import type { ReadOnlyRules } from '../runtimes/port.ts'
 import { matches } from '../runtimes/read-only.ts'
@@ -36,6 +36,7 @@ export function createPermissions(home: string, identities: Identities): Permiss
       folders = [join(home, '.roost', 'state'), join(home, '.tmp'), ...allowedFolders(home, rules)]
       for (const folder of folders) {
         await mkdir(folder, { recursive: true })
+        await openWay(home, folder)
         await share(folder, root.uid)
       }
       await shareFiles(home, rules, root.uid)
@@ -54,6 +55,14 @@ export function allowedFolders(home: string, rules: ReadOnlyRules): string[] {
     .map((pattern) => /^\/?([^*?[\]]+)\/\*\*$/.exec(pattern)?.[1])
     .filter((folder) => folder !== undefined && !folder.split('/').includes('..'))
     .map((folder) => join(home, folder ?? ''))
+}
+
+/** The folders above can be walked through; what is in them is not opened by that. */
+async function openWay(home: string, folder: string): Promise<void> {
+  for (let above = dirname(folder); above.startsWith(`${home}/`); above = dirname(above)) {
+    const { mode } = await lstat(above)
+    if ((mode & 0o001) === 0) await chmod(above, (mode & 0o7777) | 0o001)
+  }
 }
 
 /** Gives a folder and everything in it that the developer owns to the shared group, with writing. */

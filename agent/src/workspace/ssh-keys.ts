@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { LinkFault } from '../link/link.ts'
 
 const mostKeys = 100
-const shape = /^(ssh-(ed25519|rsa)|ecdsa-sha2-nistp\d{3}|sk-[a-z0-9@.-]+) [A-Za-z0-9+/=]+( [^\r\n]*)?$/
+/** No option but an end: others could run a command at login. */
+const shape =
+  /^(expiry-time="\d{8,14}Z?" )?(ssh-(ed25519|rsa)|ecdsa-sha2-nistp\d{3}|sk-[a-z0-9@.-]+) [A-Za-z0-9+/=]+( [^\r\n]*)?$/
 
 /** Replaces the whole set of keys that may log in as the developer. */
 export async function setAuthorizedKeys(home: string, keys: string[]): Promise<void> {

@@ -1,0 +1,17 @@
+import { startAgent } from '../agent.ts'
+import { readConfig } from '../config.ts'
+import { systemClock } from '../kit/clock.ts'
+import { createLog } from '../kit/log.ts'
+import { fake } from '../runtimes/fake.ts'
+
+/** The agent program with the fake runtime, as a process that a test may kill. */
+if (import.meta.main) {
+  process.umask(0o002)
+  await startAgent({
+    config: readConfig(process.env),
+    variables: process.env,
+    runtime: fake,
+    clock: systemClock,
+    log: createLog((line) => process.stderr.write(line)),
+  })
+}

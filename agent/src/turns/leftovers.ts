@@ -1,0 +1,23 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Identities } from '../processes/identity.ts'
+import { createProcessTree } from '../processes/tree.ts'
+import { scratchPrefix } from './scratch.ts'
+
+/** Ends what an earlier life of the program left: processes of its runs, and folders of its processes. */
+export async function clearLeftovers(
+  executionIds: string[],
+  scratchRoot: string,
+  identities: Identities,
+): Promise<void> {
+  if (executionIds.length > 0) {
+    const mayBeReader = await identities.canSwitch()
+    for (const person of mayBeReader ? (['developer', 'reader'] as const) : (['developer'] as const)) {
+      const tree = createProcessTree(person, identities)
+      for (const id of executionIds) await tree.killMarked(id)
+    }
+  }
+  for (const name of await readdir(scratchRoot)) {
+    if (name.startsWith(scratchPrefix)) await rm(join(scratchRoot, name), { recursive: true, force: true })
+  }
+}
