@@ -3,9 +3,10 @@ import {
   Agent as HttpAgent,
   type IncomingMessage,
   request as requestHttp,
-  type ServerResponse,
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { drained } from './drained.ts'
+import { Refused, UpstreamDown } from './failures.ts'
 import { createModelScanner } from './model-scanner.ts'
 
 /** Bytes of one request. */
@@ -25,23 +26,6 @@ export type Upstream = {
     options: { checkModel: ((model: string) => boolean) | null; signal: AbortSignal },
   ): Promise<{ reply: IncomingMessage; model: string | null }>
   close(): void
-}
-
-/** Not let through: the status and sentence of the answer. */
-export class Refused extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.name = 'Refused'
-    this.status = status
-  }
-}
-
-export class UpstreamDown extends Error {
-  constructor(options: { cause: unknown }) {
-    super('The model provider cannot be reached.', options)
-    this.name = 'UpstreamDown'
-  }
 }
 
 /** Connections to providers are kept: a handshake for each request would cost more than all else here. */
@@ -111,7 +95,8 @@ async function pump(
       isAnswered = true
     },
   )
-  for await (const piece of request) {
+  // A refusal must not end the connection before its answer is written.
+  for await (const piece of request.iterator({ destroyOnReturn: false })) {
     const chunk = piece as Buffer
     size += chunk.length
     if (size > maxRequestBytes) throw new Refused(413, 'The request is larger than 64 MiB.')
@@ -129,11 +114,4 @@ async function pump(
 
 export function notOffered(model: string): string {
   return `model: "${model.slice(0, 200)}" is not of a family that this platform offers (claude-, gemini-, gpt-, codex).`
-}
-
-function drained(stream: ClientRequest | ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    stream.once('drain', resolve)
-    stream.once('close', resolve)
-  })
 }

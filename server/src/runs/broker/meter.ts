@@ -17,7 +17,12 @@ export type Meter = {
 /** An event, or an answer that is not a stream, above this is passed on and not read. */
 const longestDocument = 32 * 1024 * 1024
 
-export function createMeter(provider: Provider, contentType: string | undefined): Meter {
+/** `counts` false: nothing is read, for answers that are errors. */
+export function createMeter(
+  provider: Provider,
+  { contentType, counts = true }: { contentType: string | undefined; counts?: boolean },
+): Meter {
+  if (!counts) return { feed: () => false, end() {}, tokens: () => null, model: () => null }
   let tokens: Tokens | null = null
   let model: string | null = null
 

@@ -242,7 +242,7 @@ describe('counting', () => {
   const sse = (...events: object[]) =>
     events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n\n`).join('')
   const count = (provider: 'anthropic' | 'google' | 'openai', type: string, body: string, size = 10_000) => {
-    const meter = createMeter(provider, type)
+    const meter = createMeter(provider, { contentType: type })
     const bytes = Buffer.from(body)
     let finalAt = -1
     for (let at = 0; at < bytes.length; at += size) {

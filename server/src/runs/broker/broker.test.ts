@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { startModelServer } from '@roost/test-support/model/index'
+import { openTestDatabase } from '../../test/dialects.ts'
+import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+
+type Upstream = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void
+
+async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(handler)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A broker with one running run, before a provider that a test makes up. */
+async function start(
+  options: { upstream?: Upstream; providerUrl?: string; providerKey?: string | null } = {},
+) {
+  const seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = []
+  const providerUrl =
+    options.providerUrl ??
+    (await listen(async (request, response) => {
+      const parts: Buffer[] = []
+      try {
+        for await (const part of request) parts.push(part as Buffer)
+      } catch {
+        return
+      }
+      const body = Buffer.concat(parts)
+      seen.push({
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body: body.toString(),
+      })
+      ;(options.upstream ?? answered)(request, response, body)
+    }))
+  const platform = await startRunPlatform({ db: await openTestDatabase(), providerUrl, ...options })
+  after(() => platform.broker.close())
+  const url = await listen((request, response) => void platform.broker.handle(request, response))
+  const row = await accept(platform)
+  const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+  const run = runs[0] ?? assert.fail('nothing was handed out')
+  const ask = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
+    fetch(`${url}/broker/${path}`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'claude-x', messages: [] }),
+      ...init,
+      headers: { 'x-api-key': run.broker.token, 'content-type': 'application/json', ...init.headers },
+    })
+  return { platform, url, row, run, ask, seen }
+}
+
+type ProviderError = {
+  type?: string
+  error: { type: string; message: string; status?: string; code?: string }
+}
+async function bodyOf(reply: Response): Promise<ProviderError> {
+  return (await reply.json()) as ProviderError
+}
+
+const answered: Upstream = (_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'request-id': 'r1' })
+  response.end(
+    JSON.stringify({ type: 'message', model: 'claude-x', usage: { input_tokens: 100, output_tokens: 10 } }),
+  )
+}
+
+test("the provider sees the platform's key, and nothing of the container's", async () => {
+  const { ask, seen, run } = await start()
+  const reply = await ask('anthropic/v1/messages?beta=true', {
+    headers: { cookie: 'a=b', 'anthropic-version': '2023-06-01' },
+  })
+  assert.equal(reply.status, 200)
+  assert.equal(reply.headers.get('request-id'), 'r1')
+  const [request] = seen
+  assert.equal(request?.url, '/v1/messages?beta=true')
+  assert.equal(request?.headers['x-api-key'], 'provider-key-1')
+  assert.equal(request?.headers['anthropic-version'], '2023-06-01')
+  assert.equal(request?.headers.cookie, undefined)
+  assert.ok(!JSON.stringify(seen).includes(run.broker.token))
+})
+
+test('Google and OpenAI get their keys in their own way', async () => {
+  const { ask, seen, run, url } = await start()
+  const body = JSON.stringify({ contents: [] })
+  await fetch(`${url}/broker/google/v1beta/models/gemini-x:generateContent?key=${run.broker.token}`, {
+    method: 'POST',
+    body,
+  })
+  await ask('openai/v1/responses', { body: JSON.stringify({ model: 'gpt-5', input: 'x' }) })
+  assert.equal(seen[0]?.headers['x-goog-api-key'], 'provider-key-1')
+  assert.equal(seen[0]?.url, '/v1beta/models/gemini-x:generateContent')
+  assert.equal(seen[1]?.headers.authorization, 'Bearer provider-key-1')
+})
+
+test('tokens and cost are on the execution when the answer has arrived', async () => {
+  const { ask, platform, row } = await start()
+  await (await ask('anthropic/v1/messages')).text()
+  await (await ask('anthropic/v1/messages')).text()
+  const booked = await platform.row(row.id)
+  assert.equal(booked.input_tokens, 200)
+  assert.equal(booked.output_tokens, 20)
+  assert.equal(booked.metered_requests, 2)
+  assert.equal(booked.cost_micros, 2 * (100 * 5 + 10 * 25))
+  assert.equal(booked.model_used, 'claude-x')
+  assert.equal(booked.context_used, 110)
+})
+
+test("the broker's count stands against what the runtime says of itself", async () => {
+  const { ask, platform, row, run } = await start()
+  await (await ask('anthropic/v1/messages')).text()
+  const metadata = { cost_usd: 99, input_tokens: 9999 }
+  await platform.dispatch.handlers.result(linked, resultOf(run, { metadata }))
+  const ended = await platform.row(row.id)
+  assert.equal(ended.cost_micros, 750)
+  assert.equal(ended.input_tokens, 100)
+})
+
+test('the first piece of an answer arrives while the rest is still being written', async () => {
+  const more = Promise.withResolvers<void>()
+  const { ask, platform, row } = await start({
+    upstream: async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(
+        'event: message_start\ndata: {"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":7,"output_tokens":1}}}\n\n',
+      )
+      await more.promise
+      response.end('event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":5}}\n\n')
+    },
+  })
+  const reply = await ask('anthropic/v1/messages')
+  const reader = reply.body?.getReader() ?? assert.fail()
+  const first = await reader.read()
+  assert.match(new TextDecoder().decode(first.value), /message_start/)
+  more.resolve()
+  const last = await reader.read()
+  assert.match(new TextDecoder().decode(last.value), /message_delta/)
+  const booked = await platform.row(row.id)
+  assert.deepEqual([booked.input_tokens, booked.output_tokens], [7, 5], 'booked before its bytes went on')
+})
+
+test('401 for a bad token, 403 once the run has ended, in the form of the provider', async () => {
+  const { ask, platform, run, seen } = await start()
+  for (const token of ['nonsense', 'provider-key-1', `${run.broker.token}x`]) {
+    const reply = await ask('anthropic/v1/messages', { headers: { 'x-api-key': token } })
+    assert.equal(reply.status, 401)
+    assert.equal(reply.headers.get('x-should-retry'), 'false')
+    assert.equal((await bodyOf(reply)).error.type, 'authentication_error')
+  }
+  const google = await ask('google/v1beta/models/gemini-x:generateContent', { headers: { 'x-api-key': 'x' } })
+  assert.equal((await bodyOf(google)).error.status, 'UNAUTHENTICATED')
+  await platform.dispatch.handlers.result(linked, resultOf(run))
+  const ended = await ask('anthropic/v1/messages')
+  assert.equal(ended.status, 403)
+  assert.equal((await bodyOf(ended)).error.type, 'permission_error')
+  assert.equal(seen.length, 0)
+})
+
+test("a conversation's token is good while any of its turns runs", async () => {
+  const { platform, url } = await start()
+  platform.hooks.onTurn(async (_, row) => ({ message: row.message, resumeSessionId: null }))
+  const turn = { kind: 'chat' as const, triggeredBy: 'chat' as const, sessionId: 's1' }
+  const ask = async (token: string) =>
+    (
+      await fetch(`${url}/broker/anthropic/v1/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: '{"model":"claude-x"}',
+      })
+    ).status
+  const tokens: string[] = []
+  for (let number = 0; number < 2; number += 1) {
+    const row = await accept(platform, turn)
+    const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    const run = runs[0] ?? assert.fail()
+    tokens.push(run.broker.token)
+    assert.equal(await ask(run.broker.token), 200)
+    assert.equal((await platform.row(row.id)).input_tokens, 100, 'booked on the turn that runs')
+    await platform.dispatch.handlers.result(linked, resultOf(run))
+    assert.equal(await ask(run.broker.token), 403)
+  }
+  assert.equal(tokens[0], tokens[1])
+})
+
+test('models outside the families are refused, wherever the body names them, and never reach the provider', async () => {
+  const { ask, seen } = await start()
+  for (const body of [
+    '{"model":"llama-3","messages":[]}',
+    `{"messages":[{"role":"user","content":"${'x'.repeat(300_000)}"}],"model":"o3"}`,
+    '{"model":"claude-x","model":"o3"}',
+  ]) {
+    const reply = await ask('anthropic/v1/messages', { body })
+    assert.equal(reply.status, 404)
+    assert.equal(reply.headers.get('x-should-retry'), 'false')
+    assert.match((await bodyOf(reply)).error.message, /llama-3|o3/)
+  }
+  const google = await ask('google/v1beta/models/palm-2:generateContent')
+  assert.equal(google.status, 404)
+  assert.deepEqual(seen, [])
+})
+
+test('routes of the provider that a run has no business with are 404', async () => {
+  const { ask, seen } = await start()
+  for (const path of [
+    'anthropic/v1/files',
+    'openai/v1/files',
+    'anthropic/v1/messages/batches',
+    'nowhere/v1',
+  ]) {
+    assert.equal((await ask(path)).status, 404, path)
+  }
+  assert.deepEqual(seen, [])
+})
+
+test('503 not_configured without a key, in the form of each provider, not worth asking again', async () => {
+  const { ask } = await start({ providerKey: null })
+  const reply = await ask('anthropic/v1/messages')
+  assert.equal(reply.status, 503)
+  assert.equal(reply.headers.get('x-should-retry'), 'false')
+  const body = await bodyOf(reply)
+  assert.equal(body.type, 'error')
+  assert.match(body.error.message, /not_configured/)
+  const openai = await bodyOf(await ask('openai/v1/responses'))
+  assert.equal(openai.error.code, 'not_configured')
+})
+
+test("the provider's own errors come as they are; hopeless ones are marked", async () => {
+  for (const [status, mark] of [
+    [400, 'false'],
+    [401, 'false'],
+    [403, 'false'],
+    [404, 'false'],
+    [429, null],
+    [500, null],
+    [529, null],
+  ] as const) {
+    const { ask } = await start({
+      upstream: (_, response) => {
+        response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' })
+        response.end('{"type":"error","error":{"type":"x","message":"usage"}}')
+      },
+    })
+    const reply = await ask('anthropic/v1/messages')
+    assert.equal(reply.status, status)
+    assert.equal(reply.headers.get('x-should-retry'), mark, `${status}`)
+    assert.equal(reply.headers.get('retry-after'), '7')
+    assert.equal((await bodyOf(reply)).error.type, 'x')
+  }
+})
+
+test('502 when the provider cannot be reached, worth asking again', async () => {
+  const { ask } = await start({ providerUrl: 'http://127.0.0.1:1' })
+  const reply = await ask('anthropic/v1/messages')
+  assert.equal(reply.status, 502)
+  assert.equal(reply.headers.get('x-should-retry'), null)
+  assert.equal((await bodyOf(reply)).error.type, 'api_error')
+})
+
+test('a client that goes away breaks off the request to the provider', async () => {
+  const begun = Promise.withResolvers<void>()
+  const broken = Promise.withResolvers<void>()
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"message_start","message":{"usage":{"input_tokens":7}}}\n\n')
+      response.once('close', () => broken.resolve())
+      begun.resolve()
+    },
+  })
+  const gone = new AbortController()
+  const reply = await ask('anthropic/v1/messages', { signal: gone.signal })
+  await reply.body?.getReader().read()
+  await begun.promise
+  gone.abort()
+  await broken.promise
+  // What the provider had reported until then is booked.
+  while ((await platform.row(row.id)).input_tokens !== 7)
+    await new Promise((resolve) => setImmediate(resolve))
+})
+
+test('the end of the run breaks off what it still streams', async () => {
+  const broken = Promise.withResolvers<void>()
+  const { ask, platform, run } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {}\n\n')
+      response.once('close', () => broken.resolve())
+    },
+  })
+  await platform.events.relaying.start()
+  const reply = await ask('anthropic/v1/messages')
+  await reply.body?.getReader().read()
+  await platform.dispatch.handlers.result(linked, resultOf(run))
+  await platform.events.relaying.pass()
+  await broken.promise
+})
+
+test('a request of 64 MiB goes through in pieces, a larger one is 413', async () => {
+  let received = 0
+  const { url, run } = await start({
+    providerUrl: await listen(async (request, response) => {
+      try {
+        for await (const part of request) received += (part as Buffer).length
+      } catch {
+        return
+      }
+      answered(request, response, Buffer.alloc(0))
+    }),
+  })
+  const head = '{"model":"claude-x","messages":["'
+  const send = (size: number) =>
+    new Promise<number>((resolve, reject) => {
+      const request = httpRequest(
+        `${url}/broker/anthropic/v1/messages`,
+        { method: 'POST', headers: { 'x-api-key': run.broker.token } },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        },
+      )
+      request.on('error', reject)
+      request.write(head)
+      const piece = Buffer.alloc(1024 * 1024, 'x')
+      let left = size - head.length - 3
+      const pump = () => {
+        while (left > 0) {
+          const part = piece.subarray(0, Math.min(left, piece.length))
+          left -= part.length
+          if (!request.write(part)) return request.once('drain', pump)
+        }
+        return request.end('"]}')
+      }
+      pump()
+    })
+  assert.equal(await send(64 * 1024 * 1024), 200)
+  assert.equal(received, 64 * 1024 * 1024)
+  const refused = await send(64 * 1024 * 1024 + 1).catch((error: { code?: string }) => error.code)
+  // A client that is still writing may see the connection end before it reads the answer.
+  assert.ok(refused === 413 || refused === 'ECONNRESET' || refused === 'EPIPE', `${refused}`)
+})
+
+test('a HEAD of the base address is answered without a token', async () => {
+  const { url, seen } = await start()
+  assert.equal((await fetch(`${url}/broker/anthropic/api/hello`, { method: 'HEAD' })).status, 200)
+  assert.deepEqual(seen, [])
+})
+
+test('against the scripted model server: the three providers stream and are counted', async () => {
+  await using model = await startModelServer()
+  const { ask, platform, row } = await start({ providerUrl: model.url })
+  const say = '[[reply:hello there]] [[usage:30,12]]'
+  const replies = [
+    await ask('anthropic/v1/messages', {
+      body: JSON.stringify({
+        model: 'claude-sonnet-4-5',
+        max_tokens: 100,
+        stream: true,
+        messages: [{ role: 'user', content: say }],
+      }),
+    }),
+    await ask('google/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse', {
+      body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: say }] }] }),
+    }),
+    await ask('openai/v1/responses', {
+      body: JSON.stringify({
+        model: 'gpt-5-codex',
+        stream: true,
+        input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: say }] }],
+      }),
+    }),
+  ]
+  for (const reply of replies) {
+    assert.equal(reply.status, 200)
+    assert.match(reply.headers.get('content-type') ?? '', /text\/event-stream/)
+    await reply.text()
+  }
+  const booked = await platform.row(row.id)
+  assert.equal(booked.metered_requests, 3)
+  assert.deepEqual([booked.input_tokens, booked.output_tokens], [90, 36])
+  assert.deepEqual(new Set(model.requests.map(({ key }) => key)), new Set(['provider-key-1']))
+})

@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Usage } from '../executions/index.ts'
+import { contextTokens, contextWindow, costMicros, minus, noTokens, type Tokens } from './cost-rules.ts'
+import { drained } from './drained.ts'
+import { UpstreamDown } from './failures.ts'
+import type { Meter } from './meter.ts'
+import type { Provider } from './prices.ts'
+
+/**
+ * Passes an answer on as it comes and books what it says it used. The final count is booked before its
+ * bytes go on, so that a run which ends on them finds its cost; an answer that is broken off is booked as
+ * far as it came. Throws `UpstreamDown` for one that broke off, after ending the response.
+ */
+export async function relay(
+  reply: IncomingMessage,
+  response: ServerResponse,
+  { meter, book }: { meter: Meter; book(): Promise<void> },
+): Promise<void> {
+  try {
+    for await (const piece of reply) {
+      // Sent as bytes: nothing has set an encoding.
+      const chunk = piece as Buffer
+      if (meter.feed(chunk)) await book()
+      if (!response.write(chunk)) await drained(response)
+    }
+    meter.end()
+    await book()
+    response.end()
+  } catch (error) {
+    meter.end()
+    await book()
+    response.destroy()
+    throw new UpstreamDown({ cause: error })
+  }
+}
+
+/** Adds to a run, at each call, what its meter has counted since the last one. */
+export function createBooking(of: {
+  provider: Provider
+  /** The model that was asked for, while the answer does not name one. */
+  askedModel: string | null
+  meter: Meter
+  add(usage: Usage): Promise<void>
+}): () => Promise<void> {
+  const { provider, askedModel, meter, add } = of
+  let booked: Tokens | null = null
+  return async () => {
+    const tokens = meter.tokens()
+    if (!tokens) return
+    const fresh = minus(tokens, booked ?? noTokens)
+    if (booked && Object.values(fresh).every((count) => count === 0)) return
+    const model = meter.model() ?? askedModel
+    const before = booked ? costMicros(provider, model, booked) : 0
+    const requests = booked ? 0 : 1
+    booked = tokens
+    await add({
+      requests,
+      cost_micros: costMicros(provider, model, tokens) - before,
+      input_tokens: fresh.input,
+      output_tokens: fresh.output,
+      cache_creation_tokens: fresh.cacheWrite,
+      cache_read_tokens: fresh.cacheRead,
+      model,
+      context_used: contextTokens(tokens),
+      context_max: contextWindow(provider, model),
+    })
+  }
+}
