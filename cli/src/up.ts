@@ -110,12 +110,13 @@ async function bringUp({ env, values, progress, stop, onReady }: BringUp): Promi
     ROOST_SUPERVISED: 'true',
     ...(engine.containersUrl ? { ROOST_CONTAINERS_URL: engine.containersUrl } : {}),
   }
-  const step = (title: string, file: string) =>
-    progress.step(title, (onProgress) =>
-      runStep({ file, env: platformEnv, cwd: repository.root, onProgress, signal }),
-    )
+  const step = (title: string, file: string, weight?: 'passing') =>
+    progress.step(title, (say) => {
+      const onProgress = (text: string) => say(text, weight)
+      return runStep({ file, env: platformEnv, cwd: repository.root, onProgress, signal })
+    })
   await step('Preparing the agent images', repository.images)
-  await step('Preparing the database', repository.migrate)
+  await step('Preparing the database', repository.migrate, 'passing')
 
   return startPlatform({
     env: platformEnv,
