@@ -1,11 +1,43 @@
+import { checkData } from './checkup/data.ts'
+import { checkEngine } from './checkup/engine.ts'
+import { findingLines } from './checkup/finding.ts'
+import { checkMachine } from './checkup/machine.ts'
+import { checkPlatform } from './checkup/platform.ts'
 import { type Command, readArguments } from './command.ts'
+import { readVersion, repository } from './machine/repository.ts'
+import { platformEnvironment, readDotenv } from './platform/environment.ts'
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Say in plain words what is wrong with this machine or installation.',
-  usage: ['roost doctor [--data-dir FOLDER]'],
+  usage: [
+    'roost doctor [--data-dir FOLDER]',
+    '',
+    '--data-dir FOLDER  of the installation to look at (ROOST_DATA_DIR, ./data)',
+    '',
+    'Looks and changes nothing. Exit code 1 when something fails.',
+  ],
   async run(args) {
-    readArguments({ args, options: {} })
-    return 0
+    const { values } = readArguments({ args, options: { 'data-dir': { type: 'string' } } })
+    const env = platformEnvironment({
+      shell: process.env,
+      dotenv: await readDotenv(repository.dotenv),
+      options: { ROOST_DATA_DIR: values['data-dir'] },
+      cwd: process.cwd(),
+      root: repository.root,
+    })
+    console.log(`Roost ${await readVersion()} in ${repository.root}\n`)
+    const findings = [
+      ...(await checkMachine(env.ROOST_DATA_DIR)),
+      ...(await checkEngine(env)),
+      ...(await checkData(env)),
+      ...(await checkPlatform(env)),
+    ]
+    for (const line of findingLines(findings)) console.log(line)
+    const failed = findings.filter(({ state }) => state === 'fail').length
+    const warned = findings.filter(({ state }) => state === 'warn').length
+    const verdict = failed > 0 ? `${failed} to repair` : 'Nothing to repair'
+    console.log(`\n${verdict}${warned > 0 ? `, ${warned} to look at` : ''}.`)
+    return failed > 0 ? 1 : 0
   },
 }

@@ -5,7 +5,13 @@ import { planEngine } from './machine/engine.ts'
 import { takeUpLock } from './machine/lock.ts'
 import { enginePlanWords, prepareEngine } from './machine/prepare-engine.ts'
 import { readVersion, repository } from './machine/repository.ts'
-import { demoEnvironment, platformEnvironment, providersWithKey, readDotenv } from './platform/environment.ts'
+import {
+  demoEnvironment,
+  platformEnvironment,
+  providersWithKey,
+  publicListener,
+  readDotenv,
+} from './platform/environment.ts'
 import { ProcessFailed } from './platform/kept-process.ts'
 import { nextSteps } from './platform/next-steps.ts'
 import { startPlatform } from './platform/platform.ts'
@@ -52,7 +58,7 @@ export const up: Command = {
       cwd: process.cwd(),
       root: repository.root,
     })
-    const lock = await takeUpLock(env.ROOST_DATA_DIR)
+    const lock = await takeUpLock(env.ROOST_DATA_DIR, publicListener(env))
     if ('heldBy' in lock) {
       const where = lock.heldBy?.url ? `at ${lock.heldBy.url}` : 'and is still starting'
       const who = lock.heldBy ? ` (process ${lock.heldBy.pid})` : ''

@@ -4,7 +4,15 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 /** What `roost up` leaves in the data folder while it runs. `url` is null until the platform is ready. */
-export type RunningInfo = { pid: number; started_at: string; process_started: string; url: string | null }
+export type RunningInfo = {
+  pid: number
+  started_at: string
+  process_started: string
+  /** Where the public listener is on this machine, whatever address people use from outside. */
+  host: string
+  port: number
+  url: string | null
+}
 
 export type UpLock = {
   /** Writes down the address, for whoever asks later. */
@@ -19,7 +27,10 @@ const fileName = 'up.json'
  * is a socket in the kernel's abstract namespace, which ends with its process however that ends; the file is
  * for reading.
  */
-export async function takeUpLock(dataDir: string): Promise<UpLock | { heldBy: RunningInfo | null }> {
+export async function takeUpLock(
+  dataDir: string,
+  listener: { host: string; port: number },
+): Promise<UpLock | { heldBy: RunningInfo | null }> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const folder = await realpath(dataDir)
   const server = createServer((socket) => socket.destroy())
@@ -38,6 +49,7 @@ export async function takeUpLock(dataDir: string): Promise<UpLock | { heldBy: Ru
       pid: process.pid,
       started_at: new Date().toISOString(),
       process_started: (await processStart(process.pid)) ?? '',
+      ...listener,
       url,
     }
     await writeFile(path, `${JSON.stringify(info)}\n`, { mode: 0o600 })

@@ -42,6 +42,15 @@ export function platformEnvironment(
   return { ...withoutEmpty(dotenv), ...shell, ...options, ROOST_DATA_DIR: dataDir }
 }
 
+/** Where the platform's public listener can be reached on this machine. */
+export function publicListener(env: NodeJS.ProcessEnv): { host: string; port: number } {
+  const host = env.ROOST_HOST ?? '127.0.0.1'
+  return {
+    host: host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host,
+    port: Number(env.ROOST_PORT ?? 8000),
+  }
+}
+
 /** The names of the providers whose key is set. */
 export function providersWithKey(env: NodeJS.ProcessEnv): string[] {
   return providers.filter(({ key }) => env[key]).map(({ name }) => name)

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import type Docker from 'dockerode'
 import { pack } from 'tar-stream'
 import { AgentImageError } from '../port.ts'
@@ -49,11 +50,15 @@ export async function buildImage(options: BuildOptions): Promise<void> {
   try {
     for await (const line of engineLines(answer)) {
       if (line.error) failed(new Error(line.error), last, signal)
-      const text = line.stream?.trim() ?? ''
+      const text = stripVTControlCharacters(line.stream ?? '').trim()
       if (text === '') continue
+      if (/^Step \d+\/\d+ : /.test(text)) {
+        next = purposes.find(([pattern]) => pattern.test(text))?.[1] ?? null
+        last.length = 0
+        continue
+      }
       last.push(text)
       if (last.length > 20) last.shift()
-      if (/^Step \d+\/\d+ : /.test(text)) next = purposes.find(([pattern]) => pattern.test(text))?.[1] ?? null
       // A step that the engine has in its cache takes no time and is not worth a word.
       if (!next || !text.startsWith('---> Running in')) continue
       const purpose = next(options.arguments)
@@ -77,7 +82,10 @@ function packContext(files: SourceFile[]): NodeJS.ReadableStream {
 function failed(error: unknown, last: string[], signal: AbortSignal | undefined): never {
   if (error instanceof AgentImageError) throw error
   if (signal?.aborted) throw new AgentImageError('cancelled', 'Building the agent image was cancelled.')
-  const why = error instanceof Error ? error.message.trim() : String(error)
+  // The engine repeats the whole command of the step, which says nothing to a reader.
+  const why = (error instanceof Error ? error.message : String(error))
+    .trim()
+    .replace(/'\/bin\/sh -c .*'/s, 'of a step')
   throw new AgentImageError(
     'build_failed',
     `The agent image cannot be built: ${why}${last.length > 0 ? `\nThe last lines were:\n${last.join('\n')}` : ''}`,
