@@ -96,7 +96,10 @@ export type ContainerSpec = {
   /** Adds DAC_OVERRIDE, FOWNER, KILL and allows new privileges (sudo). */
   fullCapabilities: boolean
   mounts: Mount[]
-  /** Port 22 of the container, published at `bind:port`; null for none. */
+  /**
+   * Port 22 of the container, published at `bind:port`; null for none. Bound to loopback no other agent
+   * reaches it; bound to any other address of the host, every agent does, over the host.
+   */
   ssh: { bind: string; port: number } | null
 }
 

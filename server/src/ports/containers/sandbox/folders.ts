@@ -44,6 +44,7 @@ export const containerFiles = {
   stop: 'stop.json',
   log: 'log',
   tmp: 'tmp',
+  devices: 'dev',
 } as const
 
 /** `spec.json`: what was asked for. It holds the agent's key, so only the owner may read it. */

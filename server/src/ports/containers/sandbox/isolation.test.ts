@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -134,6 +134,27 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     const usual = (1n << 0n) | (1n << 6n) | (1n << 7n) | (1n << 10n) | (1n << 18n) | (1n << 29n)
     assert.equal(BigInt(`0x${/CapEff:\s*(\w+)/.exec(said)?.[1]}`), isRoot ? usual : 0n)
     assert.match(said, /NoNewPrivs:\s*1/)
+  })
+
+  test('nothing of the host can be set from inside, not even by root', async () => {
+    const script = [
+      'for f in /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sysrq-trigger; do (exec 3>> $f) 2>/dev/null && echo "opens $f"; done',
+      'chmod 640 /dev/zero 2>/dev/null',
+      'cat /proc/keys /proc/timer_list 2>/dev/null | head -1',
+      'ls /proc/acpi 2>/dev/null',
+      'for path in /usr/bin /opt/roost/node; do chmod 700 $path 2>/dev/null && echo "changes $path"; done',
+      'echo through > /dev/null && head -c 1 /dev/urandom | wc -c',
+      stayScript,
+    ].join('\n')
+    const { id } = await containers.create(specOf('as-root', 'stay', { env: { ROOST_TEST_SCRIPT: script } }))
+    await containers.start(id)
+    await isReady(id)
+    assert.equal(await containers.logs(id, 100), '1\nready\n')
+    try {
+      assert.equal((await stat('/dev/zero')).mode & 0o777, 0o666)
+    } finally {
+      if (isRoot) await chmod('/dev/zero', 0o666)
+    }
   })
 
   test('the environment is in no process list', async () => {

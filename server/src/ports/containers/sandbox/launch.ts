@@ -45,6 +45,16 @@ const sharedEtc = [
   '/etc/pki/tls/certs',
 ]
 
+/** Character devices that every program expects: name, major and minor number. */
+const devices: [string, number, number][] = [
+  ['null', 1, 3],
+  ['zero', 1, 5],
+  ['full', 1, 7],
+  ['random', 1, 8],
+  ['urandom', 1, 9],
+  ['tty', 5, 0],
+]
+
 /** Bubblewrap's arguments but for the command, the environment among them. */
 export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: LaunchFacts): string[] {
   const { folders } = facts
@@ -68,7 +78,7 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
       join(folders.etc, file),
       `/etc/${file}`,
     ]),
-    ...['--proc', '/proc', '--dev', '/dev'],
+    ...['--proc', '/proc', '--dev', '/dev', ...closedProc(), ...ownDevices(facts)],
     ...['--perms', '1777', '--size', String(spec.tmpBytes), '--tmpfs', '/dev/shm'],
     ...temporaryFolder(spec, facts),
     ...['--symlink', '/tmp', '/var/tmp'],
@@ -85,8 +95,9 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
 }
 
 /**
- * The shell script around bubblewrap: joins the control groups or sets the limits per process, mounts a
- * /tmp that runs nothing (bubblewrap cannot say noexec; root only, in a mount namespace that ends with it).
+ * The shell script around bubblewrap: joins the control groups or sets the limits per process; for root it
+ * also makes, in a mount namespace that ends with it, what bubblewrap has no words for: a /tmp that runs
+ * nothing and devices of the container's own.
  */
 export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: LaunchFacts): string {
   const command = image.command.map(quote).join(' ')
@@ -99,9 +110,14 @@ export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: La
     lines.push(`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`)
   }
   if (!facts.isRoot) return [...lines, bwrap].join('\n')
-  const tmp = join(facts.containerFolder, containerFiles.tmp)
-  const options = `noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes}`
-  const inner = `mount -t tmpfs -o ${options} tmpfs ${quote(tmp)} || exit 125\n${bwrap}`
+  const tmp = quote(join(facts.containerFolder, containerFiles.tmp))
+  const dev = quote(join(facts.containerFolder, containerFiles.devices))
+  const inner = [
+    `mount -t tmpfs -o noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes} tmpfs ${tmp} || exit 125`,
+    `mount -t tmpfs -o noexec,nosuid,mode=755,size=64k tmpfs ${dev} || exit 125`,
+    ...devices.map(([name, major, minor]) => `mknod -m 666 ${dev}/${name} c ${major} ${minor} || exit 125`),
+    bwrap,
+  ].join('\n')
   return [...lines, `exec unshare --mount --propagation private /bin/sh -c ${quote(inner)}`].join('\n')
 }
 
@@ -119,6 +135,35 @@ function systemFolders(): string[] {
     else if (entry?.isDirectory()) found.push('--ro-bind', path, path)
   }
   return found
+}
+
+/**
+ * The kernel's settings and the host's secrets in /proc, closed as an engine closes them. For root they are
+ * open otherwise, capabilities or not: /proc/sys/kernel/core_pattern alone is a way onto the host.
+ */
+function closedProc(): string[] {
+  const there = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  return [
+    ...['/proc/sys', '/proc/fs', '/proc/irq', '/proc/bus', '/proc/sysrq-trigger']
+      .filter(there)
+      .flatMap((path) => ['--ro-bind', path, path]),
+    ...['/proc/kcore', '/proc/keys', '/proc/timer_list', '/proc/sched_debug', '/proc/latency_stats']
+      .filter(there)
+      .flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    ...['/proc/acpi', '/proc/asound', '/proc/scsi']
+      .filter(there)
+      .flatMap((path) => ['--size', '4096', '--tmpfs', path, '--remount-ro', path]),
+  ]
+}
+
+/**
+ * Bubblewrap shows the host's own device nodes. Root owns those and could take them from the whole host
+ * with a chmod, so for root the script makes nodes of the container's own, which lie over them.
+ */
+function ownDevices(facts: LaunchFacts): string[] {
+  if (!facts.isRoot) return []
+  const folder = join(facts.containerFolder, containerFiles.devices)
+  return devices.flatMap(([name]) => ['--dev-bind', join(folder, name), `/dev/${name}`])
 }
 
 function temporaryFolder(spec: ContainerSpec, facts: LaunchFacts): string[] {

@@ -49,7 +49,10 @@ export function createStore(folders: Folders, isRoot: boolean) {
       const fresh = join(folders.containers, `.new-${id}`)
       await claimName(spec.name, id)
       try {
-        await mkdir(join(fresh, containerFiles.tmp), { recursive: true, mode: 0o700 })
+        // Places to mount on, empty in themselves.
+        for (const place of [containerFiles.tmp, containerFiles.devices]) {
+          await mkdir(join(fresh, place), { recursive: true, mode: 0o700 })
+        }
         const createdAt = new Date().toISOString()
         writeJson(join(fresh, containerFiles.spec), { id, createdAt, spec } satisfies StoredSpec)
         // In one step, so that no list ever shows a container without its spec.
