@@ -91,32 +91,38 @@ function decodedSize(base64: string): number {
   return (base64.length / 4) * 3 - padding
 }
 
-/** Marks of formats whose bytes may pass for text; most others show themselves by their zero bytes. */
-type Magic = { name: string; at: number; bytes: string }
-const magics: readonly Magic[] = [
-  { name: 'image/png', at: 0, bytes: '89504e470d0a1a0a' },
-  { name: 'image/jpeg', at: 0, bytes: 'ffd8ff' },
-  { name: 'image/gif', at: 0, bytes: '474946383761' },
-  { name: 'image/gif', at: 0, bytes: '474946383961' },
-  { name: 'image/webp', at: 8, bytes: '57454250' },
-  { name: 'application/zip', at: 0, bytes: '504b0304' },
-  { name: 'application/zip', at: 0, bytes: '504b0506' },
-  { name: 'application/zip', at: 0, bytes: '504b0708' },
-  { name: 'a PDF', at: 0, bytes: '255044462d' },
-  { name: 'gzip', at: 0, bytes: '1f8b' },
-  { name: 'a RAR archive', at: 0, bytes: '526172211a07' },
-  { name: 'a 7-Zip archive', at: 0, bytes: '377abcaf271c' },
+/**
+ * Marks of formats whose bytes may pass for text, in hex, with where they stand; most other formats show
+ * themselves by their zero bytes.
+ */
+const formats: readonly { name: string; marks: readonly (readonly [at: number, hex: string])[] }[] = [
+  { name: 'image/png', marks: [[0, '89504e470d0a1a0a']] },
+  { name: 'image/jpeg', marks: [[0, 'ffd8ff']] },
+  { name: 'image/gif', marks: [[0, '474946383761']] },
+  { name: 'image/gif', marks: [[0, '474946383961']] },
+  {
+    name: 'image/webp',
+    marks: [
+      [0, '52494646'],
+      [8, '57454250'],
+    ],
+  },
+  { name: 'application/zip', marks: [[0, '504b0304']] },
+  { name: 'application/zip', marks: [[0, '504b0506']] },
+  { name: 'application/zip', marks: [[0, '504b0708']] },
+  { name: 'a PDF', marks: [[0, '255044462d']] },
+  { name: 'gzip', marks: [[0, '1f8b']] },
+  { name: 'a RAR archive', marks: [[0, '526172211a07']] },
+  { name: 'a 7-Zip archive', marks: [[0, '377abcaf271c']] },
 ]
 
 /** What the bytes are instead, as the end of a sentence; null when they fit the type. */
 export function contradiction(type: AcceptedType, bytes: Buffer): string | null {
-  const found = magics.find(
-    ({ at, bytes: magic }) => bytes.toString('hex', at, at + magic.length / 2) === magic,
+  const found = formats.find(({ marks }) =>
+    marks.every(([at, hex]) => bytes.toString('hex', at, at + hex.length / 2) === hex),
   )
   if (type.startsWith('image/') || type === 'application/zip') {
-    // WebP is a RIFF file: its mark stands behind the container's.
-    const isRiff = type !== 'image/webp' || bytes.toString('latin1', 0, 4) === 'RIFF'
-    if (found?.name === type && isRiff) return null
+    if (found?.name === type) return null
     return found ? `its bytes are ${found.name}` : 'its bytes are something else'
   }
   if (found) return `its bytes are ${found.name}`

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyScope } from '@roost/contracts/kit/access'
+import type { KeyCaller } from '../../identity/access/caller.ts'
+import { isFault } from '../../kit/fault.ts'
+import { person } from '../../test/run-platform.ts'
+import { holderOf, isPerson, modelOf, replyForm, titleOf, triggerOf, withHistory } from './rules.ts'
+
+const key = (scope: KeyScope): KeyCaller => ({
+  kind: 'key',
+  user: person().user,
+  key: { id: 'k1', name: 'k', scope, agent_id: scope === 'agent' ? 'a7' : null },
+})
+
+test("a person's session and user key hold the same conversations; agents and connectors have their own", () => {
+  assert.equal(holderOf(person()), 'user:u1')
+  assert.equal(holderOf(key('user')), 'user:u1')
+  assert.equal(holderOf(key('agent')), 'agent:a7')
+  assert.equal(holderOf(key('connector')), 'key:k1')
+  assert.deepEqual([isPerson('user:u1'), isPerson('agent:a7'), isPerson('key:k1')], [true, false, false])
+})
+
+test('what causes a turn: a person by its way, an agent by whom it calls', () => {
+  assert.equal(triggerOf(person(), 'a1', 'chat'), 'chat')
+  assert.equal(triggerOf(key('user'), 'a1', 'session'), 'session')
+  assert.equal(triggerOf(key('agent'), 'a1', 'chat'), 'agent')
+  assert.equal(triggerOf(key('agent'), 'a7', 'session'), 'self_task')
+})
+
+test('an empty model is the default; one of no family is refused by name', () => {
+  for (const value of [null, undefined, '', '  ']) assert.equal(modelOf(value), null)
+  assert.equal(modelOf(' Opus[1m] '), 'Opus[1m]')
+  assert.throws(
+    () => modelOf('llama-3'),
+    (error) =>
+      isFault(error, 'invalid_model') && /llama-3/.test(error.message) && error.fields.value === 'llama-3',
+  )
+})
+
+test('the form of the reply follows Accept, JSON lines by default', () => {
+  const cases: [string | undefined, string][] = [
+    [undefined, 'ndjson'],
+    ['', 'ndjson'],
+    ['*/*', 'ndjson'],
+    ['application/x-ndjson', 'ndjson'],
+    ['application/json', 'json'],
+    ['Application/JSON; charset=utf-8', 'json'],
+    ['text/event-stream', 'sse'],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'ndjson'],
+    ['application/json;q=0.5, text/event-stream', 'sse'],
+    ['application/json, text/plain, */*', 'json'],
+    ['application/json;q=0, */*;q=0.1', 'ndjson'],
+    ['image/png', 'ndjson'],
+  ]
+  for (const [accept, form] of cases) assert.equal(replyForm(accept), form, String(accept))
+})
+
+test('a title is the first line of the first message, at most 80 characters', () => {
+  assert.equal(titleOf('\n  Hello there \nmore'), 'Hello there')
+  assert.equal(titleOf('x'.repeat(100)).length, 80)
+})
+
+test('history stands before the message, the oldest first, and only as much as fits', () => {
+  const text = withHistory(
+    [
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'two' },
+    ],
+    'three',
+  )
+  assert.ok(text.indexOf('one') < text.indexOf('two'))
+  assert.ok(text.endsWith('\n\nthree'))
+  assert.equal(withHistory([], 'three'), 'three')
+  const long = withHistory(
+    Array.from({ length: 10 }, (_, index) => ({
+      role: 'user' as const,
+      content: `${index}${'x'.repeat(40_000)}`,
+    })),
+    'now',
+  )
+  assert.ok(long.length < 151_000)
+  assert.match(long, /9x/)
+  assert.doesNotMatch(long, /0xxx/)
+})
