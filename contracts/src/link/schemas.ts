@@ -104,8 +104,8 @@ export const beatFields = {
         since: z.string().max(40).optional(),
       }),
     )
-    // The HTTP form names at most 20; over the link an agent with the highest limit names all its runs.
-    .max(64)
+    // The HTTP form names at most 20; over the link an agent names every run whose end is not known yet.
+    .max(10_000)
     .optional(),
 }
 
