@@ -49,6 +49,20 @@ forEachDialect((_, open) => {
   const until = () => new AbortController()
   const words = (told: Watched[]) => told.map((each) => (each.kind === 'line' ? each.n : each.kind))
 
+  test('a tool call that the end of its run cut off is over as well', async () => {
+    const { platform } = await start()
+    const { id, hold } = await running(platform)
+    const call: TranscriptLine = {
+      type: 'assistant',
+      message: { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: {} }] },
+    }
+    await platform.dispatch.handlers.lines(linked, { t: 'lines', ...hold, from: 1, lines: [call] })
+    await platform.executions.terminate(reader, id)
+    const [tool] = await platform.executions.recentTools('a1', 10)
+    assert.equal(tool?.success, 0)
+    assert.notEqual(tool?.ended_at, null)
+  })
+
   test('a reader of a finished run is told its lines and its end', async () => {
     const { platform } = await start()
     const { id, hold } = await running(platform)

@@ -2,7 +2,7 @@ import type { ExecutionStatus, FinalStatus } from '@roost/contracts/runs/executi
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Tx } from '../../ports/database/port.ts'
-import type { Live } from '../transcripts/index.ts'
+import { type Live, transcriptStore } from '../transcripts/index.ts'
 import { activitySignal, finishedEvent } from './events.ts'
 import type { RunHooks } from './hooks.ts'
 import { type EndPatch, type ExecutionRow, executionStore } from './store.ts'
@@ -40,6 +40,7 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       const store = executionStore(tx)
       const isMine = await store.end(row.id, from, { ...end, duration_ms, completed_at: timestamp(now) })
       if (!isMine) return null
+      if (startedAt !== null) await transcriptStore(tx).endOpenTools(row.id, timestamp(now))
       const ended = (await store.byId(row.id)) ?? row
       await events.append(tx, finishedEvent(ended), now)
       for (const hook of hooks.registered.ended) await hook(tx, ended, now)

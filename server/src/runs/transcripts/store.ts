@@ -63,6 +63,25 @@ export function transcriptStore(executor: Executor) {
       }
     },
 
+    /** Calls that the end of their run cut off: no result of theirs will come. */
+    async endOpenTools(executionId: string, at: string): Promise<void> {
+      const open = await db
+        .selectFrom('execution_tools')
+        .select(['tool_use_id', 'started_at'])
+        .where('execution_id', '=', executionId)
+        .where('ended_at', 'is', null)
+        .execute()
+      for (const tool of open) {
+        const duration_ms = Math.max(0, Date.parse(at) - Date.parse(tool.started_at))
+        await db
+          .updateTable('execution_tools')
+          .set({ success: 0, ended_at: at, duration_ms })
+          .where('execution_id', '=', executionId)
+          .where('tool_use_id', '=', tool.tool_use_id)
+          .execute()
+      }
+    },
+
     /** Lines behind number `after`, in order, at most `limit`. */
     async after(executionId: string, after: number, limit: number): Promise<{ n: number; text: string }[]> {
       return db
