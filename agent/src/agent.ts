@@ -33,13 +33,19 @@ export type AgentDeps = {
   runtime: Runtime
   clock: Clock
   log: Log
+  /** Called when nothing has run for a while. */
+  rest?: () => void
 }
 
 /** The program at work; `close` stops every runtime and leaves the platform. */
 export type Agent = { close(graceMs: number): Promise<void> }
 
+/** After the last run: its next turn may follow at once. */
+const restMs = 2000
+
 /** Puts the parts together. The link is dialled before anything that takes time. */
-export async function startAgent({ config, variables, runtime, clock, log }: AgentDeps): Promise<Agent> {
+export async function startAgent(deps: AgentDeps): Promise<Agent> {
+  const { config, variables, runtime, clock, log, rest = () => {} } = deps
   const { home } = config
   const owner = await stat(home)
   const identities = createIdentities(readIdentityFacts(owner))
@@ -84,6 +90,7 @@ export async function startAgent({ config, variables, runtime, clock, log }: Age
     log,
     settings: () => settings,
     kick: delivery.kick,
+    onIdle: () => clock.after(restMs, () => runs.active() === 0 && rest()),
     start: (run, opened, after) =>
       startExecution(run, opened, after, {
         runtime,
@@ -148,6 +155,7 @@ export async function startAgent({ config, variables, runtime, clock, log }: Age
     await initializeWorkspace({ home, template: config.template, clock, log })
     isInitialized = true
     runs.ready()
+    clock.after(restMs, () => runs.active() === 0 && rest())
     const env = await environment({})
     void runSetup({ home, env, identities, log }).catch((fault: unknown) =>
       log.warn('setup.sh failed', { reason: faultText(fault) }),

@@ -3,6 +3,7 @@ import { readConfig } from './config.ts'
 import { startGateway } from './gateway.ts'
 import { systemClock } from './kit/clock.ts'
 import { createLog, faultText } from './kit/log.ts'
+import { saveMemory } from './kit/memory-saving.ts'
 import { openRuntime } from './runtimes/open.ts'
 
 /** The program of an agent's container: one per agent, from the container's start to its end. */
@@ -22,6 +23,7 @@ try {
     runtime: openRuntime(config.runtime),
     clock: systemClock,
     log,
+    rest: saveMemory(),
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void agent.close(stopGraceMs).finally(() => process.exit(0)))

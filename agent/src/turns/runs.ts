@@ -35,6 +35,8 @@ export type RunsDeps = {
   /** The turn begins once `after` has settled. */
   start(run: Run, spool: RunSpool, after: Promise<void> | null): Execution
   kick(spool: RunSpool): void
+  /** The last run has ended. */
+  onIdle(): void
 }
 
 const retryMs = 2000
@@ -100,6 +102,7 @@ export function createRuns(deps: RunsDeps): Runs {
     executions.set(run.execution_id, execution)
     void execution.done.then(() => {
       if (executions.get(run.execution_id) === execution) executions.delete(run.execution_id)
+      if (executions.size === 0) deps.onIdle()
       void claim()
     })
   }
