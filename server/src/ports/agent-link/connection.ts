@@ -59,7 +59,15 @@ export function createConnection(deps: ConnectionDeps): Connection {
   let isGreeted = false
   let isClosed = false
 
-  socket.on('message', receive)
+  socket.on('message', (data) => {
+    try {
+      receive(data)
+    } catch (error) {
+      // Whatever a container sends, it must not end the process that listens to it.
+      log.error({ agent: agent.agentName, err: error }, 'message of an agent could not be read')
+      refuse(null, 'The message could not be read.')
+    }
+  })
   socket.on('pong', () => {
     unansweredPings = 0
   })

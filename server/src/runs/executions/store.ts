@@ -74,6 +74,16 @@ export function executionStore(executor: Executor) {
       return row ?? null
     },
 
+    /** How far a run is; cheap, for readers who look often. */
+    async progress(id: string): Promise<{ status: ExecutionStatus; last_line: number } | null> {
+      const row = await db
+        .selectFrom('executions')
+        .select(['status', 'last_line'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
     async list(filter: ExecutionFilter, page: { limit: number; offset: number }): Promise<ExecutionRow[]> {
       return matching(db.selectFrom('executions').selectAll(), filter)
         .orderBy('created_at', 'desc')

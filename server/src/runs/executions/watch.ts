@@ -11,7 +11,7 @@ export type Watched =
   /** A piece of the answer that is being written; the whole follows as a line. */
   | { kind: 'partial'; partial: PartialText }
   /** The record has changed its status. */
-  | { kind: 'status'; row: ExecutionRow }
+  | { kind: 'status'; status: ExecutionRow['status'] }
   /** Nothing for `quietSeconds`. */
   | { kind: 'quiet' }
   /** The run has ended and every line was told. The last one. */
@@ -46,23 +46,30 @@ export function createWatch(deps: { db: Db; live: Pick<Live, 'listen'>; clock: C
       ...(partials ? { partial: (partial: PartialText) => news.partial(partial) } : {}),
     })
     try {
+      const store = executionStore(db)
       let told = after
       let status: ExecutionRow['status'] | null = null
       while (!signal.aborted) {
         // The record is read before the lines: once it is final no line is added that counts.
-        const row = await executionStore(db).byId(executionId)
-        if (!row) return
-        if (status !== null && status !== row.status && !isFinal(row.status)) yield { kind: 'status', row }
-        status = row.status
-        for (;;) {
-          const found = lines ? await transcriptStore(db).after(executionId, told, pageSize) : []
+        const now = await store.progress(executionId)
+        if (!now) return
+        if (status !== now.status && status !== null && !isFinal(now.status)) {
+          yield { kind: 'status', status: now.status }
+        }
+        status = now.status
+        while (lines && told < now.last_line) {
+          const found = await transcriptStore(db).after(executionId, told, pageSize)
           for (const { n, text } of found) {
             yield { kind: 'line', n, text }
             told = n
           }
-          if (found.length < pageSize) break
+          if (found.length === 0) break
         }
-        if (isFinal(row.status)) return yield { kind: 'end', row }
+        if (isFinal(now.status)) {
+          const row = await store.byId(executionId)
+          if (row) yield { kind: 'end', row }
+          return
+        }
         for (;;) {
           const next = await news.next(clock, quietSeconds * 1000, signal)
           if (next === 'changed') break

@@ -82,3 +82,11 @@ test('a line of very many short parts keeps its type and is marked', () => {
 test('text is made storable: no U+0000, no half characters', () => {
   assert.equal(storableText('a\0b\ud800c'), 'a\ufffdb\ufffdc')
 })
+
+test('a line that is nested deeper than can be written keeps its type and is marked', () => {
+  const depth = 100_000
+  const deep = JSON.parse(`{"type":"assistant","x":${'['.repeat(depth)}${']'.repeat(depth)}}`)
+  const { text, line } = keepLine(deep, 4, at, [])
+  assert.deepEqual(JSON.parse(text), line)
+  assert.deepEqual(line, { type: 'assistant', _n: 4, _ts: at, _truncated: true, _length: 0 })
+})

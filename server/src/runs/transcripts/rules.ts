@@ -13,9 +13,11 @@ export function keepLine(line: TranscriptLine, n: number, at: string, secrets: r
   const numbered = { ...line, _n: n, _ts: at } as StoredLine & { _truncated?: true; _length?: number }
   delete numbered._truncated
   delete numbered._length
-  const raw = JSON.stringify(numbered)
+  const whole = jsonOf(numbered)
+  const written = whole === null ? bare(numbered, { _truncated: true, _length: 0 }) : numbered
+  const raw = whole ?? JSON.stringify(written)
   const text = maskJson(raw, secrets)
-  const masked = text === raw ? numbered : (JSON.parse(text) as StoredLine)
+  const masked = text === raw ? written : (JSON.parse(text) as StoredLine)
   const length = Buffer.byteLength(text)
   if (length <= maxLineBytes) return { n, line: masked, text }
   const cut = cutLine(masked, length)
@@ -64,9 +66,22 @@ function cutLine(line: StoredLine, length: number): StoredLine {
     const cut = { ...(shorten(line, allowed) as StoredLine), ...marks }
     if (Buffer.byteLength(JSON.stringify(cut)) <= maxLineBytes) return cut
   }
+  return bare(line, marks)
+}
+
+/** Type, number and time, and none of the content: readers of a line that is marked as cut expect it. */
+function bare(line: StoredLine, marks: { _truncated: true; _length: number }): StoredLine {
   const subtype = 'subtype' in line ? { subtype: line.subtype } : {}
-  // What is left has the type and none of the content, which readers of a cut line expect.
   return { type: line.type, ...subtype, _n: line._n, _ts: line._ts, ...marks } as unknown as StoredLine
+}
+
+/** Null for a value that is nested deeper than can be written. */
+function jsonOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return null
+  }
 }
 
 function shorten(value: unknown, allowed: number): unknown {
