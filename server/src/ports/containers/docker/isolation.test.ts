@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { AgentsNetwork, ContainerSpec, Containers } from '../port.ts'
 import { hasFault, specOf, until } from '../suite.ts'
@@ -59,7 +59,6 @@ describe('what a container of a Docker engine may and may not', () => {
   }
 
   async function hearFrom(host: string, port: number): Promise<string> {
-    const { connect } = await import('node:net')
     return new Promise((resolve) => {
       const socket = connect({ host, port, timeout: 3000 })
       socket.once('data', (data) => {
