@@ -12,7 +12,8 @@ export function parseModelOverride(value: string | null | undefined): string | n
   const trimmed = value?.trim() ?? ''
   if (trimmed === '') return null
   const lower = trimmed.toLowerCase()
-  return aliases.some((alias) => lower.startsWith(alias)) || prefixes.some((prefix) => lower.startsWith(prefix))
+  return aliases.some((alias) => lower.startsWith(alias)) ||
+    prefixes.some((prefix) => lower.startsWith(prefix))
     ? trimmed
     : undefined
 }

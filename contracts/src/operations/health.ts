@@ -16,7 +16,8 @@ export const getHealth = endpoint({
   path: '/health',
   tag: 'Platform',
   summary: 'Health of this process and its database',
-  description: '503 with the same block while schema migrations are incomplete or the database does not answer.',
+  description:
+    '503 with the same block while schema migrations are incomplete or the database does not answer.',
   access: { who: 'none' },
   returns: Health,
   fails: ['migrations_incomplete'],

@@ -8,7 +8,12 @@ import { type ErrorCode, sentenceOf } from '@roost/contracts/kit/errors'
 export class Fault extends Error {
   readonly code: ErrorCode
   readonly fields: Record<string, unknown>
-  constructor(code: ErrorCode, detail?: string, fields: Record<string, unknown> = {}, options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    detail?: string,
+    fields: Record<string, unknown> = {},
+    options?: ErrorOptions,
+  ) {
     super(detail ?? sentenceOf(code), options)
     this.name = 'Fault'
     this.code = code
@@ -18,7 +23,9 @@ export class Fault extends Error {
 
 /** One field of the request broke a rule of the feature: 422 `validation_error` in the schema failure's shape. */
 export function invalidField(path: (string | number)[], message: string, type = 'value_error'): Fault {
-  return new Fault('validation_error', undefined, { issues: [{ loc: ['body', ...path], msg: message, type }] })
+  return new Fault('validation_error', undefined, {
+    issues: [{ loc: ['body', ...path], msg: message, type }],
+  })
 }
 
 /** A fault whose code is one of `codes`. */
