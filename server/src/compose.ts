@@ -25,7 +25,7 @@ import {
 } from './identity/access/index.ts'
 import { createKeys, keyRoutes } from './identity/keys/index.ts'
 import { createSessions, openSigningKeys, sessionRoutes } from './identity/sessions/index.ts'
-import { createUsers, userRoutes } from './identity/users/index.ts'
+import { createUsers, firstAdminName, userRoutes } from './identity/users/index.ts'
 import { readBuildInfo, versionRoutes } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
 import { createAgentView } from './runs/agent-view/index.ts'
@@ -124,6 +124,7 @@ export async function compose(
     leases,
     idempotency,
     keys,
+    systemOwner: async () => (await users.findLogin(firstAdminName))?.account ?? null,
     platform: {
       sshEnabled: async () => settings.value('ssh_access_enabled'),
       limitSsh: (agentId) => limits.use(rateRules.sshAccess, agentId),

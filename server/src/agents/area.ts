@@ -22,6 +22,7 @@ import { createReach, type Reach, type ReachDeps } from './reach/index.ts'
 import {
   createRegistry,
   createRegistryHooks,
+  ensureSystemAgent,
   type PortRange,
   type Registry,
   type RegistryDeps,
@@ -79,6 +80,8 @@ export type AgentsAreaDeps = {
   leases: Leases
   idempotency: Pick<Idempotency, 'once' | 'open'>
   keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
+  /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
+  systemOwner(): Promise<{ id: string } | null>
   platform: AgentsPlatform
   needs: AgentsNeeds
   options: AgentsOptions
@@ -218,6 +221,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     loops: [...health.loops, ...lifecycle.loops, ...registry.loops, ...ssh.loops],
     async open() {
       await directory.open()
+      await ensureSystemAgent({ db, clock, directory })
       await health.open()
       lifecycle.open()
     },

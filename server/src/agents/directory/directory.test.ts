@@ -56,6 +56,6 @@ forEachDialect((_name, open) => {
     await directory.all()
     await db.atomically(async (tx) => directory.changed(tx, 'nobody'))
     assert.equal(await directory.byId('nobody'), null)
-    assert.deepEqual(await directory.all(), [])
+    assert.equal((await directory.all()).length, 1, 'the system agent')
   })
 })

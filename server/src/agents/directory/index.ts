@@ -7,6 +7,7 @@
  * `agentStore` in a transaction that also calls `directory.changed`.
  */
 export type { Agent, AgentShare, Applied, EphemeralBounds, Leftover } from './agent.ts'
+export { blankRow } from './blank-row.ts'
 export { createDirectory, type Directory, type DirectoryDeps, requireAgent } from './directory.ts'
 export { type AgentPatch, type AgentStore, agentStore } from './store.ts'
 export type { AgentsTable } from './tables.ts'

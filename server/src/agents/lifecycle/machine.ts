@@ -1,5 +1,6 @@
 import type { RecreateReason, Runtime } from '@roost/contracts/agents/agent'
 import type { Vault } from '../../foundation/vault/index.ts'
+import type { Keys } from '../../identity/keys/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentImages } from '../../ports/agent-images/port.ts'
@@ -19,7 +20,10 @@ export type MachineDeps = {
   directory: Pick<Directory, 'changed'>
   containers: Containers
   images: Pick<AgentImages, 'tagFor' | 'isReady' | 'ensure'>
-  vault: Pick<Vault, 'open'>
+  vault: Pick<Vault, 'open' | 'seal'>
+  keys: Pick<Keys, 'mintAgentKey'>
+  /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
+  systemOwner(): Promise<{ id: string } | null>
   /** Folder of the local template an agent was made from; null when there is none (any more). */
   templateFolder(template: string): Promise<{ name: string; folder: string } | null>
   options: MachineOptions
@@ -72,20 +76,19 @@ export function createMachine(deps: MachineDeps): Machine {
       const names = volumesOf(agent)
       await containers.createVolume(names.workspace, volumeLabels(agent, 'workspace'))
       await containers.createVolume(names.shared, volumeLabels(agent, 'shared'))
-      const sealed = await agentStore(db).sealedKey(agent.id)
-      if (sealed === null) throw new Fault('agent_not_found')
+      const { keyId, agentKey } = await keyOf(agent)
       const [network, engine] = await Promise.all([containers.ensureNetwork(), containers.ping()])
       const spec = containerSpec(
         {
           agent,
           image,
-          agentKey: vault.open(sealed, agentKeyContext(agent.id)),
+          agentKey,
           template: agent.template === null ? null : await deps.templateFolder(agent.template),
         },
         { ...options, kind: containers.kind, network, hostCpus: engine.cpus },
       )
       work.containerId = await createContainer(agent, spec)
-      const applied = wantedFor(agent, image.version)
+      const applied = wantedFor({ ...agent, agent_key_id: keyId }, image.version)
       await record(agent.id, { container_id: work.containerId, applied: JSON.stringify(applied) })
     },
 
@@ -96,6 +99,23 @@ export function createMachine(deps: MachineDeps): Machine {
     await db.atomically(async (tx) => {
       await agentStore(tx).update(agentId, patch)
       directory.changed(tx, agentId)
+    })
+  }
+
+  async function keyOf(agent: Agent): Promise<{ keyId: string | null; agentKey: string }> {
+    const sealed = await agentStore(db).sealedKey(agent.id)
+    const context = agentKeyContext(agent.id)
+    if (sealed !== null) return { keyId: agent.agent_key_id, agentKey: vault.open(sealed, context) }
+    // Only the system agent has none before its first start.
+    const owner = await deps.systemOwner()
+    if (!owner) throw new Fault('not_configured', 'The platform has no admin yet.')
+    return db.atomically(async (tx) => {
+      const wanted = { agentId: agent.id, ownerId: owner.id, name: `Agent ${agent.name}` }
+      const { id, key } = await deps.keys.mintAgentKey(tx, wanted)
+      const patch = { agent_key_id: id, agent_key_sealed: vault.seal(key, context) }
+      if (!(await agentStore(tx).update(agent.id, patch))) throw new Fault('agent_not_found')
+      directory.changed(tx, agent.id)
+      return { keyId: id, agentKey: key }
     })
   }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { defaultAgentType, type Resources } from '@roost/contracts/agents/agent'
 import type { CreateAgent, CreatedAgent } from '@roost/contracts/agents/registry'
 import { parseModelOverride } from '@roost/contracts/kit/model'
@@ -9,11 +8,10 @@ import type { SignedIn } from '../../identity/access/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import { newId } from '../../kit/ids.ts'
 import { ContainerError } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Agent, type AgentsTable, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentsTable, agentStore, blankRow, type Directory } from '../directory/index.ts'
 import { agentKeyContext, engineFault, type Lifecycle, settleRunning } from '../lifecycle/index.ts'
 import type { ResolvedTemplate, Templates } from '../templates/index.ts'
 import type { RegistryHooks } from './hooks.ts'
@@ -250,53 +248,5 @@ function rowFor(
     custom_instructions: body.custom_instructions?.trim() ? body.custom_instructions : null,
     full_capabilities: body.full_capabilities ? 1 : 0,
     ephemeral: body.ephemeral ? JSON.stringify(body.ephemeral) : null,
-  }
-}
-
-/** What a new agent has that nobody decided: autonomy on, three parallel slots, an hour for a run. */
-export function blankRow(name: string, created: string): AgentsTable {
-  return {
-    id: newId(),
-    name,
-    state: 'creating',
-    volume_base: `${name}-${randomBytes(3).toString('hex')}`,
-    type: defaultAgentType,
-    owner_id: '',
-    owner: '',
-    is_system: 0,
-    created,
-    port: 0,
-    runtime: 'claude-code',
-    runtime_model: null,
-    cpu: '2',
-    memory: '4g',
-    template: null,
-    template_model: null,
-    github_repo: null,
-    source_branch: null,
-    label: null,
-    custom_instructions: null,
-    autonomy_enabled: 1,
-    read_only_enabled: 0,
-    read_only_config: null,
-    execution_timeout_seconds: 3600,
-    max_parallel_tasks: 3,
-    full_capabilities: 0,
-    mcp_exposed: 0,
-    operator_resume: 0,
-    circuit_breaker_enabled: 0,
-    ephemeral: null,
-    desired: 'running',
-    status: 'stopped',
-    observed_at: created,
-    started_at: null,
-    exit_code: null,
-    oom_killed: 0,
-    recent_exits: '[]',
-    held: 0,
-    container_id: null,
-    applied: null,
-    agent_key_id: null,
-    agent_key_sealed: null,
   }
 }

@@ -33,6 +33,7 @@ forEachDialect((_name, open) => {
       const { json } = await world.request(key, 'GET', `/api/agents${query}`)
       return AgentRow.array()
         .parse(json)
+        .filter((row) => !row.is_system)
         .map((row) => row.name)
     }
     assert.deepEqual(await names(ann.key), ['two', 'one'])
@@ -171,9 +172,12 @@ forEachDialect((_name, open) => {
     assert.equal(replies.filter((reply) => reply.status === 200).length, 1)
     assert.ok(replies.every((reply) => reply.status === 200 || reply.json.error === 'agent_exists'))
     await world.area.lifecycle.repair()
-    const list = await world.request(admin.key, 'GET', '/api/agents')
-    assert.ok(list.json.every((row: AgentRow) => row.status === 'running'))
-    assert.equal(list.json.length, 8)
+    const { json } = await world.request(admin.key, 'GET', '/api/agents')
+    const rows = AgentRow.array()
+      .parse(json)
+      .filter((row) => !row.is_system)
+    assert.ok(rows.every((row) => row.status === 'running'))
+    assert.equal(rows.length, 8)
   })
 
   test('200 delete takes everything, tells hooks, and frees name and port at once', async () => {

@@ -86,6 +86,7 @@ export async function openAgents(
       workState: async () => ({ state: 'void' }),
     }),
     keys: identity.keys,
+    systemOwner: async () => (await identity.users.findLogin('admin'))?.account ?? null,
     platform: {
       parallelCeiling: async () => platform.ceiling,
       platformModel: async () => platform.model,
@@ -201,7 +202,12 @@ export async function openAgents(
 
     /** Nothing of any agent: no row, port, tag, key, note of leavings, container or volume. */
     async assertNothingLeft(): Promise<void> {
-      const tables = ['agents', 'agent_ssh_ports', 'agent_tags', 'agent_shares', 'agent_leftovers'] as const
+      const agents = await agentStore(db).all()
+      assert.deepEqual(
+        agents.filter((agent) => !agent.is_system).map((agent) => agent.name),
+        [],
+      )
+      const tables = ['agent_ssh_ports', 'agent_tags', 'agent_shares', 'agent_leftovers'] as const
       for (const table of tables) {
         const rows = await db
           .withTables<Record<(typeof tables)[number], { agent_id: string }>>()
