@@ -1,74 +1,30 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { markedProcesses } from './processes/tree.ts'
 import { seenRun } from './runtimes/suite.ts'
-import { makeTestHome } from './test/home.ts'
-import { aRun, startTestPlatform, type TestPlatform } from './test/platform.ts'
-
-/** The program as a process of its own, as it runs in a container. */
-async function setUp() {
-  const platform = await startTestPlatform()
-  const place = makeTestHome()
-  const programs: ChildProcess[] = []
-  const env = {
-    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
-    NODE_COMPILE_CACHE: join(place.root, 'compile-cache'),
-    AGENT_NAME: 'tester',
-    ROOST_LINK_URL: platform.url,
-    ROOST_AGENT_KEY: platform.key,
-    ROOST_HOME: place.home,
-    ROOST_SCRATCH: place.scratch,
-    ROOST_TEMPLATE: join(place.root, 'template'),
-    TMPDIR: join(place.home, '.tmp'),
-  }
-  const start = (script: string, prefix: string[] = [], more: Record<string, string> = {}) => {
-    const path = new URL(script, import.meta.url).pathname
-    const [command = '', ...args] = [...prefix, process.execPath, path]
-    const program = spawn(command, args, { env: { ...env, ...more }, stdio: ['ignore', 'ignore', 'inherit'] })
-    programs.push(program)
-    return program
-  }
-  const end = async (program: ChildProcess, signal: NodeJS.Signals) => {
-    const ended = new Promise((done) => program.once('exit', (code) => done(code)))
-    program.kill(signal)
-    return await ended
-  }
-  return {
-    platform,
-    place,
-    start,
-    end,
-    hello: (count: number) => platform.until(() => platform.hellos[count - 1], `hello ${count}`),
-    async [Symbol.asyncDispose]() {
-      for (const program of programs)
-        if (program.exitCode === null && program.signalCode === null) await end(program, 'SIGKILL')
-      await platform.close()
-      place[Symbol.dispose]()
-    },
-  }
-}
+import { aRun, type TestPlatform } from './test/platform.ts'
+import { prepareProgram } from './test/process.ts'
 
 test('the program says hello, stays below 60 MB and leaves in order', async () => {
-  await using t = await setUp()
-  const first = t.start('./start.ts')
+  await using t = await prepareProgram()
+  const first = t.start('start.ts')
   const hello = await t.hello(1)
   assert.equal(hello.protocol, 1)
   assert.equal(hello.runtime, 'claude-code')
   assert.deepEqual(hello.held, [])
   // The compile cache, which an image brings along, is written at the end.
   assert.equal(await t.end(first, 'SIGTERM'), 0)
-  const second = t.start('./start.ts')
+  const second = t.start('start.ts')
   await t.hello(2)
   const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${second.pid}/status`, 'utf8'))?.[1])
   assert.ok(kilobytes < 60 * 1024, `${Math.round(kilobytes / 1024)} MB`)
 })
 
 test('a program that was killed in the middle of a run reports it with all its lines', async () => {
-  await using t = await setUp()
-  const program = t.start('./test/program.ts')
+  await using t = await prepareProgram()
+  const program = t.start('test/program.ts')
   await t.hello(1)
   const run = aRun({ message: '[[lines:20]][[hang]]' })
   const done = aRun({ message: '[[reply:done]]' })
@@ -79,7 +35,7 @@ test('a program that was killed in the middle of a run reports it with all its l
   await t.end(program, 'SIGKILL')
   // The platform lost what came last: it wants it again.
   seenRun(t, run.execution_id).lines.length = 5
-  t.start('./test/program.ts')
+  t.start('test/program.ts')
   const hello = await t.hello(2)
   assert.equal(hello.held.find(({ execution_id }) => execution_id === run.execution_id)?.state, 'finished')
   const result = await t.platform.result(run.execution_id)
@@ -98,23 +54,10 @@ test('a program that was killed in the middle of a run reports it with all its l
 
 const asRoot = process.getuid?.() === 0 ? {} : { skip: 'only root can give a process two users' }
 
-/** As the container's entry does it. */
-const asDeveloper = [
-  '/usr/bin/setpriv',
-  '--reuid=1000',
-  '--regid=1000',
-  '--clear-groups',
-  '--inh-caps=+setuid,+setgid',
-  '--ambient-caps=+setuid,+setgid',
-]
 const readOnly = {
   enabled: true,
   allowed_patterns: ['content/**', '.tmp/**', '*.log'],
   blocked_patterns: ['*.py', '.env'],
-}
-
-function giveToDeveloper(t: { place: { home: string; scratch: string } }) {
-  for (const folder of [t.place.home, t.place.scratch]) chownSync(folder, 1000, 1000)
 }
 
 async function shell(t: { platform: TestPlatform }, command: string): Promise<string> {
@@ -125,9 +68,8 @@ async function shell(t: { platform: TestPlatform }, command: string): Promise<st
 }
 
 test('a child has no capabilities and cannot look into the program', asRoot, async () => {
-  await using t = await setUp()
-  giveToDeveloper(t)
-  const program = t.start('./test/program.ts', asDeveloper)
+  await using t = await prepareProgram()
+  const program = t.start('test/program.ts')
   await t.hello(1)
   const status = await shell(t, `id -u; grep -h ^Cap /proc/self/status; cat /proc/${program.pid}/environ`)
   assert.match(status, /^1000\n/)
@@ -140,8 +82,7 @@ test(
   'a read-only turn is another user: sources are safe from any command, allowed folders are shared',
   asRoot,
   async () => {
-    await using t = await setUp()
-    giveToDeveloper(t)
+    await using t = await prepareProgram()
     const { home } = t.place
     Object.assign(t.platform.settings, { read_only: readOnly })
     mkdirSync(join(home, 'src'))
@@ -153,7 +94,7 @@ test(
     // Open to the developer's own group, which the reader is not in.
     chmodSync(join(home, 'src', 'app.py'), 0o664)
     chmodSync(join(home, 'src'), 0o775)
-    const developer = t.start('./test/program.ts', asDeveloper)
+    const developer = t.start('test/program.ts')
     await t.hello(1)
     assert.match(await shell(t, 'id -u'), /^1001\n/)
     for (const command of [
@@ -185,10 +126,9 @@ test(
 )
 
 test('a cancelled read-only turn leaves no process behind', asRoot, async () => {
-  await using t = await setUp()
-  giveToDeveloper(t)
+  await using t = await prepareProgram()
   Object.assign(t.platform.settings, { read_only: readOnly })
-  t.start('./test/program.ts', asDeveloper)
+  t.start('test/program.ts')
   await t.hello(1)
   const run = aRun({ message: '[[daemon]][[lines:1]][[hang]]' })
   t.platform.enqueue(run)

@@ -117,15 +117,15 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
     }
   }
 
-  function failure(message: string): Step[] {
+  function failure(message: string, isEarly = false): Step[] {
     const outcome = failed(
       { message, status: statusOf(message) },
       { metadata: metadata(), sessionId: threadId },
     )
-    return end(outcome, { input_tokens: 0, output_tokens: 0 })
+    return end(outcome, { input_tokens: 0, output_tokens: 0 }, isEarly)
   }
 
-  function end(outcome: Outcome, usage: TokenUsage): Step[] {
+  function end(outcome: Outcome, usage: TokenUsage, isEarly = false): Step[] {
     const isError = outcome.status === 'failed'
     return [
       ...blocks.flush(),
@@ -142,7 +142,7 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
           session_id: threadId,
         },
       },
-      { do: 'end', outcome },
+      { do: 'end', outcome, ...(isEarly ? { isEarly } : {}) },
     ]
   }
 
@@ -150,7 +150,7 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
   function readError(message: string): Step[] {
     const status = statusOf(message)
     if (status !== null && hopeless.includes(status))
-      return failure(message.replace(/^Reconnecting\.\.\. \S+ /, ''))
+      return failure(message.replace(/^Reconnecting\.\.\. \S+ /, ''), true)
     return [{ do: 'line', line: { type: 'system', subtype: 'notice', level: 'warning', message } }]
   }
 

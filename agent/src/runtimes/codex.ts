@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { cutToBytes } from '../kit/text.ts'
 import { converseCodex } from './codex-lines.ts'
@@ -24,8 +24,7 @@ const longestInstructions = 120_000
 const retries = 6
 
 async function prepare(setup: Setup): Promise<Launch> {
-  // It refuses a home folder that is not there.
-  await mkdir(setup.places.state, { recursive: true })
+  const codexHome = await prepareCodexHome(setup)
   const settings: [string, unknown][] = [
     ['model_provider', 'roost'],
     ['sandbox_mode', 'danger-full-access'],
@@ -50,13 +49,27 @@ async function prepare(setup: Setup): Promise<Launch> {
     command: nativeBinary() ?? 'codex',
     args,
     env: {
-      CODEX_HOME: setup.places.state,
+      CODEX_HOME: codexHome,
       ROOST_BROKER_TOKEN: setup.broker.token,
       ROOST_MCP_KEY: setup.mcp?.key ?? null,
       OPENAI_API_KEY: null,
       CODEX_API_KEY: null,
     },
   }
+}
+
+/**
+ * Its home folder, which must be there. It changes modes in it, as only an owner may: the reader has another
+ * one than the developer, and both have the same threads.
+ */
+async function prepareCodexHome({ places, readOnly }: Setup): Promise<string> {
+  const home = join(places.state, readOnly ? 'read-only' : 'home')
+  const threads = join(places.state, 'sessions')
+  await Promise.all([home, threads].map((folder) => mkdir(folder, { recursive: true })))
+  await symlink(threads, join(home, 'sessions')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  return home
 }
 
 function provider({ broker }: Setup): string {

@@ -60,7 +60,8 @@ export type Step =
   | { do: 'write'; text: string }
   /** Nothing more will be written to the process. */
   | { do: 'close-input' }
-  | { do: 'end'; outcome: Outcome }
+  /** `isEarly`: the process would go on by itself, and is not waited for. */
+  | { do: 'end'; outcome: Outcome; isEarly?: true }
 
 export type Dialogue = {
   begin(turn: TurnInput): Step[]

@@ -30,10 +30,11 @@ function optionsFor(command: string): TestOptions {
   return existsSync(join(bin, command)) ? { timeout: 120_000 } : { skip: `${command} is not in ${bin}` }
 }
 
-const common: Omit<SuiteSubject, 'title' | 'runtime' | 'options' | 'hasPieces' | 'model'> = {
+const common: Omit<SuiteSubject, 'title' | 'runtime' | 'options' | 'hasPieces' | 'model' | 'limitsTurns'> = {
   variables: { PATH: path, LANG: 'C.UTF-8' },
   broker: () => ({ url: broker.url, token: 'rbk_secret-of-the-run' }),
   cutBroker: broker.cut,
+  isReal: true,
 }
 
 const subjects: SuiteSubject[] = [
@@ -42,6 +43,8 @@ const subjects: SuiteSubject[] = [
     runtime: fake,
     options: {},
     hasPieces: true,
+    isReal: false,
+    limitsTurns: false,
     model: null,
     variables: common.variables,
     broker: common.broker,
@@ -52,6 +55,7 @@ const subjects: SuiteSubject[] = [
     runtime: claude,
     options: optionsFor('claude'),
     hasPieces: true,
+    limitsTurns: true,
     model: null,
   },
   {
@@ -60,9 +64,18 @@ const subjects: SuiteSubject[] = [
     runtime: gemini,
     options: optionsFor('gemini'),
     hasPieces: true,
+    limitsTurns: true,
     model: 'gemini-2.5-flash',
   },
-  { ...common, title: 'codex', runtime: codex, options: optionsFor('codex'), hasPieces: false, model: null },
+  {
+    ...common,
+    title: 'codex',
+    runtime: codex,
+    options: optionsFor('codex'),
+    hasPieces: false,
+    limitsTurns: false,
+    model: null,
+  },
 ]
 
 for (const subject of subjects) if (!only || only === subject.title) runtimeSuite(subject)

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestOptions, test } from 'node:test'
 import type { Run, RunResult } from '@roost/contracts/link/messages'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { markedProcesses } from '../processes/tree.ts'
 import { startTestAgent, type TestAgent, type TestAgentOptions } from '../test/agent.ts'
+import { startTestMcp } from '../test/mcp.ts'
 import { aRun, type SeenRun } from '../test/platform.ts'
+import { prepareProgram } from '../test/process.ts'
 import type { Runtime } from './port.ts'
 
 /** What a runtime is tested with; the real ones against the scripted model server. */
@@ -21,6 +23,9 @@ export type SuiteSubject = {
   model: string | null
   /** Says its text in pieces before it says it whole. */
   hasPieces: boolean
+  /** A CLI with a model behind it. */
+  isReal: boolean
+  limitsTurns: boolean
 }
 
 const picture =
@@ -37,7 +42,10 @@ export function runtimeSuite(subject: SuiteSubject): void {
     })
   }
 
-  async function turn(t: TestAgent, overrides: Partial<Run>): Promise<{ result: RunResult; seen: SeenRun }> {
+  async function turn(
+    t: Pick<TestAgent, 'platform'>,
+    overrides: Partial<Run>,
+  ): Promise<{ result: RunResult; seen: SeenRun }> {
     const run = aRun({ broker: subject.broker(), model: subject.model, ...overrides })
     t.platform.enqueue(run)
     const result = await t.platform.result(run.execution_id)
@@ -228,10 +236,98 @@ export function runtimeSuite(subject: SuiteSubject): void {
       assert.equal(result.response, 'still here')
     })
 
+  if (subject.isReal) {
+    test(`${name}: the platform's MCP server is offered, with the agent's key`, subject.options, async () => {
+      await using mcp = await startTestMcp()
+      await using t = await startTestAgent({
+        runtime,
+        variables: subject.variables,
+        config: { mcpUrl: mcp.url },
+      })
+      const { result } = await turn(t, { message: 'hello [[reply:hi]]' })
+      assert.equal(result.status, 'success', JSON.stringify(result))
+      assert.ok(
+        mcp.seen.some(({ method }) => method === 'tools/list'),
+        JSON.stringify(mcp.seen),
+      )
+      assert.ok(mcp.seen.every(({ bearer }) => bearer === t.platform.key))
+    })
+
+    promise('tools that the run does not name are not used', async (t) => {
+      const path = join(t.place.home, 'made.txt')
+      await turn(t, { message: `[[tool:Bash:echo x > ${path}]] [[reply:tried]]`, allowed_tools: ['Read'] })
+      assert.equal(existsSync(path), false)
+    })
+
+    test(
+      `${name}: in read-only mode a write is refused, by the hook and by the system`,
+      asRoot(subject.options),
+      async () => {
+        await using t = await prepareProgram()
+        const { place } = t
+        const read_only = {
+          enabled: true,
+          blocked_patterns: ['*.py'],
+          allowed_patterns: ['content/**', '.tmp/**'],
+        }
+        Object.assign(t.platform.settings, { read_only })
+        const variables = { ...subject.variables, AGENT_RUNTIME: runtime.name }
+        t.start('start.ts', variables)
+        const write = (path: string) =>
+          `[[tool:Write:${JSON.stringify({ file_path: join(place.home, path), content: 'x' })}]]`
+        const first = await turn(t, chat({ message: `remember HERON ${write('evil.py')}` }))
+        assert.match(
+          JSON.stringify(first.seen.lines),
+          /Read-only mode: [^,]*evil\.py[^,]* must not be changed/,
+          JSON.stringify(first.result),
+        )
+        assert.equal(existsSync(join(place.home, 'evil.py')), false)
+        const resume = (result: RunResult) => ({ resume_session_id: result.runtime_session_id })
+        const second = await turn(
+          t,
+          chat({ message: `[[tool:Bash:echo x > evil.txt]]`, ...resume(first.result) }),
+        )
+        assert.match(second.result.response ?? '', /denied/i, JSON.stringify(second.result))
+        const third = await turn(
+          t,
+          chat({ message: `${write('content/fine.py')} [[recall:HERON]]`, ...resume(second.result) }),
+        )
+        assert.equal(third.result.response, 'recall=yes', JSON.stringify(third.result))
+        assert.equal(readFileSync(join(place.home, 'content', 'fine.py'), 'utf8').trim(), 'x')
+
+        // The developer resumes what the reader began.
+        const settings = { ...t.platform.settings, read_only: { ...read_only, enabled: false } }
+        await t.platform.call('settings', { settings })
+        const fourth = await turn(
+          t,
+          chat({ message: `${write('mine.py')} [[recall:HERON]]`, ...resume(third.result) }),
+        )
+        assert.equal(fourth.result.response, 'recall=yes', JSON.stringify(fourth.result))
+        assert.equal(statSync(join(place.home, 'mine.py')).uid, 1000)
+        // And the reader what the developer went on with.
+        await t.platform.call('settings', { settings: { ...settings, read_only } })
+        const fifth = await turn(t, chat({ message: '[[recall:HERON]]', ...resume(fourth.result) }))
+        assert.equal(fifth.result.response, 'recall=yes', JSON.stringify(fifth.result))
+      },
+    )
+  }
+
+  if (subject.limitsTurns)
+    promise('a turn limit has its name', async (t) => {
+      const { result } = await turn(t, { message: '[[tool:Bash:echo x]]', max_turns: 1 })
+      assert.equal(result.status, 'failed', JSON.stringify(result))
+      assert.equal(result.error_code, 'max_turns', JSON.stringify(result))
+    })
+
   async function cancel(t: TestAgent, run: Run) {
     const about = { execution_id: run.execution_id, claim_token: run.claim_token }
     return await t.platform.call('cancel', { ...about, grace_seconds: 5 })
   }
+}
+
+/** Two users need root. */
+function asRoot(options: TestOptions): TestOptions {
+  return process.getuid?.() === 0 ? options : { skip: 'only root can give a process two users' }
 }
 
 export function seenRun(t: Pick<TestAgent, 'platform'>, executionId: string): SeenRun {

@@ -56,6 +56,7 @@ export async function startRuntimeProcess(
   let turn: Turn | null = null
   let sessionId: string | null = null
   let lastOutputAt = now()
+  let isOrderly = true
 
   const child: Child = await startChild(
     {
@@ -112,6 +113,7 @@ export async function startRuntimeProcess(
         const ended = turn
         turn = null
         sessionId = step.outcome.sessionId ?? sessionId
+        isOrderly = !step.isEarly
         return ended?.done(step.outcome)
       }
     }
@@ -141,6 +143,6 @@ export async function startRuntimeProcess(
       return true
     },
     stop: child.stop,
-    finish: () => child.finish(patienceMs),
+    finish: () => child.finish(isOrderly ? patienceMs : 0),
   }
 }

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chownSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { makeTestHome, type TestHome } from './home.ts'
+import { startTestPlatform, type TestPlatform } from './platform.ts'
+
+/** The program as a process of its own, as it runs in a container. */
+export type TestProgram = {
+  platform: TestPlatform
+  place: TestHome
+  /** `script` is a file of this folder's parent. Where this process is root it starts as an entry starts it. */
+  start(script: string, variables?: Record<string, string>): ChildProcess
+  end(program: ChildProcess, signal: NodeJS.Signals): Promise<unknown>
+  hello(count: number): Promise<TestPlatform['hellos'][number]>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What the container's entry does before it starts the program. */
+const asDeveloper = [
+  '/usr/bin/setpriv',
+  '--reuid=1000',
+  '--regid=1000',
+  '--clear-groups',
+  '--inh-caps=+setuid,+setgid',
+  '--ambient-caps=+setuid,+setgid',
+]
+
+export async function prepareProgram(): Promise<TestProgram> {
+  const platform = await startTestPlatform()
+  const place = makeTestHome()
+  const programs: ChildProcess[] = []
+  const isRoot = process.getuid?.() === 0
+  const cache = join(place.root, 'compile-cache')
+  mkdirSync(cache)
+  if (isRoot) for (const folder of [place.home, place.scratch, cache]) chownSync(folder, 1000, 1000)
+  const env = {
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    LANG: 'C.UTF-8',
+    NODE_COMPILE_CACHE: cache,
+    AGENT_NAME: 'tester',
+    ROOST_LINK_URL: platform.url,
+    ROOST_AGENT_KEY: platform.key,
+    ROOST_HOME: place.home,
+    ROOST_SCRATCH: place.scratch,
+    ROOST_TEMPLATE: join(place.root, 'template'),
+    TMPDIR: join(place.home, '.tmp'),
+  }
+  const end = async (program: ChildProcess, signal: NodeJS.Signals) => {
+    const ended = new Promise((done) => program.once('exit', (code) => done(code)))
+    program.kill(signal)
+    return await ended
+  }
+  return {
+    platform,
+    place,
+    start(script, variables = {}) {
+      const prefix = isRoot ? asDeveloper : []
+      const path = new URL(`../${script}`, import.meta.url).pathname
+      const [command = '', ...args] = [...prefix, process.execPath, path]
+      const program = spawn(command, args, { env: { ...env, ...variables }, stdio: 'ignore' })
+      programs.push(program)
+      return program
+    },
+    end,
+    hello: (count) => platform.until(() => platform.hellos[count - 1], `hello ${count}`),
+    async [Symbol.asyncDispose]() {
+      for (const program of programs)
+        if (program.exitCode === null && program.signalCode === null) await end(program, 'SIGKILL')
+      await platform.close()
+      place[Symbol.dispose]()
+    },
+  }
+}
