@@ -57,6 +57,7 @@ function hold(address: string): Promise<{ release(): Promise<void> } | null> {
 /** The holder keeps our connection open until it is done or dead; a refused one means that it just ended. */
 function untilReleased(address: string, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
     const socket = createConnection(address)
     const done = () => {
       signal?.removeEventListener('abort', done)
