@@ -238,12 +238,14 @@ export async function compose(
       ...dispatch.loops,
     ],
     async open() {
+      await live.open()
       await hub.open()
       await agents.open()
     },
     async close() {
       await agents.close()
       await hub.close()
+      await live.close()
       broker.close()
       await keys.close()
       await signingKeys.close()

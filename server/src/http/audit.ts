@@ -13,8 +13,9 @@ export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
   const { endpoint, caller, admitted, notes } = request.roost
   if (!endpoint || endpoint.access.who === 'internal') return null
   const refused = request.status === 401 || request.status === 403
-  const audited =
-    endpoint.audit ?? (endpoint.method === 'GET' ? null : { type: 'system' as const, action: endpoint.id })
+  // A read is told of by its endpoint, or by the handler that saw somebody read what is another person's.
+  const isRead = endpoint.method === 'GET' && Object.keys(notes).length === 0
+  const audited = endpoint.audit ?? (isRead ? null : { type: 'system' as const, action: endpoint.id })
   if (!audited && !refused) return null
   // What a program asks every few seconds tells nothing.
   if (quiet.has(endpoint.id) && !refused) return null

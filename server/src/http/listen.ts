@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, ListenOptions } from 'node:net'
 
 export type ListenAddress = { host: string; port: number } | { path: string }
 
@@ -16,12 +16,15 @@ export async function listen(address: ListenAddress, handler: RequestListener): 
   if ('path' in address) await rm(address.path, { force: true })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(new CannotListen(address, error)))
-    server.listen(
-      'path' in address ? { path: address.path } : { host: address.host, port: address.port },
-      resolve,
-    )
+    server.listen(bindOptions(address), resolve)
   })
   return server
+}
+
+/** Who stands behind a socket file is another user than the platform; what it may do its credential says. */
+function bindOptions(address: ListenAddress): ListenOptions {
+  if ('path' in address) return { path: address.path, readableAll: true, writableAll: true }
+  return { host: address.host, port: address.port }
 }
 
 export class CannotListen extends Error {
