@@ -201,6 +201,24 @@ test('the .env of the workspace reaches the runtime, without what belongs to the
     assert.equal((await finish(t, { message: `[[env:${name}]]` })).response, '(unset)')
 })
 
+test('a conversation keeps its process until something changes that only a new one can take', async () => {
+  await using t = await startTestAgent()
+  let resume_session_id: string | null = null
+  const pid = async (overrides: Partial<Run> = {}) => {
+    const about = { kind: 'chat' as const, session_id: 's', message: '[[pid]]', resume_session_id }
+    const result = await finish(t, { ...about, ...overrides })
+    resume_session_id = result.runtime_session_id
+    return result.response
+  }
+  const first = await pid()
+  assert.equal(await pid(), first)
+  const changed = [await pid({ model: 'other' }), await pid({ system_prompt: 'other' })]
+  writeFileSync(join(t.place.home, '.env'), 'NEW_KEY=1')
+  changed.push(await pid())
+  assert.equal(new Set([first, ...changed]).size, 4)
+  assert.equal(await pid(), changed.at(-1))
+})
+
 test('the template is there before the first turn, and is copied only once', async () => {
   await using first = await startTestAgent({ config: { template: '/nowhere' } })
   const template = join(first.place.root, 'own-template')

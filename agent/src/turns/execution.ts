@@ -84,7 +84,7 @@ export function startExecution(
       finish(resultOf(run, end, elapsed(), stallSeconds))
     } finally {
       if (end && mayRejoin(turn, owned, end) && run.session_id)
-        deps.live.put(run.session_id, turn.setup, owned)
+        deps.live.put(run.session_id, turn.signature, owned)
       else await owned.close()
     }
   }

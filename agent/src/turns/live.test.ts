@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeClock } from '../kit/fake-clock.ts'
-import type { Exit, Setup } from '../runtimes/port.ts'
+import type { Exit } from '../runtimes/port.ts'
 import { createLivePool, type OwnedProcess } from './live.ts'
 
-const setup: Setup = {
-  kind: 'chat',
-  systemPrompt: 'be kind',
-  model: null,
-  allowedTools: null,
-  maxTurns: null,
-  resumeSessionId: 'runtime-session',
-  readOnly: null,
-  broker: { url: 'http://broker', token: 'token' },
-  mcp: null,
-  imagePaths: [],
-  places: { home: '/home', state: '/state', scratch: '/scratch/1' },
-}
+const fit = { signature: 'as it was', resumeSessionId: 'runtime-session' }
 
 /** A process that waits; `closed` tells whether it was ended. */
 function waiting(sessionId = 'runtime-session') {
@@ -45,27 +33,18 @@ test('the next turn of a conversation gets its process, once', async () => {
   const pool = createLivePool(createFakeClock())
   const { owned } = waiting()
   pool.configure({ limit: 3, idleMs: 1000 })
-  pool.put('s', setup, owned)
-  const other = { ...setup, places: { ...setup.places, scratch: '/scratch/2' }, imagePaths: ['/x.png'] }
-  assert.equal(await pool.take('s', other), owned)
-  assert.equal(await pool.take('s', other), null)
+  pool.put('s', fit.signature, owned)
+  assert.equal(await pool.take('s', fit), owned)
+  assert.equal(await pool.take('s', fit), null)
 })
 
-test('a process that was started with other settings is ended first', async () => {
-  const changes: Partial<Setup>[] = [
-    { systemPrompt: 'be brief' },
-    { model: 'opus' },
-    { allowedTools: ['Read'] },
-    { readOnly: { blocked: ['*'], allowed: [] } },
-    { broker: { url: 'http://broker', token: 'other' } },
-    { resumeSessionId: 'another' },
-    { resumeSessionId: null },
-  ]
+test('a process that was started with other settings, or is in another session, is ended first', async () => {
+  const changes = [{ signature: 'another' }, { resumeSessionId: 'another' }, { resumeSessionId: null }]
   for (const change of changes) {
     const pool = createLivePool(createFakeClock())
     const { owned, state } = waiting()
-    pool.put('s', setup, owned)
-    assert.equal(await pool.take('s', { ...setup, ...change }), null)
+    pool.put('s', fit.signature, owned)
+    assert.equal(await pool.take('s', { ...fit, ...change }), null)
     assert.equal(state.closed, true, JSON.stringify(change))
   }
 })
@@ -75,7 +54,7 @@ test('a process without a turn is ended after the idle time', async () => {
   const pool = createLivePool(clock)
   pool.configure({ limit: 3, idleMs: 1000 })
   const { owned, state } = waiting()
-  pool.put('s', setup, owned)
+  pool.put('s', fit.signature, owned)
   await clock.advance(999)
   assert.equal(state.closed, false)
   await clock.advance(1)
@@ -87,7 +66,7 @@ test('no more processes wait than the limit: the longest waiting goes', async ()
   const pool = createLivePool(createFakeClock())
   pool.configure({ limit: 2, idleMs: 1000 })
   const all = ['a', 'b', 'c'].map((name) => ({ name, ...waiting() }))
-  for (const { name, owned } of all) pool.put(name, setup, owned)
+  for (const { name, owned } of all) pool.put(name, fit.signature, owned)
   assert.deepEqual(
     all.map(({ state }) => state.closed),
     [true, false, false],
@@ -102,10 +81,10 @@ test('no more processes wait than the limit: the longest waiting goes', async ()
 test('a process that ended by itself is not handed out', async () => {
   const pool = createLivePool(createFakeClock())
   const { owned, state, end } = waiting()
-  pool.put('s', setup, owned)
+  pool.put('s', fit.signature, owned)
   state.running = false
   end()
   await owned.process.exited
-  assert.equal(await pool.take('s', setup), null)
+  assert.equal(await pool.take('s', fit), null)
   assert.equal(state.closed, true)
 })

@@ -1,5 +1,4 @@
 import type { Clock } from '../kit/clock.ts'
-import type { Setup } from '../runtimes/port.ts'
 import type { RuntimeProcess } from './runtime-process.ts'
 
 /**
@@ -8,9 +7,9 @@ import type { RuntimeProcess } from './runtime-process.ts'
  */
 export type LivePool = {
   /** The conversation's process, if it is fit for this turn; an unfit one is ended. */
-  take(sessionId: string, setup: Setup): Promise<OwnedProcess | null>
-  /** Keeps the process for the next turn of such a set-up. */
-  put(sessionId: string, setup: Setup, owned: OwnedProcess): void
+  take(sessionId: string, fit: Fit): Promise<OwnedProcess | null>
+  /** Keeps the process for the next turn of its conversation. */
+  put(sessionId: string, signature: string, owned: OwnedProcess): void
   drop(sessionId: string): void
   /** Settings that a running process cannot take have changed. */
   dropAll(): void
@@ -18,6 +17,9 @@ export type LivePool = {
   size(): number
   close(): Promise<void>
 }
+
+/** What a waiting process must have been started with, and the runtime's session it must be in. */
+export type Fit = { signature: string; resumeSessionId: string | null }
 
 /** A process with its end: `close` stops it and clears up behind it. */
 export type OwnedProcess = { process: RuntimeProcess; close(): Promise<void> }
@@ -49,13 +51,13 @@ export function createLivePool(clock: Clock): LivePool {
   }
 
   return {
-    async take(sessionId, setup) {
+    async take(sessionId, { signature, resumeSessionId }) {
       const entry = waiting.get(sessionId)
       if (!entry) return null
       const isFit =
         entry.owned.process.isRunning() &&
-        entry.signature === signatureOf(setup) &&
-        entry.owned.process.sessionId() === setup.resumeSessionId
+        entry.signature === signature &&
+        entry.owned.process.sessionId() === resumeSessionId
       if (!isFit) {
         // Its end first: two processes must not write one session.
         await end(sessionId)
@@ -65,11 +67,11 @@ export function createLivePool(clock: Clock): LivePool {
       entry.cancelIdle()
       return entry.owned
     },
-    put(sessionId, setup, owned) {
+    put(sessionId, signature, owned) {
       void end(sessionId)
       const entry = {
         owned,
-        signature: signatureOf(setup),
+        signature,
         cancelIdle: clock.after(idleMs, () => void end(sessionId)),
       }
       waiting.set(sessionId, entry)
@@ -94,9 +96,4 @@ export function createLivePool(clock: Clock): LivePool {
       await Promise.all(ending)
     },
   }
-}
-
-/** Everything that is fixed when a process starts, but for the session that it resumes. */
-function signatureOf({ systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp }: Setup): string {
-  return JSON.stringify([systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp])
 }

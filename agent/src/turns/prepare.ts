@@ -24,8 +24,15 @@ export type PrepareDeps = {
   environment(over: Record<string, string | null>): Promise<Environment>
 }
 
-/** Everything that a turn needs but its process. */
-export type PreparedTurn = { run: Run; person: Person; setup: Setup; input: TurnInput; scratch: Scratch }
+/** Everything that a turn needs but its process; `signature` stands for what only a new process can take. */
+export type PreparedTurn = {
+  run: Run
+  person: Person
+  setup: Setup
+  input: TurnInput
+  scratch: Scratch
+  signature: string
+}
 
 /** `warn` tells the transcript what the turn does without. */
 export async function prepareTurn(
@@ -61,7 +68,7 @@ export async function prepareTurn(
     imagePaths: input.images.map(({ path }) => path),
     places: { home, state: deps.places.state, scratch: scratch.path },
   }
-  return { run, person, setup, input, scratch }
+  return { run, person, setup, input, scratch, signature: signatureOf(setup, await deps.environment({})) }
 }
 
 const hookOnly =
@@ -70,8 +77,9 @@ const hookOnly =
 /** The conversation's live process where there is a fit one, else a new one. */
 export async function acquireProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<OwnedProcess> {
   const { run, setup, scratch } = turn
+  const fit = { signature: turn.signature, resumeSessionId: setup.resumeSessionId }
   const waiting =
-    mayStayAlive(turn, deps) && run.session_id ? await deps.live.take(run.session_id, setup) : null
+    mayStayAlive(turn, deps) && run.session_id ? await deps.live.take(run.session_id, fit) : null
   try {
     if (!waiting) return await startProcess(turn, deps)
     await scratch.remove()
@@ -113,4 +121,10 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
       else permissions.noteDeveloperTurn()
     },
   }
+}
+
+/** Everything that is fixed when a process starts, but for the session that it resumes. */
+function signatureOf(setup: Setup, env: Environment): string {
+  const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp } = setup
+  return JSON.stringify([systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, env])
 }
