@@ -75,3 +75,10 @@ test('an agent route without an agent in its path admits nobody', async () => {
   const { run } = guardWith({})
   await assert.rejects(run({ who: 'access' }), { code: 'agent_not_found' })
 })
+
+test("another agent's key on a route of the agent itself is told whose key it takes", async () => {
+  const reach = () => Promise.reject(new Fault('agent_not_permitted'))
+  const { run } = guardWith({ reach })
+  await assert.rejects(run({ who: 'agent' }, 'scout'), { code: 'agent_identity_required' })
+  await assert.rejects(run({ who: 'access' }, 'scout'), { code: 'agent_not_permitted' })
+})

@@ -44,11 +44,19 @@ export function createGuard(deps: GuardDeps): Guard {
       if (after) throw new Fault(after)
       return { caller, agent: null, relation: null }
     }
-    const reached = agentName === undefined ? null : await deps.reach(caller, agentName)
+    const reached = agentName === undefined ? null : await deps.reach(caller, agentName).catch(named(access))
     if (!reached)
       throw new Fault('agent_not_found', `There is no agent named "${agentName?.slice(0, 80) ?? ''}".`)
     const after = deps.refuseAfter(caller, access, reached.relation)
     if (after) throw new Fault(after)
     return { caller, agent: reached.agent, relation: reached.relation }
+  }
+}
+
+/** What only the agent itself may do is no question of permissions between agents. */
+function named(access: Access): (error: unknown) => never {
+  return (error) => {
+    const isOther = error instanceof Fault && error.code === 'agent_not_permitted'
+    throw isOther && access.who === 'agent' ? new Fault('agent_identity_required') : error
   }
 }
