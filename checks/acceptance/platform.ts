@@ -72,6 +72,8 @@ export async function startPlatform(
     const started = fork(join(root, 'server/src/start/api.ts'), [], {
       env,
       cwd: root,
+      // As `roost up` starts it.
+      execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     child = started

@@ -46,6 +46,12 @@ export class ProcessFailed extends Error {
 const defaultTiming = { firstPauseMs: 500, longestPauseMs: 30_000, steadyMs: 60_000, readyTries: 3 }
 
 /** Starts a process of the platform and starts it again whenever it ends, until it is stopped. */
+/**
+ * V8 lets garbage grow while memory is free; on a machine full of agents it is theirs. Measured: the API holds
+ * half the memory after a load, at the same rate.
+ */
+const leanHeap = ['--max-semi-space-size=4', '--heap-growing-percent=20']
+
 export function keepProcess(spec: ProcessSpec, options: KeepOptions): KeptProcess {
   const timing = options.timing ?? defaultTiming
   const ready = Promise.withResolvers<ReadyMessage | null>()
@@ -82,7 +88,7 @@ export function keepProcess(spec: ProcessSpec, options: KeepOptions): KeptProces
     const started = fork(spec.file, spec.args ?? [], {
       env: spec.env,
       cwd: spec.cwd,
-      execArgv: [],
+      execArgv: leanHeap,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Out of the terminal's group: Ctrl-C reaches this process alone, which stops the others in order.
       detached: true,

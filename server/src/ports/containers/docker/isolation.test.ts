@@ -67,6 +67,8 @@ describe('what a container of a Docker engine may and may not', () => {
       })
       socket.once('error', (error) => resolve(`error: ${error.message}`))
       socket.once('timeout', () => socket.destroy(new Error('timeout')))
+      // The engine's proxy takes the connection and closes it again while nobody listens inside.
+      socket.once('close', () => resolve('closed'))
     })
   }
 
