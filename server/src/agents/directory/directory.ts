@@ -50,6 +50,7 @@ export function createDirectory({ db, ephemeral, clock }: DirectoryDeps): Direct
   const old = new Set<string>()
   let loading: Promise<Held> | null = null
   let loads = 0
+  let reloading: Promise<void> = Promise.resolve()
   let subscription: { close(): Promise<void> } | null = null
 
   async function current(): Promise<Held> {
@@ -98,7 +99,7 @@ export function createDirectory({ db, ephemeral, clock }: DirectoryDeps): Direct
   function reloadBehind(): void {
     loadedAt = clock.now().getTime()
     const before = loads
-    agentStore(db)
+    reloading = agentStore(db)
       .all()
       .then((rows) => {
         // Something newer was read meanwhile: what came now may be older.
@@ -138,6 +139,8 @@ export function createDirectory({ db, ephemeral, clock }: DirectoryDeps): Direct
     async close() {
       await subscription?.close()
       subscription = null
+      await reloading
+      await loading?.catch(() => {})
     },
   }
 }

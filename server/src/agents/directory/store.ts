@@ -97,10 +97,11 @@ export function agentStore(executor: Executor) {
         containerId?: string
         held?: boolean
         observedUntil?: string
+        observedBefore?: string
       },
       patch: AgentPatch,
     ): Promise<boolean> {
-      const { state, desired, status, containerId, held, observedUntil } = when
+      const { state, desired, status, containerId, held, observedUntil, observedBefore } = when
       let query = db.updateTable('agents').set(patch).where('id', '=', id)
       if (state !== undefined) query = query.where('state', '=', state)
       if (desired !== undefined) query = query.where('desired', '=', desired)
@@ -108,6 +109,7 @@ export function agentStore(executor: Executor) {
       if (containerId !== undefined) query = query.where('container_id', '=', containerId)
       if (held !== undefined) query = query.where('held', '=', held ? 1 : 0)
       if (observedUntil !== undefined) query = query.where('observed_at', '<=', observedUntil)
+      if (observedBefore !== undefined) query = query.where('observed_at', '<', observedBefore)
       return Number((await query.executeTakeFirst()).numUpdatedRows) === 1
     },
 

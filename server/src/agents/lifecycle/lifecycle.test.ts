@@ -190,6 +190,24 @@ forEachDialect((_name, open) => {
     assert.equal((await world.row('helper')).held, false)
   })
 
+  test('an agent that ends again and again stays stopped once it is stopped', async () => {
+    const shared = createShared({
+      program: () => ({ output: [], exits: { code: 3, oomKilled: false } }),
+    })
+    await using world = await openAgents(await open(), { shared })
+    const owner = await world.person()
+    await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    assert.equal((await world.request(owner.key, 'POST', '/api/agents/helper/stop')).status, 200)
+    const [state] = await world.containers.list()
+    assert.equal(state?.status, 'stopped')
+    const at = state?.startedAt
+    world.clock.set('2030-01-01T00:00:05.000Z')
+    await world.area.lifecycle.repair()
+    const [later] = await world.containers.list()
+    assert.deepEqual([later?.status, later?.startedAt], ['stopped', at])
+    assert.equal(await statusOf(world), 'stopped')
+  })
+
   test('at the start of the platform what should run is started, and what should not is left', async () => {
     const db = await open()
     const shared = createShared()
@@ -203,6 +221,7 @@ forEachDialect((_name, open) => {
     // The engine was killed while the platform was away: containers are down, nobody said so.
     const containers = shared.engine.containers('test')
     for (const { id } of await containers.list()) await containers.stop(id, 0)
+    shared.clock.set('2030-01-01T06:00:00.000Z')
     await using world = await openAgents(again, { shared })
     await until(async () => (await statusOf(world, 'runs')) === 'running', 'it is noticed')
     await until(

@@ -32,6 +32,8 @@ export type Lifecycle = {
   loops: Loop[]
   /** Begins to follow the engine's events, and brings every agent in line. */
   open(): void
+  /** Resolves when agents were compared with the engine for the first time, or that was given up. */
+  compared(): Promise<void>
   close(): Promise<void>
 }
 
@@ -80,6 +82,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     repair: repair.pass,
     loops: [{ name: 'agents.repair', everySeconds: 60, run: repair.pass }],
     open: watch.start,
+    compared: watch.compared,
     close: watch.close,
   }
 }

@@ -39,8 +39,8 @@ export type BroughtUp = { steps: Step[]; reason: RecreateReason | null; at: Date
 export type Machine = {
   /** Makes the container be there and run. */
   bringUp(agent: Agent): Promise<BroughtUp>
-  /** Makes the container stand still; false when it did already. */
-  bringDown(agent: Agent, graceSeconds: number): Promise<boolean>
+  /** Makes the container stand still, and its restart policy leave it so. */
+  bringDown(agent: Agent, graceSeconds: number): Promise<void>
   /** Removes the container; the volumes stay. */
   takeAway(agent: Agent): Promise<void>
   /** Removes what a deleted agent has left at the engine. */
@@ -165,9 +165,8 @@ export function createMachine(deps: MachineDeps): Machine {
 
     async bringDown(agent, graceSeconds) {
       const seen = await seenOf(agent)
-      const todo = plan({ desired: 'stopped', held: false, seen, reasons: [] })
+      const todo = plan({ desired: 'stopped', held: false, seen, mayRestart: true, reasons: [] })
       await follow(todo, { agent, containerId: seen?.id ?? null, graceSeconds })
-      return todo.length > 0
     },
 
     async takeAway(agent) {

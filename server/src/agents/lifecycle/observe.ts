@@ -7,11 +7,13 @@ import { exitsWithin, isRestartLoop, restartLoop } from './rules.ts'
 /** What was heard of a container, written to its agent's row. Every news may come twice, late, or never. */
 export type Observe = {
   /** The container runs by itself again; false when that is old news. */
-  started(agent: Agent, at: string): Promise<boolean>
+  started(agent: Agent, news: { at: string; from: Source }): Promise<boolean>
   /** The container ended. `held`: for the last time, it now stays down. */
   exited(agent: Agent, end: ContainerEnd): Promise<{ recorded: boolean; held: boolean }>
 }
-export type ContainerEnd = { at: string; exitCode: number | null; oomKilled: boolean }
+export type ContainerEnd = { at: string; from: Source; exitCode: number | null; oomKilled: boolean }
+/** An event happened at its time. A list may be older than what the row was told at the same time. */
+export type Source = 'event' | 'list'
 
 export type ObserveDeps = {
   db: Db
@@ -41,7 +43,7 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
   }
 
   return {
-    started: (agent, at) =>
+    started: (agent, { at, from }) =>
       db.atomically(async (tx) => {
         // Only after an end by itself: a start that somebody asked for tells of itself.
         const when = {
@@ -49,7 +51,7 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
           desired: 'running' as const,
           status: ['exited' as const],
           held: false,
-          observedUntil: at,
+          ...observed(at, from),
           ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
         }
         const patch = { status: 'running' as const, started_at: at, observed_at: at, ...noExit }
@@ -66,31 +68,38 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
         if (!present) return { recorded: false, held: false }
         const recent = exitsWithin(present.recent_exits, end.at)
         const held = isRestartLoop(recent)
-        const recorded = await store.move(
-          agent.id,
-          {
-            state: 'ready',
-            desired: 'running',
-            status: ['running', 'stopped'],
-            held: false,
-            observedUntil: end.at,
-            ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
-          },
-          {
-            status: 'exited',
-            observed_at: end.at,
-            exit_code: end.exitCode,
-            oom_killed: end.oomKilled ? 1 : 0,
-            recent_exits: JSON.stringify(recent),
-            held: held ? 1 : 0,
-          },
-        )
+        const when = {
+          state: 'ready' as const,
+          desired: 'running' as const,
+          held: false,
+          ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
+        }
+        const patch = {
+          status: 'exited' as const,
+          observed_at: end.at,
+          exit_code: end.exitCode,
+          oom_killed: end.oomKilled ? 1 : 0,
+          recent_exits: JSON.stringify(recent),
+          held: held ? 1 : 0,
+        }
+        const recorded =
+          (await store.move(
+            agent.id,
+            { ...when, status: ['running'], ...observed(end.at, end.from) },
+            patch,
+          )) ||
+          // Started and ended before the start was written down; the end of an orderly stop is no newer than it.
+          (await store.move(agent.id, { ...when, status: ['stopped'], observedBefore: end.at }, patch))
         if (!recorded) return { recorded: false, held: false }
         await tellExit(tx, agent, end, held)
         directory.changed(tx, agent.id)
         return { recorded: true, held }
       }),
   }
+}
+
+function observed(at: string, from: Source) {
+  return from === 'event' ? { observedUntil: at } : { observedBefore: at }
 }
 
 const noExit = { exit_code: null, oom_killed: 0 }

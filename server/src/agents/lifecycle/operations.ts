@@ -78,7 +78,8 @@ export function createOperations(deps: OperationDeps) {
       if (agent.desired === 'running' && !agent.held) return (await up(agent)).steps.length > 0
       if (agent.desired === 'stopped') return down(agent)
       // Held: it stays `exited`, and the engine must not start it again either.
-      return machine.bringDown(agent, 0)
+      await machine.bringDown(agent, 0)
+      return true
     })
   }
 

@@ -40,10 +40,11 @@ export function createRepair(deps: RepairDeps): Repair {
   const reported = new Set<string>()
 
   async function pass(signal?: AbortSignal): Promise<void> {
+    // Rows first: a container that a row names is then older than the list.
+    const agents = await directory.everyRow()
     const listedAt = timestamp(clock.now())
     const states = await containers.list()
     const byId = new Map(states.map((state) => [state.id, state]))
-    const agents = await directory.everyRow()
     const queue = agents.values()
     const worker = async () => {
       for (const agent of queue) {
@@ -77,10 +78,10 @@ export function createRepair(deps: RepairDeps): Repair {
   async function look(agent: Agent, seen: ContainerState | null, listedAt: string): Promise<void> {
     if (agent.desired !== 'running') return
     if (seen?.status === 'running') {
-      if (agent.status === 'exited') await observe.started(agent, listedAt)
+      if (agent.status === 'exited') await observe.started(agent, { at: listedAt, from: 'list' })
     } else if (agent.status === 'running') {
-      const end = { at: listedAt, exitCode: seen?.exitCode ?? null, oomKilled: seen?.oomKilled ?? false }
-      await observe.exited(agent, end)
+      const { exitCode = null, oomKilled = false } = seen ?? {}
+      await observe.exited(agent, { at: listedAt, from: 'list', exitCode, oomKilled })
     }
   }
 

@@ -36,6 +36,21 @@ const cases: [string, Parameters<typeof plan>[0], Step[]][] = [
     ['stop'],
   ],
   ['held down', { desired: 'running', held: true, seen: stopped, reasons: [] }, []],
+  [
+    'held down between two starts',
+    { desired: 'running', held: true, seen: stopped, mayRestart: true, reasons: [] },
+    ['stop'],
+  ],
+  [
+    'to be stopped between two starts',
+    { desired: 'stopped', held: false, seen: stopped, mayRestart: true, reasons: [] },
+    ['stop'],
+  ],
+  [
+    'to be stopped, never started, whatever the policy',
+    { desired: 'stopped', held: false, seen: created, mayRestart: true, reasons: [] },
+    [],
+  ],
   ['held down, none there', { desired: 'running', held: true, seen: null, reasons: [] }, []],
 ]
 for (const [title, wanted, steps] of cases) {

@@ -26,11 +26,18 @@ export function plan(wanted: {
   /** Kept down because it ended too often. */
   held: boolean
   seen: Seen
+  /**
+   * Its restart policy may be about to start it: a container that stands still between two starts looks like
+   * one that was stopped, so the engine is told in any case.
+   */
+  mayRestart?: boolean
   /** Why the container must be made anew; empty when it may be kept. */
   reasons: readonly RecreateReason[]
 }): Step[] {
-  const { desired, held, seen, reasons } = wanted
-  if (desired === 'stopped' || held) return seen?.status === 'running' ? ['stop'] : []
+  const { desired, held, seen, mayRestart, reasons } = wanted
+  if (desired === 'stopped' || held) {
+    return seen?.status === 'running' || (mayRestart && seen?.status === 'stopped') ? ['stop'] : []
+  }
   if (!seen) return ['create', 'start']
   if (seen.status === 'running') return []
   return reasons.length > 0 ? ['remove', 'create', 'start'] : ['start']

@@ -9,6 +9,8 @@ import { type Repair, restartGraceMs } from './repair.ts'
 /** Follows the engine's events for as long as the process lives. */
 export type Watch = {
   start(): void
+  /** Resolves when agents were compared with the engine for the first time, or that was given up. */
+  compared(): Promise<void>
   /** Resolves when everything that was heard is dealt with. */
   close(): Promise<void>
 }
@@ -30,6 +32,7 @@ export function createWatch(deps: WatchDeps): Watch {
   let following: Promise<void> = Promise.resolve()
   let passing: Promise<void> | null = null
   let passAgain = false
+  const firstPass = Promise.withResolvers<void>()
 
   function inBackground(what: string, work: () => Promise<unknown>): void {
     const task = work()
@@ -54,6 +57,7 @@ export function createWatch(deps: WatchDeps): Watch {
         } while (passAgain && !ending.signal.aborted)
       } finally {
         passing = null
+        firstPass.resolve()
       }
     })
   }
@@ -80,13 +84,13 @@ export function createWatch(deps: WatchDeps): Watch {
         return requestPass()
       case 'started': {
         const agent = await agentOf(event.id)
-        if (agent) await observe.started(agent, event.at)
+        if (agent) await observe.started(agent, { at: event.at, from: 'event' })
         return
       }
       case 'exited':
-        return onEnd(event.id, event)
+        return onEnd(event.id, { ...event, from: 'event' })
       case 'removed':
-        return onEnd(event.id, { at: event.at, exitCode: null, oomKilled: false })
+        return onEnd(event.id, { at: event.at, from: 'event', exitCode: null, oomKilled: false })
     }
   }
 
@@ -104,8 +108,10 @@ export function createWatch(deps: WatchDeps): Watch {
         }
       })().catch((error: unknown) => log.warn({ err: error }, "the container engine's events have ended"))
     },
+    compared: () => firstPass.promise,
     async close() {
       ending.abort()
+      firstPass.resolve()
       await following
       await Promise.all(tasks)
     },

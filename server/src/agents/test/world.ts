@@ -109,6 +109,7 @@ export async function openAgents(
     },
   })
   await area.open()
+  await area.lifecycle.compared()
 
   const server = createServer({
     routes: area.routes,
