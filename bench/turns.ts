@@ -130,7 +130,7 @@ const { stdout } = await run('docker', [
   `agent-${agent}`,
   'sh',
   '-c',
-  "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline | grep -q agent/src/start.ts && grep VmRSS $p/status; done",
+  "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline | grep -q agent/src/start.ts && grep VmRSS $p/status; done; true",
 ])
 const megabytes = Math.max(...[...stdout.matchAll(/(\d+) kB/g)].map((match) => Number(match[1]))) / 1024
 record({
