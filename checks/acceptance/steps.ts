@@ -1,0 +1,89 @@
+/** Steps that the acceptance checks have in common. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { eventually, type Loose, type Platform, type Reply, type RequestOptions } from './platform.ts'
+
+const run = promisify(execFile)
+
+export async function createAgent(platform: Platform, name: string, body: object = {}): Promise<Loose> {
+  const reply = await platform.request('POST', '/api/agents', { name, ...body })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.json
+}
+
+/** One chat turn, answered as one JSON document when it ends. */
+export function chat(
+  platform: Platform,
+  agent: string,
+  body: string | object,
+  { headers, ...options }: RequestOptions & { path?: string } = {},
+): Promise<Reply> {
+  const message = typeof body === 'string' ? { message: body } : body
+  return platform.request('POST', `/api/agents/${agent}/${options.path ?? 'chat'}`, message, {
+    ...options,
+    headers: { accept: 'application/json', ...headers },
+  })
+}
+
+/** The answer of one chat turn that must succeed. */
+export async function answerOf(platform: Platform, agent: string, body: string | object): Promise<string> {
+  const reply = await chat(platform, agent, body)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.json.response
+}
+
+export type OpenTurn = { id: string; ended: Promise<string> }
+
+/** A turn that was accepted; its lines are read until it ends. */
+export async function beginTurn(platform: Platform, agent: string, message: string): Promise<OpenTurn> {
+  const response = await fetch(`${platform.url}/api/agents/${agent}/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${platform.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ message }),
+  })
+  assert.equal(response.status, 200)
+  return { id: response.headers.get('x-execution-id') ?? assert.fail('no id'), ended: response.text() }
+}
+
+export async function execution(platform: Platform, agent: string, id: string): Promise<Loose> {
+  return (await platform.request('GET', `/api/agents/${agent}/executions/${id}`)).json
+}
+
+export function untilExecution(
+  platform: Platform,
+  agent: string,
+  id: string,
+  accept: (row: Loose) => boolean,
+): Promise<Loose> {
+  return eventually(() => execution(platform, agent, id), accept)
+}
+
+export const isSpawned = (row: Loose) => row.status === 'running' && !row.parked
+export const isOver = (row: Loose) => !['queued', 'running'].includes(row.status)
+
+/** What a container engine's client says; the words of its error stream when it fails. */
+export async function docker(...args: string[]): Promise<string> {
+  return run('docker', args).then(
+    ({ stdout }) => stdout.trim(),
+    (error: { stderr?: string }) => error.stderr ?? '',
+  )
+}
+
+/** The key that the agent itself holds. */
+export const agentKeyOf = (agent: string) => docker('exec', `agent-${agent}`, 'printenv', 'ROOST_AGENT_KEY')
+
+/** `field:type` of everything in an object, to compare a reply with its documented shape. */
+export function assertShape(value: Loose, shape: Record<string, string>, what: string): void {
+  assert.ok(value !== null && typeof value === 'object', `${what} is an object`)
+  for (const [field, type] of Object.entries(shape)) {
+    const isOptional = type.endsWith('?')
+    const found = value[field]
+    if (found === null || found === undefined) {
+      assert.ok(isOptional, `${what}.${field} is there: ${JSON.stringify(value).slice(0, 500)}`)
+      continue
+    }
+    const kind = Array.isArray(found) ? 'array' : typeof found
+    assert.equal(kind, type.replace('?', ''), `${what}.${field}`)
+  }
+}
