@@ -2,7 +2,7 @@ import type { RunMetadata } from '@roost/contracts/link/messages'
 import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'
-import { httpStatusOf, isUnknownSession } from './gemini-lines.ts'
+import { brokenNotice, goOnMessage, httpStatusOf, isBrokenStream, isUnknownSession } from './gemini-lines.ts'
 import type { Dialogue, Outcome, Setup, Step, TurnInput } from './port.ts'
 
 /**
@@ -16,6 +16,8 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
   let isReady = false
   let pending: TurnInput | null = null
   let startedAt = 0
+  let asked = ''
+  let breaks = 0
   /** Updates since the last barrier: the history of a loaded session is told as if it happened now. */
   let replayed = 0
   let barriers = 0
@@ -65,6 +67,7 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
     const turn = pending
     pending = null
     if (!turn) return []
+    asked = turn.text
     const pictures = turn.images.map(({ mimetype, data }) => ({ type: 'image', mimeType: mimetype, data }))
     const parts = [{ type: 'text', text: turn.text }, ...pictures]
     const init = { session_id: sessionId ?? '', model: setup.model ?? '', tools: [] }
@@ -74,8 +77,19 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
     ]
   }
 
+  /** Goes on in the middle of the turn, as often as a platform may restart in it. */
+  function goOn(): Step[] {
+    breaks += 1
+    const text = blocks.metadata().tool_count ? goOnMessage : asked
+    const params = { sessionId, prompt: [{ type: 'text', text }] }
+    return [...blocks.flush(), brokenNotice, call('session/prompt', params, finished)]
+  }
+
   function finished(answer: Json): Step[] {
-    if (isObject(answer.error)) return fail(answer.error)
+    if (isObject(answer.error)) {
+      const isBroken = isBrokenStream(textAt(answer.error, 'message') ?? '')
+      return isBroken && breaks < maxBreaks ? goOn() : fail(answer.error)
+    }
     const result = objectAt(answer, 'result')
     const quota = objectAt(objectAt(result, '_meta'), 'quota')
     const tokens = objectAt(quota, 'token_count')
@@ -182,6 +196,7 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
     begin(turn) {
       blocks = createBlocks()
       startedAt = now()
+      breaks = 0
       pending = turn
       return isReady ? prompt() : [open()]
     },
@@ -201,6 +216,7 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
 }
 
 const maxBarriers = 50
+const maxBreaks = 3
 
 /** With everything approved it does not ask; where it does nevertheless, the answer is yes. */
 function permit(line: Json): Step {

@@ -1,3 +1,4 @@
+import type { RunMetadata } from '@roost/contracts/link/messages'
 import { countAt, type Json, numberAt, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'
@@ -5,6 +6,7 @@ import type { Dialogue, Exit, Outcome, Setup, Step } from './port.ts'
 
 /** One headless turn of Gemini CLI in its `stream-json` form. */
 export function converseLines(setup: Setup): Dialogue {
+  let asked = ''
   const blocks = createBlocks()
   let sessionId = setup.resumeSessionId
   let model = setup.model
@@ -31,6 +33,7 @@ export function converseLines(setup: Setup): Dialogue {
       cache_read_tokens: usage.cache_read_input_tokens,
     }
     const message = textAt(objectAt(line, 'error'), 'message') ?? 'The turn failed.'
+    if (isError && isBrokenStream(message) && sessionId) return goOn(message, about)
     const outcome: Outcome = isError
       ? failed(
           { message, status: statusIn(message) ?? status },
@@ -68,8 +71,20 @@ export function converseLines(setup: Setup): Dialogue {
     ]
   }
 
+  /** A session in which the model has not answered yet cannot be resumed; then nothing has happened either. */
+  function goOn(message: string, about: RunMetadata): Step[] {
+    const hasActed = (about.tool_count ?? 0) > 0
+    const outcome = failed(
+      { message },
+      { metadata: about, sessionId: hasActed ? sessionId : setup.resumeSessionId, errorCode: 'network' },
+    )
+    const again = hasActed ? goOnMessage : asked
+    return [...blocks.flush(), brokenNotice, { do: 'end', outcome: { ...outcome, again } }]
+  }
+
   return {
     begin({ text, images }) {
+      asked = text
       const pictures = images.map(({ path }) => `\n@${path}`).join('')
       return [{ do: 'write', text: `${text}${pictures}` }, { do: 'close-input' }]
     },
@@ -129,6 +144,27 @@ function endedGemini(
 }
 
 const turnLimitExit = 53
+
+/**
+ * What this CLI says when a connection is closed, and not reset, in the middle of an answer. It tries again
+ * after every other fault of the network.
+ */
+export function isBrokenStream(message: string): boolean {
+  return /\bterminated\b|other side closed|premature close/i.test(message)
+}
+
+/** Sent when the model had already acted; before that the same message is understood as the same. */
+export const goOnMessage = 'The connection to the model broke. Go on where you were.'
+
+export const brokenNotice: Step = {
+  do: 'line',
+  line: {
+    type: 'system',
+    subtype: 'notice',
+    level: 'warning',
+    message: 'The connection to the model broke in the middle of its answer; the turn goes on.',
+  },
+}
 
 /** The words for a session that is not there, in both modes. */
 export function isUnknownSession(message: string): boolean {

@@ -92,4 +92,9 @@ export type Outcome = {
   terminalReason: TerminalReason
   metadata: RunMetadata
   sessionId: string | null
+  /**
+   * The connection to the model broke in the middle of an answer, which this CLI takes for the end: with this
+   * message, another process goes on in the session.
+   */
+  again?: string
 }

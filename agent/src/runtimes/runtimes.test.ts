@@ -34,6 +34,7 @@ const common: Omit<SuiteSubject, 'title' | 'runtime' | 'options' | 'hasPieces' |
   variables: { PATH: path, LANG: 'C.UTF-8' },
   broker: () => ({ url: broker.url, token: 'rbk_secret-of-the-run' }),
   cutBroker: broker.cut,
+  breakAnswer: broker.breakAfter,
   isReal: true,
 }
 

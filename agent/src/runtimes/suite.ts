@@ -20,6 +20,7 @@ export type SuiteSubject = {
   broker(): { url: string; token: string }
   /** Leaves the broker out of order for its next requests; absent where there is no broker. */
   cutBroker?(count: number): void
+  breakAnswer?(afterBytes: number): { happened(): boolean }
   model: string | null
   /** Says its text in pieces before it says it whole. */
   hasPieces: boolean
@@ -235,6 +236,21 @@ export function runtimeSuite(subject: SuiteSubject): void {
       assert.equal(result.status, 'success', JSON.stringify(result))
       assert.equal(result.response, 'still here')
     })
+
+  for (const kind of ['task', 'chat'] as const)
+    if (subject.breakAnswer)
+      promise(`a turn survives that its answer breaks off in the middle (${kind})`, async (t) => {
+        const reply = Array.from({ length: 60 }, (_, index) => `word${index * 7919}`).join(' ')
+        const broken = subject.breakAnswer?.(3000)
+        const { result } = await turn(t, {
+          kind,
+          session_id: kind === 'chat' ? 'conversation' : null,
+          message: `[[reply:${reply}]] [[drip:5]]`,
+        })
+        assert.equal(result.status, 'success', JSON.stringify(result))
+        assert.equal(result.response, reply)
+        assert.ok(broken?.happened())
+      })
 
   if (subject.isReal) {
     test(`${name}: the platform's MCP server is offered, with the agent's key`, subject.options, async () => {

@@ -9,6 +9,8 @@ export type TestBroker = {
   start(): Promise<void>
   /** Cuts the next `count` requests off, as a platform does that goes away while it is asked. */
   cut(count: number): void
+  /** Closes the connection of the next answer in order, but in its middle: behind that many bytes. */
+  breakAfter(bytes: number): { happened(): boolean }
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -16,6 +18,8 @@ export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
   let server: Server | null = null
   let port = 0
   let cuts = 0
+  let breakAt: number | null = null
+  let breaks = 0
 
   async function start() {
     server = createServer((incoming, outgoing) => {
@@ -30,7 +34,18 @@ export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
         { method: incoming.method, headers: incoming.headers },
         (answer) => {
           outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-          answer.pipe(outgoing)
+          const limit = breakAt
+          breakAt = null
+          if (limit === null) return void answer.pipe(outgoing)
+          let bytes = 0
+          answer.on('data', (chunk: Buffer) => {
+            bytes += chunk.length
+            if (bytes < limit) outgoing.write(chunk)
+            else if (outgoing.socket?.writable) {
+              breaks += 1
+              outgoing.socket.end()
+            }
+          })
         },
       )
       onward.on('error', () => outgoing.destroy())
@@ -55,6 +70,11 @@ export async function startTestBroker(modelUrl: string): Promise<TestBroker> {
     stop,
     cut(count) {
       cuts = count
+    },
+    breakAfter(bytes) {
+      breakAt = bytes
+      const before = breaks
+      return { happened: () => breaks > before }
     },
     [Symbol.asyncDispose]: stop,
   }

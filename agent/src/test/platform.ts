@@ -52,7 +52,7 @@ export type SeenRun = {
   results: number
 }
 
-const timeoutMs = 30_000
+const timeoutMs = 60_000
 
 export async function startTestPlatform(): Promise<TestPlatform> {
   const key = `svc_mcp_${randomUUID()}`

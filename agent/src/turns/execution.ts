@@ -34,6 +34,8 @@ type Cancel = { graceMs: number; mayInterrupt: boolean }
 
 const pieceBytes = 1024 * 1024
 const linkRetryMs = 500
+/** Processes of one run: a platform does not restart more often in one turn. */
+const mostAttempts = 3
 
 /** Starts working on the run as soon as `after`, the turn before it in its conversation, is done. */
 export function startExecution(
@@ -71,17 +73,27 @@ export function startExecution(
 
   async function work(): Promise<void> {
     if (after) await after
-    const turn = await prepareTurn(run, deps, readAttachment, warn)
+    let asked: Run | null = run
+    for (let count = 1; asked; count += 1) asked = await attempt(asked, count)
+  }
+
+  /** A turn of one process; gives what to ask another one where this one lost its model in the middle. */
+  async function attempt(asked: Run, count: number): Promise<Run | null> {
+    const turn = await prepareTurn(asked, deps, readAttachment, warn)
     if (isCancelled || isAbandoned) {
       await turn.scratch.remove()
-      return finish(cancelledResult(run, elapsed()))
+      finish(cancelledResult(run, elapsed()))
+      return null
     }
     const owned = await acquireProcess(turn, deps)
     let end: TurnEnd | null = null
     try {
-      end = await converse(turn, owned)
+      end = await converse(turn, owned, count)
       exit = end.exit
-      finish(resultOf(run, end, elapsed(), stallSeconds))
+      const next = followUp(end, count)
+      // Before the process has ended, which may take a moment.
+      if (!next) finish(resultOf(run, end, elapsed(), stallSeconds))
+      return next
     } finally {
       if (end && mayRejoin(turn, owned, end) && run.session_id)
         deps.live.put(run.session_id, turn.signature, owned)
@@ -89,17 +101,22 @@ export function startExecution(
     }
   }
 
-  function converse(turn: PreparedTurn, { process }: OwnedProcess): Promise<TurnEnd> {
+  function followUp({ how, outcome }: TurnEnd, count: number): Run | null {
+    if (how !== 'result' || outcome.again === undefined || count === mostAttempts) return null
+    return { ...run, message: outcome.again, attachments: [], resume_session_id: outcome.sessionId }
+  }
+
+  function converse(turn: PreparedTurn, { process }: OwnedProcess, count: number): Promise<TurnEnd> {
     phase = 'spawned'
     spool.markSpawned()
-    deps.delivery.started(spool, process.pid)
+    if (count === 1) deps.delivery.started(spool, process.pid)
     // Cancelled while the process was being started: it goes before it does anything.
     if (isCancelled || isAbandoned) cancelled.resolve({ graceMs: 0, mayInterrupt: false })
     return runTurn({
       process,
       input: turn.input,
       sink: { lines: append, partial: partials.add },
-      timeoutMs: run.timeout_seconds * 1000,
+      timeoutMs: Math.max(0, run.timeout_seconds * 1000 - (count === 1 ? 0 : elapsed())),
       stallMs: stallSeconds * 1000,
       cancelled: cancelled.promise,
       clock,
