@@ -29,7 +29,7 @@ export type Health = {
   linkConnected(agentId: string): boolean
   heartbeatOf(agentId: string): BeatState
   stats(agent: Agent): AgentStats
-  activity(agent: Agent): Promise<AgentActivity>
+  activity(agent: Agent, caller: Caller): Promise<AgentActivity>
   contextStats(caller: Caller): Promise<{ agents: ContextStats[] }>
   autonomyStatus(
     caller: Caller,
@@ -51,8 +51,8 @@ export type HealthDeps = {
   clock: Pick<Clock, 'now'>
   /** Renews the leases of the runs that a beat names. */
   renewLeases(agentId: string, beat: Heartbeat): Promise<void>
-  /** The latest tool calls of an agent's runs. */
-  activityOf(agentId: string): Promise<RunActivity>
+  /** The latest tool calls of an agent's runs; of a private conversation only the tools' names. */
+  activityOf(agentId: string, caller: Caller): Promise<RunActivity>
   /** How full the context of each agent's latest run was; agents that never ran are left out. */
   contextOf(agentIds: string[]): Promise<ReadonlyMap<string, ContextUse>>
   /** Agents without schedules are left out. */
@@ -77,7 +77,7 @@ export function createHealth(deps: HealthDeps): Health {
     linkConnected: (agentId) => link.isConnected(agentId),
     heartbeatOf: beats.stateOf,
     stats: (agent) => statsOf(agent, samples.of(agent), beats.last(agent.id), clock.now()),
-    activity: async (agent) => activityReply(agent, await deps.activityOf(agent.id)),
+    activity: async (agent, caller) => activityReply(agent, await deps.activityOf(agent.id, caller)),
 
     async contextStats(caller) {
       const agents = await reachableAgents(caller)

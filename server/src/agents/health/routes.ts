@@ -18,8 +18,8 @@ export function healthRoutes(health: Health, directory: Pick<Directory, 'byId'>)
       return { ok: true as const, stored: true as const }
     }),
     agentRoute(getAgentStats, async ({ agent }) => health.stats(await requireAgent(directory, agent.id))),
-    agentRoute(getAgentActivity, async ({ agent }) =>
-      health.activity(await requireAgent(directory, agent.id)),
+    agentRoute(getAgentActivity, async ({ agent, caller }) =>
+      health.activity(await requireAgent(directory, agent.id), caller),
     ),
   ]
 }

@@ -89,12 +89,12 @@ export function settingsRoutes({ settings, ssh, directory, lifecycle }: Settings
       return timeout((await settings.setTimeout(await agentOf(call), seconds)).agent)
     }),
 
-    agentRoute(endpoints.getCapacity, async (call) => settings.capacity(await agentOf(call))),
+    agentRoute(endpoints.getCapacity, async (call) => settings.capacity(await agentOf(call), call.caller)),
     agentRoute(endpoints.putCapacity, async (call) => {
       const { max_parallel_tasks } = call.body
       call.request.note({ max_parallel_tasks })
       const { agent } = await settings.setCapacity(await agentOf(call), max_parallel_tasks)
-      return settings.capacity(agent)
+      return settings.capacity(agent, call.caller)
     }),
 
     agentRoute(endpoints.getResources, async (call) => resources(await agentOf(call))),

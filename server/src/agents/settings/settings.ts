@@ -1,6 +1,7 @@
 import type { Autonomy, Capacity, ReadOnlyConfig, Slot } from '@roost/contracts/agents/settings'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Caller } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
@@ -23,8 +24,8 @@ export type SettingsDeps = {
   /** The platform's bound of parallel executions of one agent. */
   parallelCeiling(): Promise<number>
   platformModel(): Promise<string | null>
-  /** Runs that hold a slot, and how many wait. */
-  slotsOf(agentId: string): Promise<Slots>
+  /** Runs that hold a slot, and how many wait; what a run of somebody's private conversation says is left out. */
+  slotsOf(agentId: string, caller: Caller): Promise<Slots>
   schedulesOf(agentId: string): Promise<AgentSchedule[]>
   /** Active schedules whose own timeout is above `seconds`. */
   schedulesAbove(agentId: string, seconds: number): Promise<BlockingSchedule[]>
@@ -35,12 +36,12 @@ export type SettingsDeps = {
 /** An agent's settings. What a turn gets applies to the next execution; a running agent is told at once. */
 export type Settings = {
   /** What the agent's program is told when it greets and when something changes. */
-  forLink(agentId: string): Promise<AgentSettings>
+  forLink(agent: Agent): Promise<AgentSettings>
   /** How many executions of the agent may run at once now. */
   effectiveParallel(agent: Pick<Agent, 'max_parallel_tasks'>): Promise<number>
   resolvedModel(agent: Agent): Promise<ReturnType<typeof resolveModel>>
   autonomy(agent: Agent): Promise<Autonomy>
-  capacity(agent: Agent): Promise<Capacity>
+  capacity(agent: Agent, caller: Caller): Promise<Capacity>
   /** Writes columns; answers the agent as it is then, and whether the running program took it. */
   change(agent: Agent, setting: string, patch: AgentPatch): Promise<Changed>
   setReadOnly(agent: Agent, enabled: boolean, config?: Partial<ReadOnlyConfig> | null): Promise<Changed>
@@ -89,7 +90,7 @@ export function createSettings(deps: SettingsDeps): Settings {
 
   return {
     change,
-    forLink: async (agentId) => settingsOf(await requireAgent(directory, agentId)),
+    forLink: settingsOf,
     effectiveParallel: async ({ max_parallel_tasks }) =>
       effectiveParallel(max_parallel_tasks, await deps.parallelCeiling()),
     resolvedModel: async (agent) => resolveModel(agent, await deps.platformModel()),
@@ -106,10 +107,10 @@ export function createSettings(deps: SettingsDeps): Settings {
       }
     },
 
-    async capacity(agent) {
+    async capacity(agent, caller) {
       const [ceiling, { active, queued }] = await Promise.all([
         deps.parallelCeiling(),
-        deps.slotsOf(agent.id),
+        deps.slotsOf(agent.id, caller),
       ])
       const effective = effectiveParallel(agent.max_parallel_tasks, ceiling)
       return {

@@ -1,18 +1,20 @@
 /**
- * Agent view: what the pages and settings of an agent show of its runs. Reads only; owns nothing.
+ * Agent view: what the pages and settings of an agent show of its runs. Reads only; owns nothing. Promises
+ * that what a private conversation says is shown to its person and to admins only.
  */
 import type { ContextUse, RunActivity } from '../../agents/health/index.ts'
 import type { Slots } from '../../agents/settings/index.ts'
+import type { Caller } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { type Executions, messagePreview, queueStore } from '../executions/index.ts'
+import { type Executions, mayRead, messagePreview, queueStore } from '../executions/index.ts'
 import { agentViewStore } from './store.ts'
 
 export type AgentView = {
   /** Runs that hold a slot, the oldest first, and how many wait. */
-  slotsOf(agentId: string): Promise<Slots>
+  slotsOf(agentId: string, caller: Caller): Promise<Slots>
   /** The newest tool calls, newest first. */
-  activityOf(agentId: string): Promise<RunActivity>
+  activityOf(agentId: string, caller: Caller): Promise<RunActivity>
   /** How full the context of each agent's latest run was; agents that never ran are left out. */
   contextOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, ContextUse>>
   /** How many runs of the agent have ended. */
@@ -20,6 +22,10 @@ export type AgentView = {
 }
 
 const toolsShown = 100
+
+function reads(caller: Caller, run: Parameters<typeof mayRead>[1]): boolean {
+  return caller.kind !== 'anonymous' && mayRead(caller, run)
+}
 
 export function createAgentView(deps: {
   db: Db
@@ -29,7 +35,7 @@ export function createAgentView(deps: {
   const { db, clock, executions } = deps
   const store = agentViewStore(db)
   return {
-    async slotsOf(agentId) {
+    async slotsOf(agentId, caller) {
       const queue = queueStore(db)
       const [running, queued] = await Promise.all([queue.runningOf(agentId), queue.countWaiting(agentId)])
       const now = clock.now().getTime()
@@ -37,7 +43,7 @@ export function createAgentView(deps: {
         active: running.map((row) => ({
           execution_id: row.id,
           started_at: row.started_at ?? row.created_at,
-          message_preview: messagePreview(row.message),
+          message_preview: reads(caller, row) ? messagePreview(row.message) : '',
           duration_seconds: Math.max(
             0,
             Math.round((now - Date.parse(row.started_at ?? row.created_at)) / 1000),
@@ -46,18 +52,21 @@ export function createAgentView(deps: {
         queued,
       }
     },
-    async activityOf(agentId) {
+    async activityOf(agentId, caller) {
       const [running, tools] = await Promise.all([
         store.countRunning(agentId),
         executions.recentTools(agentId, toolsShown),
       ])
+      const runs = await store.readersOf([...new Set(tools.map((tool) => tool.execution_id))])
+      const readable = new Set(runs.filter((run) => reads(caller, run)).map((run) => run.id))
       return {
         busy: running > 0,
         timeline: tools.map((tool) => ({
           id: tool.tool_use_id,
           tool: tool.tool,
-          input_summary: tool.input_summary,
-          output_summary: tool.output_summary,
+          ...(readable.has(tool.execution_id)
+            ? { input_summary: tool.input_summary, output_summary: tool.output_summary }
+            : { input_summary: '', output_summary: null }),
           duration_ms: tool.duration_ms,
           started_at: tool.started_at,
           ended_at: tool.ended_at,

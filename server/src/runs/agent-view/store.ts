@@ -1,4 +1,4 @@
-import type { ExecutionStatus } from '@roost/contracts/runs/executions'
+import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 import type { Executor } from '../../ports/database/port.ts'
 
 /** The columns of `executions` that are read here. */
@@ -12,8 +12,13 @@ type ReadTables = {
     completed_at: string | null
     context_used: number | null
     context_max: number | null
+    triggered_by: Trigger
+    source_user_id: string | null
+    source_mcp_key_id: string | null
   }
 }
+
+type LatestRun = Omit<ReadTables['executions'], 'triggered_by' | 'source_user_id' | 'source_mcp_key_id'>
 
 const final: ExecutionStatus[] = ['success', 'failed', 'cancelled']
 
@@ -33,8 +38,17 @@ export function agentViewStore(executor: Executor) {
   return {
     countRunning: (agentId: string) => count(agentId, ['running']),
     countFinished: (agentId: string) => count(agentId, final),
+    /** What decides who may read each of these runs. */
+    async readersOf(ids: readonly string[]) {
+      if (ids.length === 0) return []
+      return db
+        .selectFrom('executions')
+        .select(['id', 'triggered_by', 'source_user_id', 'source_mcp_key_id'])
+        .where('id', 'in', [...ids])
+        .execute()
+    },
     /** The run of each agent that started last. */
-    async latestRuns(agentIds: readonly string[]): Promise<ReadTables['executions'][]> {
+    async latestRuns(agentIds: readonly string[]): Promise<LatestRun[]> {
       return db
         .selectFrom('executions')
         .select([

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { accept, linked, person, startRunPlatform } from '../../test/run-platform.ts'
+import { createAgentView } from './index.ts'
+
+const toolLine = {
+  type: 'assistant' as const,
+  message: {
+    role: 'assistant' as const,
+    content: [{ type: 'tool_use' as const, id: 't1', name: 'Bash', input: { command: 'cat diary' } }],
+  },
+}
+
+forEachDialect((_, open) => {
+  /** A private turn of u1 that has a slot and has called a tool. */
+  async function privateTurn() {
+    const db = await open()
+    const platform = await startRunPlatform({ db })
+    await accept(platform, { triggeredBy: 'chat', message: 'my secret plan' })
+    const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 3 })
+    const [run] = runs
+    assert.ok(run)
+    const { execution_id, claim_token } = run
+    await platform.dispatch.handlers.started(linked, { t: 'started', execution_id, claim_token, pid: 1 })
+    await platform.dispatch.handlers.lines(linked, {
+      t: 'lines',
+      execution_id,
+      claim_token,
+      from: 1,
+      lines: [toolLine],
+    })
+    return { db, view: createAgentView({ db, clock: platform.clock, executions: platform.executions }) }
+  }
+
+  test('the person of a conversation sees what its run says', async () => {
+    const { db, view } = await privateTurn()
+    await using _ = db
+    assert.equal((await view.slotsOf('a1', person())).active[0]?.message_preview, 'my secret plan')
+    assert.match((await view.activityOf('a1', person())).timeline[0]?.input_summary ?? '', /diary/)
+  })
+
+  test('somebody else sees the slot and the tool, and nothing of what was said', async () => {
+    const { db, view } = await privateTurn()
+    await using _ = db
+    const other = person({ id: 'u2', username: 'bob' })
+    const [slot] = (await view.slotsOf('a1', other)).active
+    assert.equal(slot?.message_preview, '')
+    const activity = await view.activityOf('a1', other)
+    assert.equal(activity.busy, true)
+    assert.equal(activity.timeline[0]?.tool, 'Bash')
+    assert.equal(activity.timeline[0]?.input_summary, '')
+  })
+
+  test('the latest run of each agent tells its context; agents that never ran are left out', async () => {
+    const { db, view } = await privateTurn()
+    await using _ = db
+    const uses = await view.contextOf(['a1', 'never'])
+    assert.deepEqual([...uses.keys()], ['a1'])
+    assert.equal(uses.get('a1')?.busy, true)
+    assert.equal(await view.finishedExecutions('a1'), 0)
+  })
+})
