@@ -15,7 +15,7 @@ import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
-import { agentStore, createDirectory, type Directory } from './directory/index.ts'
+import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
 import { agentKeyContext, createLifecycle, type Lifecycle, lifecycleRoutes } from './lifecycle/index.ts'
 import { createReach, type Reach, type ReachDeps } from './reach/index.ts'
@@ -164,16 +164,16 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
 
   const facts: AgentFacts = {
     async find(agentId) {
-      const agent = await directory.byId(agentId)
+      // Its program may dial in before its creation is written down.
+      const agent = (await directory.everyRow()).find((row) => row.id === agentId)
       if (!agent) return null
       const callable = await needs.permittedTargets(agentId)
-      const settingsNow = await settings.forLink(agentId)
+      const settingsNow = await settings.forLink(agent)
       const { id, name, execution_timeout_seconds, custom_instructions } = agent
       return {
         id,
         name,
-        // While it is being stopped nothing new is taken on.
-        status: agent.desired === 'stopped' ? 'stopped' : agent.status,
+        status: workingStatus(agent),
         execution_timeout_seconds,
         custom_instructions,
         effective_slots: settingsNow.parallel_limit,
@@ -231,4 +231,10 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       await directory.close()
     },
   }
+}
+
+/** An agent that is being stopped takes on nothing new, and one that is being started does already. */
+function workingStatus({ desired, status }: Agent): 'running' | 'stopped' | 'exited' {
+  if (desired === 'stopped') return 'stopped'
+  return status === 'exited' ? 'exited' : 'running'
 }

@@ -1,7 +1,7 @@
 import type { TemplateFile } from '@roost/contracts/agents/templates'
 import { isFault } from '../../kit/fault.ts'
 import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
-import type { Containers } from '../../ports/containers/port.ts'
+import { ContainerError, type Containers } from '../../ports/containers/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Agent } from '../directory/index.ts'
 import { engineFault } from '../lifecycle/index.ts'
@@ -70,6 +70,10 @@ export function createDescribe({ link, templates, containers, log }: DescribeDep
     try {
       return { agent_name: agent.name, logs: await containers.logs(agent.container_id, tail) }
     } catch (error) {
+      // Removed from outside a moment ago: there is nothing to read any more.
+      if (error instanceof ContainerError && error.fault === 'no_such_container') {
+        return { agent_name: agent.name, logs: '' }
+      }
       throw engineFault(error)
     }
   }

@@ -152,7 +152,7 @@ forEachDialect((_name, open) => {
       },
     })
     assert.equal((await put('read-only', { enabled: false })).json.applied, 'next_start')
-    assert.equal((await world.area.settings.forLink(agent.id)).read_only.enabled, false)
+    assert.equal((await world.area.settings.forLink(await world.row('helper'))).read_only.enabled, false)
   })
 
   test('what the link says: name, limit, model', async () => {
@@ -161,7 +161,9 @@ forEachDialect((_name, open) => {
     await put('capacity', { max_parallel_tasks: 7 })
     await put('model', { model: 'haiku' })
     world.platform.ceiling = 5
-    const { agent_name, parallel_limit, model, stall_seconds } = await world.area.settings.forLink(agent.id)
+    const { agent_name, parallel_limit, model, stall_seconds } = await world.area.settings.forLink(
+      await world.row('helper'),
+    )
     assert.deepEqual([agent_name, parallel_limit, model, stall_seconds], ['helper', 5, 'haiku', 900])
     const facts = await world.area.facts.find(agent.id)
     assert.deepEqual([facts?.effective_slots, facts?.model, facts?.status], [5, 'haiku', 'running'])
