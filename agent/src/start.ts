@@ -20,7 +20,7 @@ try {
   const agent = await startAgent({
     config,
     variables: process.env,
-    runtime: openRuntime(config.runtime),
+    runtime: openRuntime(config.runtime, process.env),
     clock: systemClock,
     log,
     rest: saveMemory(),

@@ -53,6 +53,8 @@ export async function startChild(options: ChildOptions, identities: Identities):
     child.once('spawn', resolve)
     child.once('error', reject)
   })
+  // A signal that could not be sent is no news: its end is what counts.
+  child.on('error', () => {})
   const pid = child.pid ?? 0
   const tree = createProcessTree(options.person, identities)
   let stderr = ''

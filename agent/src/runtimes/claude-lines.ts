@@ -1,6 +1,7 @@
 import type { RunErrorCode, RunMetadata } from '@roost/contracts/link/messages'
-import type { ContentBlock, TokenUsage, ToolResult } from '@roost/contracts/link/transcript'
+import type { ContentBlock, ToolResult } from '@roost/contracts/link/transcript'
 import { countAt, isObject, type Json, listAt, numberAt, objectAt, textAt } from '../kit/json.ts'
+import { contextOf, costOf, usageOf, windowOf } from './claude-usage.ts'
 import { codeOf, failed } from './faults.ts'
 import type { Outcome, Step } from './port.ts'
 
@@ -12,7 +13,7 @@ export type ClaudeTurn = {
   metadata(): RunMetadata
 }
 
-export function createClaudeTurn(resumed: string | null): ClaudeTurn {
+export function createClaudeTurn(resumed: string | null, now: () => number): ClaudeTurn {
   let sessionId = resumed
   let model: string | null = null
   let toolCount = 0
@@ -49,7 +50,7 @@ export function createClaudeTurn(resumed: string | null): ClaudeTurn {
           before_tokens: numberAt(about, 'pre_tokens'),
           after_tokens: numberAt(about, 'post_tokens'),
         }
-        compactEvents.push({ at: textAt(line, 'timestamp') ?? '', ...tokens })
+        compactEvents.push({ at: new Date(now()).toISOString(), ...tokens })
         return [{ do: 'line', line: { type: 'system', subtype: 'compact', ...tokens } }]
       }
       case 'api_retry': {
@@ -268,38 +269,4 @@ function plainText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map((part) => textAt(part, 'text') ?? `[${textAt(part, 'type') ?? 'content'}]`).join('\n')
-}
-
-function usageOf(usage: Json): TokenUsage {
-  return {
-    input_tokens: countAt(usage, 'input_tokens'),
-    output_tokens: countAt(usage, 'output_tokens'),
-    cache_creation_input_tokens: countAt(usage, 'cache_creation_input_tokens'),
-    cache_read_input_tokens: countAt(usage, 'cache_read_input_tokens'),
-  }
-}
-
-/** What the last call held: its whole input and what it added. */
-function contextOf(usage: TokenUsage): number {
-  const { input_tokens, output_tokens, cache_creation_input_tokens = 0, cache_read_input_tokens = 0 } = usage
-  return input_tokens + output_tokens + cache_creation_input_tokens + cache_read_input_tokens
-}
-
-/** Cost of this turn: `total_cost_usd` and `modelUsage` grow over a whole session. */
-function costOf(line: Json): number | null {
-  const since = line.model_usage_since_last_result
-  if (!isObject(since)) return numberAt(line, 'total_cost_usd')
-  return Object.values(since).reduce<number>((sum, usage) => sum + (numberAt(usage, 'costUSD') ?? 0), 0)
-}
-
-function windowOf(line: Json, model: string | null): number | null {
-  const usage = objectAt(line, 'modelUsage')
-  const own = model ? numberAt(usage[model], 'contextWindow') : null
-  return (
-    own ??
-    Object.values(usage).reduce<number | null>((max, entry) => {
-      const size = numberAt(entry, 'contextWindow')
-      return size === null ? max : Math.max(size, max ?? 0)
-    }, null)
-  )
 }

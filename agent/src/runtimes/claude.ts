@@ -79,10 +79,10 @@ function mcpConfig(url: string): string {
 const initializeId = 'roost-initialize'
 const writingTools = 'Write|Edit|MultiEdit|NotebookEdit'
 
-function converse(setup: Setup): Dialogue {
+function converse(setup: Setup, now: () => number): Dialogue {
   let isInitialized = false
   let sessionId = setup.resumeSessionId
-  let turn = createClaudeTurn(sessionId)
+  let turn = createClaudeTurn(sessionId, now)
   let interrupts = 0
 
   function initialize(): Step[] {
@@ -112,7 +112,7 @@ function converse(setup: Setup): Dialogue {
 
   return {
     begin(input) {
-      turn = createClaudeTurn(sessionId)
+      turn = createClaudeTurn(sessionId, now)
       const message = { role: 'user', content: contentOf(input) }
       return [...initialize(), write({ type: 'user', message })]
     },

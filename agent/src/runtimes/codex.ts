@@ -10,12 +10,15 @@ import type { Launch, Runtime, Setup } from './port.ts'
  * Codex: each turn is one process that resumes the thread, which takes it about 0.2 s. Everything is set by
  * arguments over whatever a `config.toml` says; secrets only go by the environment.
  */
-export const codex: Runtime = {
-  name: 'codex',
-  command: 'codex',
-  keepsAlive: () => false,
-  prepare,
-  converse: converseCodex,
+export function createCodex({ path }: { path: string }): Runtime {
+  return {
+    name: 'codex',
+    command: 'codex',
+    caveats,
+    keepsAlive: () => false,
+    prepare: (setup) => prepare(setup, path),
+    converse: converseCodex,
+  }
 }
 
 /** One argument holds 128 KiB. */
@@ -23,7 +26,21 @@ const longestInstructions = 120_000
 /** 0.2 s doubling: 12 s in all, through which a turn waits out a platform's restart. */
 const retries = 6
 
-async function prepare(setup: Setup): Promise<Launch> {
+function caveats({ allowedTools, maxTurns }: Setup): string[] {
+  const missing = []
+  if (allowedTools)
+    missing.push(
+      `Codex cannot be held to single tools: its shell is ${namesShell(allowedTools) ? 'on' : 'off'}, and its other tools stay.`,
+    )
+  if (maxTurns !== null) missing.push('Codex knows no limit of turns: only the time limit holds.')
+  return missing
+}
+
+function namesShell(tools: string[]): boolean {
+  return tools.some((tool) => /^(Bash|shell|exec_command)\b/.test(tool))
+}
+
+async function prepare(setup: Setup, path: string): Promise<Launch> {
   const codexHome = await prepareCodexHome(setup)
   const settings: [string, unknown][] = [
     ['model_provider', 'roost'],
@@ -46,7 +63,7 @@ async function prepare(setup: Setup): Promise<Launch> {
   if (setup.resumeSessionId) args.push('resume', setup.resumeSessionId)
   args.push(...setup.imagePaths.map((path) => `--image=${path}`), '--', '-')
   return {
-    command: nativeBinary() ?? 'codex',
+    command: nativeBinary(path) ?? 'codex',
     args,
     env: {
       CODEX_HOME: codexHome,
@@ -100,12 +117,12 @@ function toml(value: unknown): string {
 }
 
 /** The command is a script that starts this binary; going there directly saves starting Node. */
-function nativeBinary(): string | null {
+function nativeBinary(path: string): string | null {
   const target = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string]
-  const script = (process.env.PATH ?? '')
+  const script = path
     .split(delimiter)
     .map((folder) => join(folder, 'codex'))
-    .find((path) => existsSync(path))
+    .find((candidate) => existsSync(candidate))
   if (!target || !script) return null
   const root = dirname(dirname(realpathSync(script)))
   const inside = join(

@@ -3,18 +3,22 @@ import { delimiter, dirname, join } from 'node:path'
 import type { RuntimeName } from '@roost/contracts/link/messages'
 import { parseObject, textAt } from '../kit/json.ts'
 import { claude } from './claude.ts'
-import { codex } from './codex.ts'
-import { gemini } from './gemini.ts'
+import { createCodex } from './codex.ts'
+import { createGemini } from './gemini.ts'
 import type { Runtime } from './port.ts'
 
-export function openRuntime(name: RuntimeName): Runtime {
+/** `variables` is the environment of this program. */
+export function openRuntime(
+  name: RuntimeName,
+  variables: Readonly<Record<string, string | undefined>>,
+): Runtime {
   switch (name) {
     case 'claude-code':
       return claude
     case 'gemini-cli':
-      return gemini
+      return createGemini({ compileCache: variables.NODE_COMPILE_CACHE ?? null })
     case 'codex':
-      return codex
+      return createCodex({ path: variables.PATH ?? '' })
   }
 }
 

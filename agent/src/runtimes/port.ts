@@ -11,6 +11,8 @@ export type Runtime = {
   readonly name: RuntimeName
   /** Where the CLI is found; `--version` is asked of it. */
   readonly command: string
+  /** What the run asks for and this CLI cannot do, in sentences for the transcript. */
+  caveats?(setup: Setup): string[]
   /** One process serves many turns of a conversation; else each turn resumes the runtime's session. */
   keepsAlive(setup: Setup): boolean
   /** Writes what the process needs outside the workspace, and says how to start it. */

@@ -3,10 +3,8 @@ import { dirname, join } from 'node:path'
 import { after, type TestOptions } from 'node:test'
 import { startModelServer } from '@roost/test-support/model/index'
 import { startTestBroker } from '../test/broker.ts'
-import { claude } from './claude.ts'
-import { codex } from './codex.ts'
 import { fake } from './fake.ts'
-import { gemini } from './gemini.ts'
+import { openRuntime } from './open.ts'
 import { runtimeSuite, type SuiteSubject } from './suite.ts'
 
 /** The suite on the fake, and on the real CLIs where they are installed. */
@@ -14,9 +12,6 @@ const clis = process.env.ROOST_TEST_CLIS ?? ''
 const bin = join(clis, 'node_modules', '.bin')
 const path = [bin, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
 const only = process.env.ROOST_TEST_RUNTIME
-
-// Codex finds its own binary by the path of this process.
-process.env.PATH = path
 
 const model = await startModelServer()
 const broker = await startTestBroker(model.url)
@@ -53,7 +48,7 @@ const subjects: SuiteSubject[] = [
   {
     ...common,
     title: 'claude',
-    runtime: claude,
+    runtime: openRuntime('claude-code', { PATH: path }),
     options: optionsFor('claude'),
     hasPieces: true,
     limitsTurns: true,
@@ -62,7 +57,7 @@ const subjects: SuiteSubject[] = [
   {
     ...common,
     title: 'gemini',
-    runtime: gemini,
+    runtime: openRuntime('gemini-cli', { PATH: path }),
     options: optionsFor('gemini'),
     hasPieces: true,
     limitsTurns: true,
@@ -71,7 +66,7 @@ const subjects: SuiteSubject[] = [
   {
     ...common,
     title: 'codex',
-    runtime: codex,
+    runtime: openRuntime('codex', { PATH: path }),
     options: optionsFor('codex'),
     hasPieces: false,
     limitsTurns: false,

@@ -68,6 +68,7 @@ export async function prepareTurn(
     imagePaths: input.images.map(({ path }) => path),
     places: { home, state: deps.places.state, scratch: scratch.path },
   }
+  for (const caveat of deps.runtime.caveats?.(setup) ?? []) warn(caveat)
   return { run, person, setup, input, scratch, signature: signatureOf(setup, await deps.environment({})) }
 }
 
