@@ -26,6 +26,8 @@ const packages: { name: string; isThere: () => Promise<boolean> }[] = [
   { name: 'redis-server', isThere: hasRedis },
   { name: 'chromium', isThere: () => isFile(chromiumPath) },
   { name: 'openssh-client', isThere: () => hasProgram('ssh') },
+  // The smallest image there is: one static program.
+  { name: 'busybox-static', isThere: () => isFile('/bin/busybox') },
 ]
 
 /**
