@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type Docker from 'dockerode'
+import { connect } from '../../containers/docker/connect.ts'
+import { createOptions } from '../../containers/docker/spec.ts'
+import { AgentImageError, type AgentImages, agentRuntimes } from '../port.ts'
+import { readRuntimePackages } from '../runtimes.ts'
+import { agentImagesSuite } from '../suite.ts'
+import { createDockerAgentImages } from './docker.ts'
+import { createNamedAgentImages } from './named.ts'
+
+const root = resolve(import.meta.dirname, '../../../../..')
+const url = process.env.ROOST_TEST_CONTAINERS_URL ?? 'docker:'
+const docker = connect(url)
+const open = () => createDockerAgentImages({ docker, root, env: process.env })
+
+agentImagesSuite('docker', { open, runtime: 'claude-code' })
+
+test('an image that no registry has is refused by name', async () => {
+  const images = createNamedAgentImages(docker, '127.0.0.1:1/nobody/{runtime}:1')
+  assert.equal(images.tagFor('codex').image, '127.0.0.1:1/nobody/codex:1')
+  assert.equal(await images.isReady('codex'), false)
+  await assert.rejects(
+    images.ensure('codex', () => {}),
+    (error) =>
+      error instanceof AgentImageError && error.fault === 'not_found' && /127\.0\.0\.1:1/.test(error.message),
+  )
+})
+
+test('an engine that is not there is named as such', async () => {
+  const images = createNamedAgentImages(connect('docker:///nowhere/docker.sock'), 'any:1')
+  await assert.rejects(images.isReady('codex'), (error) => (error as AgentImageError).fault === 'engine_down')
+})
+
+describe('inside each image', () => {
+  let images: AgentImages
+  before(async () => {
+    images = await open()
+    for (const runtime of agentRuntimes) await images.ensure(runtime, () => {})
+  })
+  for (const runtime of agentRuntimes) {
+    test(`${runtime}: the pinned CLI runs as developer`, async (t) => {
+      const { command, version } = (await readRuntimePackages(root))[runtime]
+      const container = await docker.createContainer({
+        Image: images.tagFor(runtime).image,
+        Entrypoint: [command, '--version'],
+        User: '1000:1000',
+        Env: ['HOME=/tmp'],
+        HostConfig: { CapDrop: ['ALL'] },
+      })
+      t.after(() => container.remove({ force: true }))
+      await container.start()
+      await container.wait()
+      assert.ok((await output(container)).includes(version))
+    })
+  }
+})
+
+describe('an agent’s container', () => {
+  let container: Docker.Container
+  before(async () => {
+    const images = await open()
+    await images.ensure('claude-code', () => {})
+    container = await startAgent(images.tagFor('claude-code').image)
+  })
+  after(() => container.remove({ force: true, v: true }))
+
+  test('the agent program is the developer with SETUID and SETGID, and nothing more', async () => {
+    const status = await inside(container, 'cat /proc/$(pgrep -x node || pgrep -f ^node)/status')
+    assert.match(status, /^Uid:\s+1000\s+1000\s+1000\s+1000$/m)
+    for (const set of ['CapEff', 'CapPrm', 'CapAmb'])
+      assert.match(status, new RegExp(`^${set}:\\s+0{14}c0$`, 'm'))
+    assert.match(status, /^NoNewPrivs:\s+1$/m)
+  })
+
+  test('its ordinary children have no capability and cannot read its environment', async () => {
+    const seen = await asOrdinaryChild(
+      container,
+      'grep CapEff /proc/self/status; for p in 1 $(pgrep -f ^node); do tr "\\0" "\\n" < /proc/$p/environ; done; sudo -n true',
+    )
+    assert.match(seen, /^CapEff:\s+0{16}$/m)
+    assert.match(seen, /Permission denied/)
+    assert.doesNotMatch(seen, /planted-key/)
+    assert.match(seen, /no new privileges/)
+  })
+
+  test('the program and its compiled form cannot be changed by the developer', async () => {
+    const seen = await asOrdinaryChild(
+      container,
+      'find /opt/roost ! -type l -writable | wc -l; find /opt/roost/.compile-cache -type f | wc -l; touch /opt/roost/agent/src/start.ts',
+    )
+    const [writable, compiled] = seen.split('\n').map(Number)
+    assert.equal(writable, 0)
+    assert.ok((compiled ?? 0) > 10)
+    assert.match(seen, /Permission denied/)
+  })
+
+  test('the reader sees the workspace and cannot change it', async () => {
+    const seen = await inside(
+      container,
+      'setpriv --reuid 1001 --regid 1000 --clear-groups --inh-caps=-all sh -c "id; ls /home/developer; touch /home/developer/x"',
+    )
+    assert.match(seen, /uid=1001\(roost-reader\) gid=1000\(developer\)/)
+    assert.match(seen, /Permission denied/)
+  })
+
+  test('the SSH server runs with a host key of this container that only root can read', async () => {
+    const key = '/home/developer/.roost/keys/ssh_host_ed25519_key'
+    await inside(container, `for i in $(seq 100); do pgrep -x sshd >/dev/null && break; sleep 0.1; done`)
+    assert.match(await inside(container, `stat -c '%U %a' ${key}`), /^root 600/)
+    assert.match(await asOrdinaryChild(container, `cat ${key}`), /Permission denied/)
+    assert.doesNotMatch(await inside(container, 'tr "\\0" "\\n" < /proc/$(pgrep -x sshd)/environ'), /ROOST/)
+  })
+
+  test('a stop ends it politely, well within its grace', async () => {
+    const from = performance.now()
+    await container.stop({ t: 10 })
+    assert.ok(performance.now() - from < 8_000)
+    assert.notEqual((await container.inspect()).State.ExitCode, 137)
+  })
+})
+
+test('keys that are a link to somewhere else are replaced, not followed', async (t) => {
+  const images = await open()
+  const { image } = images.tagFor('claude-code')
+  const volume = `roost-test-keys-${process.pid}`
+  const first = await startAgent(image, volume)
+  await asOrdinaryChild(
+    first,
+    'cd ~/.roost && mv keys old && mkdir /home/developer/trap && ln -s /home/developer/trap keys',
+  )
+  await first.remove({ force: true })
+  const second = await startAgent(image, volume)
+  t.after(async () => {
+    await second.remove({ force: true })
+    await docker.getVolume(volume).remove()
+  })
+  await inside(second, 'for i in $(seq 100); do pgrep -x sshd >/dev/null && break; sleep 0.1; done')
+  assert.match(await inside(second, 'stat -c "%F %U" /home/developer/.roost/keys'), /^directory root/)
+  assert.match(
+    await inside(second, 'stat -c "%U" /home/developer/trap; ls -A /home/developer/trap'),
+    /^developer\s*$/,
+  )
+})
+
+async function startAgent(image: string, volume?: string): Promise<Docker.Container> {
+  const described = createOptions(
+    {
+      name: 'unused',
+      image,
+      labels: {},
+      env: {
+        AGENT_NAME: 'test',
+        AGENT_RUNTIME: 'claude-code',
+        ROOST_AGENT_KEY: 'planted-key',
+        ROOST_LINK_URL: 'ws://127.0.0.1:9/link',
+        ROOST_BROKER_URL: 'http://127.0.0.1:9/broker',
+      },
+      cpus: 1,
+      memoryBytes: 1024 ** 3,
+      maxProcesses: 512,
+      tmpBytes: 64 * 1024 ** 2,
+      fullCapabilities: false,
+      mounts: volume ? [{ type: 'volume', volume, target: '/home/developer' }] : [],
+      ssh: null,
+    },
+    'agent-images-test',
+    'none',
+    { cpus: 2, ulimits: [], canSeparate: true },
+  )
+  const container = await docker.createContainer(described)
+  await container.start()
+  // The entry has handed over once the program runs.
+  await inside(container, 'for i in $(seq 200); do pgrep -f ^node >/dev/null && break; sleep 0.05; done')
+  return container
+}
+
+/** Both output streams of a shell command that runs as the container's root. */
+async function inside(container: Docker.Container, script: string): Promise<string> {
+  const exec = await container.exec({
+    Cmd: ['sh', '-c', script],
+    AttachStdout: true,
+    AttachStderr: true,
+    Tty: true,
+  })
+  const stream = await exec.start({ Tty: true })
+  let text = ''
+  for await (const chunk of stream) text += chunk
+  return text.replaceAll('\r\n', '\n')
+}
+
+/** As the agent program starts its children: its own rights first, then dropped. */
+function asOrdinaryChild(container: Docker.Container, script: string): Promise<string> {
+  const quoted = script.replaceAll("'", `'\\''`)
+  const rights = '--inh-caps=+setuid,+setgid --ambient-caps=+setuid,+setgid'
+  const dropped = 'setpriv --ambient-caps=-all --inh-caps=-all'
+  return inside(
+    container,
+    `HOME=/home/developer exec setpriv --reuid 1000 --regid 1000 --init-groups ${rights} ${dropped} sh -c '${quoted}'`,
+  )
+}
+
+async function output(container: Docker.Container): Promise<string> {
+  return (await container.logs({ stdout: true, stderr: true })).toString('utf8')
+}
