@@ -32,7 +32,13 @@ export const Label = z
 export const CreateAgent = z.object({
   name: AgentName,
   /** Left out: the template's, else `business-assistant`. */
-  type: z.string().trim().min(1).max(100).nullish(),
+  type: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters')
+    .nullish(),
   template: z.string().trim().min(1).max(300).nullish(),
   runtime: SelectableRuntime.nullish(),
   runtime_model: ModelOverride,

@@ -154,6 +154,15 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.list())[0]?.status, 'running')
   })
 
+  test('what was stopped and is started by somebody else is stopped again', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    await world.containers.start(agent.container_id ?? '')
+    await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'it stands again')
+    assert.equal(await statusOf(world), 'stopped')
+  })
+
   test('a container that was removed from outside is made again', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
@@ -282,6 +291,15 @@ forEachDialect((_name, open) => {
     const states = await world.containers.list()
     assert.equal(states.length, 1)
     assert.notEqual(states[0]?.id, agent.container_id)
+  })
+
+  test('a clock that was set back does not hide what happens', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    world.clock.set('2029-12-31T00:00:00.000Z')
+    world.engine.crash(agent.container_id ?? '')
+    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it ended and came back')
+    assert.equal(await statusOf(world), 'running')
   })
 
   test('a container that is not ours keeps its name', async () => {

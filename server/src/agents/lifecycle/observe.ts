@@ -1,8 +1,8 @@
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Agent, agentStore, type Directory } from '../directory/index.ts'
-import { exitsWithin, isRestartLoop, restartLoop } from './rules.ts'
+import { exitsWithin, isRestartLoop, newsGuard, restartLoop } from './rules.ts'
 
 /** What was heard of a container, written to its agent's row. Every news may come twice, late, or never. */
 export type Observe = {
@@ -51,7 +51,7 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
           desired: 'running' as const,
           status: ['exited' as const],
           held: false,
-          ...observed(at, from),
+          ...newsGuard(agent, { at, strictly: from === 'list' }, clock.now()),
           ...(agent.container_id === null ? {} : { containerId: agent.container_id }),
         }
         const patch = { status: 'running' as const, started_at: at, observed_at: at, ...noExit }
@@ -66,6 +66,7 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
         const store = agentStore(tx)
         const present = await store.byId(agent.id)
         if (!present) return { recorded: false, held: false }
+        const now = clock.now()
         const recent = exitsWithin(present.recent_exits, end.at)
         const held = isRestartLoop(recent)
         const when = {
@@ -85,11 +86,19 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
         const recorded =
           (await store.move(
             agent.id,
-            { ...when, status: ['running'], ...observed(end.at, end.from) },
+            {
+              ...when,
+              status: ['running'],
+              ...newsGuard(present, { at: end.at, strictly: end.from === 'list' }, now),
+            },
             patch,
           )) ||
           // Started and ended before the start was written down; the end of an orderly stop is no newer than it.
-          (await store.move(agent.id, { ...when, status: ['stopped'], observedBefore: end.at }, patch))
+          (await store.move(
+            agent.id,
+            { ...when, status: ['stopped'], ...newsGuard(present, { at: end.at, strictly: true }, now) },
+            patch,
+          ))
         if (!recorded) return { recorded: false, held: false }
         await tellExit(tx, agent, end, held)
         directory.changed(tx, agent.id)
@@ -98,23 +107,25 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
   }
 }
 
-function observed(at: string, from: Source) {
-  return from === 'event' ? { observedUntil: at } : { observedBefore: at }
-}
-
 const noExit = { exit_code: null, oom_killed: 0 }
 
 /** The row after its container was started at `at`, unless it has ended since. True when that is news. */
 export async function settleRunning(
   tx: Tx,
-  { id }: Pick<Agent, 'id'>,
-  at: string,
+  agent: Pick<Agent, 'id' | 'observed_at'>,
+  at: Date,
   state: 'creating' | 'ready',
 ): Promise<boolean> {
+  const started_at = timestamp(at)
   return agentStore(tx).move(
-    id,
-    { state, desired: 'running', status: ['stopped', 'exited'], observedUntil: at },
-    { state: 'ready', status: 'running', started_at: at, observed_at: at, ...noExit },
+    agent.id,
+    {
+      state,
+      desired: 'running',
+      status: ['stopped', 'exited'],
+      ...newsGuard(agent, { at: started_at, strictly: false }, at),
+    },
+    { state: 'ready', status: 'running', started_at, observed_at: started_at, ...noExit },
   )
 }
 

@@ -88,7 +88,7 @@ export function createOperations(deps: OperationDeps) {
     const { steps, reason, at } = await machine.bringUp(agent)
     const recreated = steps.includes('create')
     await db.atomically(async (tx) => {
-      if (!(await settleRunning(tx, agent, timestamp(at), 'ready'))) return
+      if (!(await settleRunning(tx, agent, at, 'ready'))) return
       await tellStarted(tx, events, agent, { recreated }, clock.now())
       directory.changed(tx, agent.id)
     })

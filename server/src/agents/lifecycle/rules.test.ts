@@ -4,6 +4,7 @@ import {
   exitsWithin,
   isRestartLoop,
   type Made,
+  newsGuard,
   plan,
   recreateReasonsOf,
   type Seen,
@@ -96,4 +97,13 @@ test('five ends within ten minutes are a restart loop, four are not', () => {
   assert.equal(isRestartLoop(four), false)
   assert.equal(isRestartLoop(exitsWithin(four, at(9))), true)
   assert.equal(isRestartLoop(exitsWithin(four, at(11))), false)
+})
+
+test('older news is ignored, unless the row is from a future that cannot be', () => {
+  const at = '2030-01-01T00:00:10.000Z'
+  const now = new Date('2030-01-01T00:00:11.000Z')
+  const guard = (observed_at: string, strictly: boolean) => newsGuard({ observed_at }, { at, strictly }, now)
+  assert.deepEqual(guard('2030-01-01T00:00:05.000Z', false), { observedUntil: at })
+  assert.deepEqual(guard('2030-01-01T00:00:12.000Z', true), { observedBefore: at })
+  assert.deepEqual(guard('2030-01-01T00:01:11.001Z', true), {})
 })

@@ -69,6 +69,22 @@ export function recreateReasonsOf(applied: Made | null, wanted: Made): RecreateR
   return reasons
 }
 
+/** How far clocks may be apart before a time in the future is taken for a clock that was set back. */
+const clockSkewMs = 60_000
+
+/**
+ * What a row says of its last news, as a condition on what comes now: older news is ignored, unless the row's
+ * is from a future that can only mean that the clock was set back since. `strictly` leaves out the same time.
+ */
+export function newsGuard(
+  row: { observed_at: string },
+  news: { at: string; strictly: boolean },
+  now: Date,
+): { observedUntil?: string; observedBefore?: string } {
+  if (Date.parse(row.observed_at) - now.getTime() > clockSkewMs) return {}
+  return news.strictly ? { observedBefore: news.at } : { observedUntil: news.at }
+}
+
 /** So many ends by itself within this time, and it stays down until somebody starts it. */
 export const restartLoop = { exits: 5, windowSeconds: 600 }
 

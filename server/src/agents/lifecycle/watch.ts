@@ -71,9 +71,12 @@ export function createWatch(deps: WatchDeps): Watch {
     const agent = await agentOf(containerId)
     if (!agent) return
     const { recorded, held } = await observe.exited(agent, end)
-    if (!recorded) return
-    inBackground('an agent that ended could not be brought in line', async () => {
-      if (!held) await clock.wait(restartGraceMs, ending.signal)
+    if (recorded) bringInLine(agent, held ? 0 : restartGraceMs)
+  }
+
+  function bringInLine(agent: Agent, graceMs = 0): void {
+    inBackground('an agent could not be brought in line with what its container did', async () => {
+      if (graceMs > 0) await clock.wait(graceMs, ending.signal)
       if (!ending.signal.aborted) await operations.bringInLine(agent.id)
     })
   }
@@ -84,7 +87,10 @@ export function createWatch(deps: WatchDeps): Watch {
         return requestPass()
       case 'started': {
         const agent = await agentOf(event.id)
-        if (agent) await observe.started(agent, { at: event.at, from: 'event' })
+        if (!agent) return
+        if (agent.desired === 'running') await observe.started(agent, { at: event.at, from: 'event' })
+        // Somebody else started what was stopped here.
+        else bringInLine(agent)
         return
       }
       case 'exited':

@@ -149,7 +149,7 @@ export function createCreate(deps: CreateDeps) {
   async function bringToLife(agent: Agent, caller: SignedIn, template: ResolvedTemplate | null) {
     const { at, agent: started } = await startOnFreePort(agent)
     return db.atomically(async (tx) => {
-      if (!(await settleRunning(tx, started, timestamp(at), 'creating'))) throw new Fault('agent_not_found')
+      if (!(await settleRunning(tx, started, at, 'creating'))) throw new Fault('agent_not_found')
       const now = clock.now()
       const made = await agentStore(tx).byId(agent.id)
       if (!made) throw new Fault('agent_not_found')

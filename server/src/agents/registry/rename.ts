@@ -100,7 +100,7 @@ export function createRename(deps: RenameDeps) {
     try {
       const { at } = await lifecycle.machine.bringUp(agent)
       await db.atomically(async (tx) => {
-        await settleRunning(tx, agent, timestamp(at), 'ready')
+        await settleRunning(tx, agent, at, 'ready')
         directory.changed(tx, agent.id)
       })
     } catch (error) {
