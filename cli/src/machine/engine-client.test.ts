@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { askEngine, engineAddress } from './engine-client.ts'
+
+test('each form of a docker: URL names an address', () => {
+  const cases: [string, NodeJS.ProcessEnv, unknown][] = [
+    ['docker:', {}, { socketPath: '/var/run/docker.sock' }],
+    ['docker:', { DOCKER_HOST: 'unix:///run/user/1/docker.sock' }, { socketPath: '/run/user/1/docker.sock' }],
+    ['docker:', { DOCKER_HOST: 'tcp://10.0.0.1:2375' }, { host: '10.0.0.1', port: 2375 }],
+    ['docker:///run/podman.sock', { DOCKER_HOST: 'tcp://x:1' }, { socketPath: '/run/podman.sock' }],
+    ['docker:tcp://[::1]:2375', {}, { host: '::1', port: 2375 }],
+    ['docker:ssh://host', {}, null],
+  ]
+  for (const [url, env, address] of cases) assert.deepEqual(engineAddress(url, env), address, url)
+})
+
+test('an engine that answers is told by name and version, one that does not by its reason', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-engine-'))
+  const socketPath = join(folder, 'engine.sock')
+  assert.equal((await askEngine({ socketPath })).type, 'silent')
+  const server = createServer((_, answer) =>
+    answer.end('{"Version":"4.3","Components":[{"Name":"Podman Engine"}]}'),
+  )
+  await new Promise<void>((done) => server.listen(socketPath, done))
+  t.after(async () => {
+    server.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  assert.deepEqual(await askEngine({ socketPath }), { type: 'answers', name: 'Podman', version: '4.3' })
+})
+
+test('what answers no JSON is no engine', async (t) => {
+  const server = createServer((_, answer) => answer.end('hello'))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close())
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address)
+  assert.equal((await askEngine({ host: '127.0.0.1', port: address.port })).type, 'silent')
+})

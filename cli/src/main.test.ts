@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const main = join(import.meta.dirname, 'main.ts')
+const roost = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
+
+test('2 for what cannot be understood, with a sentence that names it', () => {
+  const cases: [string[], RegExp][] = [
+    [['nope'], /no command "nope"/],
+    [['up', '--nope'], /no option --nope/],
+    [['up', 'extra'], /"extra" is not understood/],
+    [['up', '--port', '0'], /--port must be a port from 1 to 65535, not "0"/],
+    [['up', '--port'], /--port/],
+    [['model'], /needs --port N/],
+    [['model', '--port', 'x'], /--port must be a port/],
+    [['test', 'no-such-file-anywhere'], /No test file matches no-such-file-anywhere/],
+    [['doctor', '--fix'], /no option --fix/],
+    [['version', 'x'], /"x" is not understood/],
+    [['help', 'nope'], /no command "nope"/],
+  ]
+  for (const [args, words] of cases) {
+    const { status, stderr } = roost(...args)
+    assert.equal(status, 2, args.join(' '))
+    assert.match(stderr, words)
+    assert.doesNotMatch(stderr, /at .*\.ts:\d/)
+  }
+})
+
+test('help lists every command and explains each', () => {
+  for (const args of [[], ['help'], ['--help'], ['-h']]) {
+    const { status, stdout } = roost(...args)
+    assert.equal(status, 0)
+    for (const name of ['up', 'test', 'doctor', 'model', 'version'])
+      assert.match(stdout, new RegExp(`roost ${name}`))
+  }
+  assert.match(roost('up', '--help').stdout, /--demo/)
+  assert.match(roost('help', 'test').stdout, /--no-setup/)
+})
+
+test('the version is the one of the package', () => {
+  assert.match(roost('version').stdout, /^Roost \d+\.\d+\.\d+ on Node 24\./)
+  assert.equal(roost('--version').stdout, roost('version').stdout)
+})

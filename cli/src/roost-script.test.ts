@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+
+const root = resolve(import.meta.dirname, '../..')
+
+test('it works from anywhere, through links, with blanks in its path and no node on the PATH', async (t) => {
+  const { home, roost } = await checkout(t)
+  await mkdir(join(home, '..', 'bin'))
+  const link = join(home, '..', 'bin', 'my roost')
+  await symlink('../a project/roost', link)
+  assert.equal((await roost([], { script: link, cwd: '/' })).stdout, 'main: \n')
+  assert.equal((await roost(['a b', 'c'], { cwd: home, script: './roost' })).stdout, 'main: a b|c\n')
+})
+
+test('dependencies are installed once, and again when their list changed', async (t) => {
+  const { home, roost, installs } = await checkout(t)
+  for (const _ of [1, 2, 3]) await roost([])
+  assert.equal(await installs(), 1)
+  await writeFile(join(home, 'package-lock.json'), '{"changed":true}')
+  for (const _ of [1, 2]) await roost([])
+  assert.equal(await installs(), 2)
+})
+
+test('an install by npm itself counts, a list that is only touched too', async (t) => {
+  const { home, roost, installs } = await checkout(t)
+  await roost([])
+  await rm(join(home, 'node_modules/.roost-stamp'))
+  await roost([])
+  const later = new Date(Date.now() + 60_000)
+  await utimes(join(home, 'package-lock.json'), later, later)
+  await roost([])
+  assert.equal(await installs(), 1)
+})
+
+test('three at once install once', async (t) => {
+  const { roost, installs } = await checkout(t)
+  const runs = await Promise.all([1, 2, 3].map(() => roost([])))
+  for (const { stdout } of runs) assert.equal(stdout, 'main: \n')
+  assert.equal(await installs(), 1)
+})
+
+test('without npm, and without the right to install it, it says what to do', async (t) => {
+  const { home, bin, roost } = await checkout(t)
+  await rm(join(bin, 'npm'))
+  // As on a machine that is no Debian: no apt-get.
+  const error = await roost([]).then(
+    () => assert.fail('it must fail'),
+    (failure: { code: number; stderr: string }) => failure,
+  )
+  assert.equal(error.code, 1)
+  assert.match(error.stderr, /npm is missing/)
+  await assert.rejects(readFile(join(home, 'node_modules/.roost-stamp')))
+})
+
+test('its shell is plain POSIX', () => {
+  execFileSync('sh', ['-n', join(root, 'roost')])
+  execFileSync('sh', ['-n', join(root, 'images/agent/entry.sh')])
+})
+
+/** A project with the real script, a small main program, and an npm that installs this Node and counts. */
+async function checkout(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-script-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const home = join(folder, 'a project')
+  const bin = join(folder, 'tools')
+  await mkdir(join(home, 'cli/src'), { recursive: true })
+  await mkdir(bin)
+  await copyFile(join(root, 'roost'), join(home, 'roost'))
+  await writeFile(join(home, 'package.json'), '{"type":"module"}')
+  await writeFile(join(home, 'package-lock.json'), '{}')
+  await writeFile(join(home, 'cli/src/main.ts'), `console.log('main: ' + process.argv.slice(2).join('|'))`)
+  const package_ = `node-linux-${process.arch}`
+  const npm = `#!/bin/sh
+[ "$1" = ci ] || exit 0
+echo x >> '${folder}/installs'
+mkdir -p node_modules/${package_}/bin
+ln -sf '${process.execPath}' node_modules/${package_}/bin/node
+echo '{}' > node_modules/.package-lock.json
+`
+  await writeFile(join(bin, 'npm'), npm)
+  await chmod(join(bin, 'npm'), 0o755)
+  // Only the tools that the script may rely on; neither node nor apt-get among them.
+  const tools = ['sh', 'uname', 'dirname', 'readlink', 'cat', 'cksum', 'id', 'mkdir', 'ln', 'flock', 'tail']
+  for (const tool of tools) {
+    await symlink(
+      execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(),
+      join(bin, tool),
+    )
+  }
+  return {
+    home,
+    bin,
+    roost: (args: string[], { script = join(home, 'roost'), cwd = folder } = {}) =>
+      promisify(execFile)(script, args, { cwd, env: { PATH: bin } }),
+    installs: async () => (await readFile(join(folder, 'installs'), 'utf8')).trim().split('\n').length,
+  }
+}

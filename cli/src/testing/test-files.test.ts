@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { findTestFiles } from './test-files.ts'
+
+const files = [
+  'server/src/a.test.ts',
+  'server/src/kit/b.test.ts',
+  'cli/src/test.ts',
+  'node_modules/x/c.test.ts',
+]
+
+test('all test files, sorted, without those of dependencies', async (t) => {
+  assert.deepEqual(findTestFiles(await repository(t), [], '/'), files.slice(0, 2))
+})
+
+test('a file, a folder seen from here or from the repository, or a part of a path', async (t) => {
+  const root = await repository(t)
+  const found = (filter: string, cwd = '/') => findTestFiles(root, [filter], cwd)
+  assert.deepEqual(found('server/src/kit'), ['server/src/kit/b.test.ts'])
+  assert.deepEqual(found('kit', join(root, 'server/src')), ['server/src/kit/b.test.ts'])
+  assert.deepEqual(found('./a.test.ts', join(root, 'server/src')), ['server/src/a.test.ts'])
+  assert.deepEqual(found('b.test'), ['server/src/kit/b.test.ts'])
+  assert.deepEqual(found('nothing'), [])
+})
+
+async function repository(t: TestContext): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'roost-files-'))
+  t.after(() => rm(root, { recursive: true, force: true }))
+  for (const path of files) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), '')
+  }
+  return root
+}
