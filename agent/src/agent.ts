@@ -41,7 +41,7 @@ export type AgentDeps = {
 export type Agent = { close(graceMs: number): Promise<void> }
 
 /** After the last run: its next turn may follow at once. */
-const restMs = 2000
+const restMs = 150
 
 /** Puts the parts together. The link is dialled before anything that takes time. */
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
@@ -53,6 +53,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   let settings: AgentSettings = settingsOf({ agent_name: config.agentName, model: config.runtimeModel })
   const version = readVersion(runtime, variables.PATH ?? '')
   let isInitialized = false
+  let cancelRest = () => {}
 
   const spool = openSpool(join(home, '.roost', 'spool'), clock)
   const lost = spool.all().filter((run) => run.state() !== 'finished')
@@ -90,7 +91,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     log,
     settings: () => settings,
     kick: delivery.kick,
-    onIdle: () => clock.after(restMs, () => runs.active() === 0 && rest()),
+    onIdle,
     start: (run, opened, after) =>
       startExecution(run, opened, after, {
         runtime,
@@ -139,6 +140,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     runs.claim()
   }
 
+  function onIdle() {
+    cancelRest()
+    cancelRest = clock.after(restMs, () => runs.active() === 0 && rest())
+  }
+
   async function environment(over: Record<string, string | null>) {
     const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
     const workspace = parseDotenv(text)
@@ -155,7 +161,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     await initializeWorkspace({ home, template: config.template, clock, log })
     isInitialized = true
     runs.ready()
-    clock.after(restMs, () => runs.active() === 0 && rest())
+    onIdle()
     const env = await environment({})
     void runSetup({ home, env, identities, log }).catch((fault: unknown) =>
       log.warn('setup.sh failed', { reason: faultText(fault) }),
