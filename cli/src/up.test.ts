@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { freePort } from './machine/free-port.ts'
+
+const main = join(import.meta.dirname, 'main.ts')
+const isEngineThere = process.env.ROOST_TEST_CONTAINERS_URL !== undefined
+let dataDir = ''
+let env: NodeJS.ProcessEnv = {}
+let port = 0
+
+before(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'roost-up-'))
+  port = await freePort()
+  env = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    ROOST_CONTAINERS_URL: process.env.ROOST_TEST_CONTAINERS_URL,
+    ROOST_DATA_DIR: dataDir,
+    ROOST_PORT: String(port),
+    ROOST_INTERNAL_PORT: String(await freePort()),
+    ROOST_SSH_PORT_RANGE: '22300-22320',
+  }
+})
+after(() => rm(dataDir, { recursive: true, force: true }))
+
+test('78 for a wrong configuration, with its name, and nothing is started', async () => {
+  const up = start({ ...env, ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'loud' })
+  assert.equal(await up.ended, 78)
+  assert.match(up.said(), /ROOST_LOG_LEVEL/)
+})
+
+test('1 for a port that somebody else holds, named, without trying for ever', async (t) => {
+  const holder = createServer().listen(port, '127.0.0.1')
+  await once(holder, 'listening')
+  t.after(() => holder.close())
+  const up = start({ ...env, ROOST_CONTAINERS_URL: 'fake:' })
+  assert.equal(await up.ended, 1)
+  assert.match(up.said(), new RegExp(`${port}`))
+})
+
+describe('on a machine with an engine', {
+  skip: isEngineThere ? false : 'ROOST_TEST_CONTAINERS_URL is not set',
+}, () => {
+  let up: ReturnType<typeof start>
+  let lines: string[] = []
+  before(async () => {
+    up = start(env, '--demo')
+    await up.until(/Ctrl-C stops/)
+    lines = up
+      .said()
+      .split('\n')
+      .filter((line) => /^(curl|TOKEN=)/.test(line))
+  })
+  after(async () => {
+    await up.stop()
+  })
+
+  test('its five lines set the password, make an agent and stream its answer', async () => {
+    assert.equal(lines.length, 5)
+    const { stdout } = await promisify(execFile)('bash', ['-c', lines.join('\n')], { timeout: 120_000 })
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.equal(answers[0].setup_completed, false)
+    assert.equal(answers[1].success, true)
+    assert.equal(answers[2].name, 'first')
+    assert.equal(answers[3].type, 'system')
+    assert.deepEqual([answers.at(-1).type, answers.at(-1).status], ['done', 'success'])
+  })
+
+  test('a second one says where the first runs, and ends well', async () => {
+    const second = start(env)
+    assert.equal(await second.ended, 0)
+    assert.match(second.said(), new RegExp(`already running at .*:${port}`))
+  })
+
+  test('the doctor finds it healthy', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor'], { env })
+    assert.match(stdout, /ok +platform +healthy/)
+    assert.match(stdout, /ok +scheduler +runs/)
+    assert.match(stdout, /held by the running Roost/)
+  })
+
+  test('a stop is orderly and leaves the agent, the next start finds it and shows no set-up', async () => {
+    up.process.kill('SIGINT')
+    assert.equal(await up.ended, 0)
+    assert.match(up.said(), /Agents keep running/)
+    up = start(env, '--demo')
+    await up.until(/Ctrl-C stops/)
+    assert.doesNotMatch(up.said(), /admin-password/)
+    const password = /"password":"([^"]+)"/.exec(lines[1] ?? '')?.[1] ?? ''
+    const signIn = await fetch(`http://127.0.0.1:${port}/api/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'admin', password }),
+    })
+    const { access_token: token } = (await signIn.json()) as { access_token: string }
+    const headers = { authorization: `Bearer ${token}` }
+    const agents = await fetch(`http://127.0.0.1:${port}/api/agents`, { headers })
+    const [agent] = (await agents.json()) as { name: string; status: string }[]
+    assert.deepEqual([agent?.name, agent?.status], ['first', 'running'])
+    const gone = await fetch(`http://127.0.0.1:${port}/api/agents/first`, { method: 'DELETE', headers })
+    assert.equal(gone.status, 200)
+  })
+
+  test('killed, it takes its processes with it and the next start works', async () => {
+    const children = (await promisify(execFile)('pgrep', ['-P', String(up.process.pid)])).stdout
+      .trim()
+      .split('\n')
+    assert.ok(children.length >= 3)
+    up.process.kill('SIGKILL')
+    await up.ended
+    up = start(env, '--demo')
+    await up.until(/Ctrl-C stops/)
+    for (const pid of children) assert.throws(() => process.kill(Number(pid), 0))
+  })
+})
+
+function start(variables: NodeJS.ProcessEnv, ...more: string[]) {
+  const child: ChildProcess = spawn(process.execPath, [main, 'up', '--yes', ...more], {
+    env: variables,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const listeners = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+      for (const listener of listeners) listener()
+    })
+  }
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  return {
+    process: child,
+    ended,
+    said: () => text,
+    /** Resolves at the words; fails when it ends without them. */
+    until: (words: RegExp) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => {
+          if (words.test(text)) resolve()
+        }
+        listeners.add(look)
+        look()
+        ended.then((code) => reject(new Error(`it ended with ${code}:\n${text}`)))
+      }),
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
