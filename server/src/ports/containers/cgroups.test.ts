@@ -74,3 +74,13 @@ test('the CPU rate is percent of one CPU, from the second look on, and starts ov
   assert.equal(rate.percent('a', 1e9, 2000), null)
   assert.equal(rate.percent('a', 1.5e9, 3000), 50)
 })
+
+test('with the time of the start the first look has the mean since then', () => {
+  const rate = createCpuRate()
+  rate.startedAt('a', 1000)
+  assert.equal(rate.percent('a', 1e9, 3000), 50)
+  rate.startedAt('a', 1000)
+  assert.equal(rate.percent('a', 2e9, 4000), 100)
+  rate.startedAt('a', 5000)
+  assert.equal(rate.percent('a', 0.1e9, 6000), 10)
+})

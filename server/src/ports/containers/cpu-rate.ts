@@ -2,6 +2,8 @@
 export type CpuRate = {
   /** Null at the first look, and after a restart that set the counter back. */
   percent(id: string, cpuNanoseconds: number, atMs: number): number | null
+  /** When it is known, the first look has a figure too: the mean since then. */
+  startedAt(id: string, atMs: number): void
   forget(id: string): void
 }
 
@@ -18,6 +20,10 @@ export function createCpuRate(): CpuRate {
           : null
       previous.set(id, { cpuNanoseconds, atMs, percent })
       return percent
+    },
+    startedAt(id, atMs) {
+      const last = previous.get(id)
+      if (!last || last.atMs < atMs) previous.set(id, { cpuNanoseconds: 0, atMs, percent: null })
     },
     forget: (id) => {
       previous.delete(id)

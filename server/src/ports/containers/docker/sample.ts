@@ -39,6 +39,9 @@ export function createSampler(source: SamplerSource): Sampler {
         rate.forget(id)
         return null
       }
+      // Nothing was used when it started: the first figure is the mean since then, not unknown.
+      const upMs = Date.now() - Date.parse(info.State.StartedAt)
+      if (upMs > 0) rate.startedAt(id, performance.now() - upMs)
       const place = await findPlace(info)
       if (place) {
         places.set(id, place)
