@@ -3,8 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Run } from '@roost/contracts/link/messages'
+import { systemClock } from './kit/clock.ts'
 import { markedProcesses } from './processes/tree.ts'
 import { seenRun } from './runtimes/suite.ts'
+import { openSpool } from './spool/spool.ts'
 import { startTestAgent, type TestAgent } from './test/agent.ts'
 import { aRun, attachmentBytes } from './test/platform.ts'
 
@@ -108,6 +110,21 @@ test('a run that the platform drops at the hello is stopped and forgotten', asyn
   t.platform.breakLink()
   const hello = await t.platform.until(() => t.platform.hellos[2], 'the third hello')
   assert.deepEqual(hello.held, [])
+})
+
+test('a run of an earlier life that was never spawned is forgotten, for the platform to hand it out again', async () => {
+  await using first = await startTestAgent()
+  const spool = openSpool(join(first.place.home, '.roost', 'spool'), systemClock)
+  const [waiting, spawned] = [aRun(), aRun()]
+  for (const run of [waiting, spawned])
+    spool.open({ executionId: run.execution_id, claimToken: 1, kind: 'task' })
+  spool.get(spawned.execution_id)?.markSpawned()
+  await using t = await startTestAgent({ place: first.place })
+  const hello = await t.platform.until(() => t.platform.hellos[0], 'the hello')
+  assert.deepEqual(
+    hello.held.map(({ execution_id, state }) => [execution_id, state]),
+    [[spawned.execution_id, 'finished']],
+  )
 })
 
 test('no more runs are claimed than there are slots', async () => {

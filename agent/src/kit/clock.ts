@@ -1,7 +1,9 @@
 /** Time and chance as they are handed in, so that a test moves them instead of waiting. */
 export type Clock = {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; jumps when the machine's clock is set. */
   now(): number
+  /** Milliseconds that have passed; for limits, which a clock that is set must not end. */
+  elapsed(): number
   /** Calls `act` once after `ms`; the returned function takes it back. */
   after(ms: number, act: () => void): () => void
   /** A number from 0 (included) to 1 (excluded). */
@@ -11,6 +13,7 @@ export type Clock = {
 /** The real thing. Timers keep the process alive only where something else does, such as a socket. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(ms, act) {
     const timer = setTimeout(act, ms)
     return () => clearTimeout(timer)

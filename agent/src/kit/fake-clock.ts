@@ -8,6 +8,7 @@ export function createFakeClock(random: () => number = () => 0.5): FakeClock {
   const timers = new Set<{ at: number; act: () => void }>()
   return {
     now: () => now,
+    elapsed: () => now,
     random,
     after(ms, act) {
       const timer = { at: now + ms, act }

@@ -49,7 +49,7 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
     onClose(code, reason) {
       farewell ??= { code, reason }
       write(encodeFrame(opcodes.close, closePayload(code === 1005 ? 1000 : code)))
-      socket?.end()
+      end(code, reason)
     },
     onFault: (code, reason) => close(code, reason),
   })

@@ -46,8 +46,8 @@ export function startExecution(
 ): Execution {
   const { clock } = deps
   const about = { execution_id: run.execution_id, claim_token: run.claim_token }
-  const startedAt = clock.now()
-  const elapsed = () => clock.now() - startedAt
+  const startedAt = clock.elapsed()
+  const elapsed = () => clock.elapsed() - startedAt
   const stallSeconds = deps.settings().stall_seconds
   const cancelled = Promise.withResolvers<Cancel>()
   const finished = Promise.withResolvers<void>()

@@ -3,7 +3,7 @@ import type { AgentSettings, Run } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities, Person } from '../processes/identity.ts'
-import type { Runtime, Setup, TurnInput } from '../runtimes/port.ts'
+import type { ReadOnlyRules, Runtime, Setup, TurnInput } from '../runtimes/port.ts'
 import { placeAttachments, type ReadAttachment } from '../workspace/attachments.ts'
 import type { Permissions } from '../workspace/permissions.ts'
 import type { LivePool, OwnedProcess } from './live.ts'
@@ -41,14 +41,29 @@ export async function prepareTurn(
   read: ReadAttachment,
   warn: (message: string) => void,
 ): Promise<PreparedTurn> {
-  const { home } = deps.places
-  const settings = deps.settings()
-  const { enabled, blocked_patterns, allowed_patterns } = settings.read_only
+  const { enabled, blocked_patterns, allowed_patterns } = deps.settings().read_only
   const readOnly = enabled ? { blocked: blocked_patterns, allowed: allowed_patterns } : null
   const person: Person = readOnly && (await deps.identities.canSwitch()) ? 'reader' : 'developer'
   if (readOnly && person === 'reader') await deps.permissions.openForReader(readOnly)
   else if (readOnly) warn(hookOnly)
   const scratch = await makeScratch(deps.places.scratch, person, deps.owner)
+  try {
+    return await fill({ run, person, readOnly, scratch }, deps, read, warn)
+  } catch (fault) {
+    await scratch.remove()
+    throw fault
+  }
+}
+
+type Begun = Pick<PreparedTurn, 'run' | 'person' | 'scratch'> & { readOnly: ReadOnlyRules | null }
+
+async function fill(
+  { run, person, readOnly, scratch }: Begun,
+  deps: PrepareDeps,
+  read: ReadAttachment,
+  warn: (message: string) => void,
+): Promise<PreparedTurn> {
+  const { home } = deps.places
   const places = {
     uploads: join(home, 'uploads'),
     parts: join(home, '.roost', 'parts'),
@@ -58,7 +73,7 @@ export async function prepareTurn(
   const setup: Setup = {
     kind: run.kind,
     systemPrompt: run.system_prompt,
-    model: run.model ?? settings.model,
+    model: run.model ?? deps.settings().model,
     allowedTools: run.allowed_tools,
     maxTurns: run.max_turns,
     resumeSessionId: run.resume_session_id,
@@ -110,7 +125,7 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
     person,
     marker: run.execution_id,
     dialogue: runtime.converse(setup, clock.now),
-    now: clock.now,
+    now: clock.elapsed,
   }
   const process = await startRuntimeProcess(options, identities)
   return {

@@ -55,7 +55,7 @@ function watch({ process, timeoutMs, stallMs, clock }: TurnOptions) {
   const reached = new Promise<Limit>((resolve) => {
     cancelTimeout = clock.after(timeoutMs, () => resolve({ how: 'timeout' }))
     const look = () => {
-      const left = process.lastOutputAt() + stallMs - clock.now()
+      const left = process.lastOutputAt() + stallMs - clock.elapsed()
       if (left <= 0) resolve({ how: 'stalled' })
       else cancelStall = clock.after(left, look)
     }

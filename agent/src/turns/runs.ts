@@ -44,6 +44,8 @@ const retryMs = 2000
 export function createRuns(deps: RunsDeps): Runs {
   const { link, spool, log } = deps
   const executions = new Map<string, Execution>()
+  /** Given up, and their processes not gone yet. */
+  const ending = new Set<Execution>()
   let isReady = false
   let isClosing = false
   let isClaiming = false
@@ -51,10 +53,14 @@ export function createRuns(deps: RunsDeps): Runs {
 
   reportLost()
 
-  /** Runs of an earlier life: their runtimes died with it. */
+  /**
+   * Runs of an earlier life: their runtimes died with it. One that was never spawned is only forgotten, and
+   * the platform, which does not hear of it in the hello, hands it out again.
+   */
   function reportLost() {
     for (const run of spool.all()) {
-      if (run.state() === 'finished') continue
+      if (run.state() === 'accepted') run.remove()
+      if (run.state() !== 'spawned') continue
       run.append([{ type: 'error', error: 'agent_lost', message: lostMessage, retryable: true }])
       run.finish(lostResult(run))
     }
@@ -110,14 +116,19 @@ export function createRuns(deps: RunsDeps): Runs {
   /** Turns of one conversation follow each other. */
   function predecessor(run: Run): Promise<void> | null {
     if (run.session_id === null) return null
-    const others = [...executions.values()].filter((other) => other.run.session_id === run.session_id)
+    const others = [...executions.values(), ...ending].filter(
+      (other) => other.run.session_id === run.session_id,
+    )
     return others.length === 0 ? null : Promise.all(others.map(({ done }) => done)).then(() => {})
   }
 
   function abandon(executionId: string) {
     const execution = executions.get(executionId)
+    if (!execution) return
     executions.delete(executionId)
-    execution?.abandon(0)
+    ending.add(execution)
+    execution.abandon(0)
+    void execution.done.then(() => ending.delete(execution))
   }
 
   return {
@@ -159,7 +170,7 @@ export function createRuns(deps: RunsDeps): Runs {
     active: () => executions.size,
     async close(graceMs) {
       isClosing = true
-      const running = [...executions.values()]
+      const running = [...executions.values(), ...ending]
       for (const execution of running) execution.abandon(graceMs)
       await Promise.all(running.map(({ done }) => done))
     },

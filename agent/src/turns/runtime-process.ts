@@ -39,6 +39,7 @@ export type ProcessOptions = {
   person: Person
   marker: string
   dialogue: Dialogue
+  /** Milliseconds that have passed. */
   now(): number
 }
 
