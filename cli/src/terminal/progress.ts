@@ -46,7 +46,7 @@ function onTerminal(output: Output, now: Now): Progress {
       status = () => {
         const spent = now() - startedAt
         const frame = frames[Math.floor(spent / 100) % frames.length]
-        return `${frame} ${title}${detail ? `: ${detail}` : ''} (${duration(spent)})`
+        return `${frame} ${title} (${duration(spent)})${detail ? `: ${detail}` : ''}`
       }
       draw()
       const timer = setInterval(draw, 100)
