@@ -33,6 +33,6 @@ export function createLeases(deps: { db: Db; clock: Pick<Clock, 'now'> }): Lease
     },
     renew: ({ name, token }, ttlSeconds) => store.renew({ name, token, ...until(ttlSeconds) }),
     renewAll: (holder, ttlSeconds) => store.renewAll({ holder, ...until(ttlSeconds) }),
-    release: ({ name, token }) => store.release({ name, token, now: timestamp(deps.clock.now()) }),
+    release: ({ name, token }) => store.release({ name, token }),
   }
 }

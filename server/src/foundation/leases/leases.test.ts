@@ -29,6 +29,17 @@ forEachDialect((_dialect, open) => {
     assert.ok(got(winner).token > first.token)
   })
 
+  test('what was given back is free, also for a clock that was set back', async () => {
+    await using db = await open()
+    const clock = createTestClock()
+    const leases = createLeases({ db, clock })
+    const lease = await leases.take('sweep', 'a', 15)
+    assert.ok(lease)
+    await leases.release(lease)
+    clock.set(new Date(clock.now().getTime() - 3_600_000))
+    assert.ok(await leases.take('sweep', 'b', 15))
+  })
+
   test('who was overtaken cannot renew or release what is not its own any more', async () => {
     await using db = await open()
     const clock = createTestClock()

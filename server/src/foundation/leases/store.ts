@@ -2,6 +2,9 @@ import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { LeaseTables } from './tables.ts'
 
+/** Given back is given back, also after the clock was set back. */
+const longPast = '1970-01-01T00:00:00.000Z'
+
 export function leaseStore(on: Executor) {
   const db = on.withTables<LeaseTables>()
   return {
@@ -58,10 +61,10 @@ export function leaseStore(on: Executor) {
     },
 
     /** The row stays, so that the token never starts again. */
-    async release(lease: { name: string; token: number; now: string }): Promise<void> {
+    async release(lease: { name: string; token: number }): Promise<void> {
       await db
         .updateTable('leases')
-        .set({ expires_at: lease.now })
+        .set({ expires_at: longPast })
         .where('name', '=', lease.name)
         .where('token', '=', lease.token)
         .execute()
