@@ -4,7 +4,7 @@ import { shorten } from '../kit/text.ts'
 import type { Exit } from '../runtimes/port.ts'
 import type { Environment } from './environment.ts'
 import type { Identities, Person } from './identity.ts'
-import { countOutOfMemory } from './memory.ts'
+import { countOutOfMemory, preferForMemoryKiller } from './memory.ts'
 import { createProcessTree, markerName } from './tree.ts'
 
 /** A process with its whole tree of children, read line by line. */
@@ -57,6 +57,7 @@ export async function startChild(options: ChildOptions, identities: Identities):
   child.on('error', () => {})
   const pid = child.pid ?? 0
   const tree = createProcessTree(options.person, identities)
+  preferForMemoryKiller(pid)
   let stderr = ''
   let hasEnded = false
   let wasKilledByUs = false

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 
 /** How often the kernel's memory killer struck in this container; null where that cannot be read. */
 export function countOutOfMemory(): number | null {
@@ -7,6 +7,18 @@ export function countOutOfMemory(): number | null {
     if (found) return Number(found)
   }
   return null
+}
+
+/**
+ * When memory runs out the kernel takes this process, and what it starts, before the program that has to
+ * report it. Another user's process stays as it is.
+ */
+export function preferForMemoryKiller(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '500')
+  } catch {
+    // It belongs to another user, or is gone.
+  }
 }
 
 /** Memory of the container as its limit counts it, in MB; of this program where no limit can be read. */
