@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Run } from '@roost/contracts/link/messages'
@@ -8,6 +8,7 @@ import { markedProcesses } from './processes/tree.ts'
 import { seenRun } from './runtimes/suite.ts'
 import { openSpool } from './spool/spool.ts'
 import { startTestAgent, type TestAgent } from './test/agent.ts'
+import { makeTestHome } from './test/home.ts'
 import { aRun, attachmentBytes } from './test/platform.ts'
 
 async function finish(t: TestAgent, overrides: Partial<Run>) {
@@ -253,6 +254,28 @@ test('the template is there before the first turn, and is copied only once', asy
   }
   await using t = await startTestAgent({ place, config: { template } })
   assert.match((await finish(t, read)).response ?? '', /changed since/)
+})
+
+test('a file that is saved at once waits for the template, and stays', async () => {
+  using place = makeTestHome()
+  const template = join(place.root, 'template')
+  mkdirSync(template)
+  for (let index = 0; index < 200; index += 1)
+    writeFileSync(join(template, `${index}.txt`), 'of the template')
+  await using t = await startTestAgent({ place })
+  await t.platform.until(() => t.platform.hellos.length > 0, 'the link')
+  const path = `${place.home}/199.txt`
+  const data_base64 = Buffer.from('of a person').toString('base64')
+  await t.platform.call('fs.write', {
+    path,
+    upload_id: 'u',
+    offset: 0,
+    data_base64,
+    last: true,
+    on_conflict: 'replace',
+  })
+  assert.equal(readFileSync(path, 'utf8'), 'of a person')
+  assert.equal(existsSync(join(place.home, '.roost-initialized')), true)
 })
 
 test('setup.sh runs at each start', async () => {

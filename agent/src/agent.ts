@@ -53,6 +53,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   let settings: AgentSettings = settingsOf({ agent_name: config.agentName, model: config.runtimeModel })
   const version = readVersion(runtime, variables.PATH ?? '')
   let isInitialized = false
+  const initialized = Promise.withResolvers<void>()
   let cancelRest = () => {}
 
   const spool = openSpool(join(home, '.roost', 'spool'), clock)
@@ -80,7 +81,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       if (isObject(answer.settings)) applySettings(settingsOf(answer.settings))
       runs.resume(answer.acked ?? {}, answer.drop ?? [])
     },
-    onCall: (t, message) => onCall(t, message),
+    async onCall(t, message) {
+      // What somebody saves now must not be taken for a leftover, nor be overwritten by the template.
+      if (t.startsWith('fs.')) await initialized.promise
+      return await onCall(t, message)
+    },
     onSignal: (t) => t === 'wake' && runs.claim(),
   })
   const delivery = createDelivery({ link, clock, log, onStale: (run) => runs.forget(run.executionId) })
@@ -160,6 +165,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     ).catch((fault: unknown) => log.warn('leftovers not cleared', { reason: faultText(fault) }))
     await initializeWorkspace({ home, template: config.template, clock, log })
     isInitialized = true
+    initialized.resolve()
     runs.ready()
     onIdle()
     const env = await environment({})
