@@ -40,7 +40,8 @@ export type CreateDeps = {
   templates: Pick<Templates, 'resolve'>
   lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'leftovers'>
   hooks: RegistryHooks
-  sshPorts: PortRange
+  /** Null: this engine publishes no SSH. */
+  sshPorts: PortRange | null
   /** Agents that a creator may own; 0 means unlimited. */
   agentQuota(): Promise<number>
   /** Of agents whose creator named none. */
@@ -136,8 +137,9 @@ export function createCreate(deps: CreateDeps) {
     return agent
   }
 
-  /** 0 when the range is used up: the agent then has no SSH. */
+  /** 0 when the range is used up, or the engine publishes none: the agent then has no SSH. */
   async function claimPort(tx: Tx, agentId: string, refused: ReadonlySet<number>): Promise<number> {
+    if (!sshPorts) return 0
     const store = agentStore(tx)
     for (;;) {
       const port = lowestFreePort(new Set([...(await store.takenPorts()), ...refused]), sshPorts)
