@@ -155,7 +155,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     templates,
     lifecycle,
     hooks,
-    sshPorts: containers.publishesSsh ? options.sshPorts : null,
+    sshPorts: deps.containers.publishesSsh ? options.sshPorts : null,
   })
   const settings = createSettings({ ...deps, ...platform, ...needs, ...options, directory })
   const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
