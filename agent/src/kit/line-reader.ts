@@ -73,14 +73,18 @@ function textOf(parts: Buffer[]): string {
 
 type Shortener = { push(chunk: Buffer): void; parts(): Buffer[] }
 
-/** Passes JSON through and leaves out what exceeds the limit inside a string; never splits an escape. */
+/**
+ * Passes JSON through and leaves out what exceeds the limit inside a string; never splits an escape. It goes
+ * from one quote or backslash to the next, which the runtime finds much faster than a loop over bytes would.
+ */
 function createShortener({ maxBytes, maxStringBytes }: LineLimits): Shortener {
   const kept: Buffer[] = []
   let total = 0
   let inString = false
-  let isDropping = false
   let stringBytes = 0
-  /** Bytes of the escape sequence that still follow: 1 behind a backslash, 4 behind `\u`. */
+  /** Something of this string was left out, and so is the rest. */
+  let isCut = false
+  /** Bytes of an escape sequence that are still to come, and whether the next one says how many. */
   let escapeLeft = 0
   let isEscapeStart = false
 
@@ -91,42 +95,81 @@ function createShortener({ maxBytes, maxStringBytes }: LineLimits): Shortener {
     kept.push(Buffer.from(piece))
   }
 
+  /** Bytes of a string: the part of it that is still within the limit, ending with a whole character. */
+  function putText(chunk: Buffer, start: number, end: number) {
+    if (isCut) return
+    let last = Math.min(end, start + Math.max(0, maxStringBytes - stringBytes))
+    while (last < end && ((chunk[last] ?? 0) & 0xc0) === 0x80) last += 1
+    put(chunk.subarray(start, last))
+    stringBytes += last - start
+    isCut = last < end
+  }
+
+  /** The rest of an escape sequence, which may lie in the next chunk; kept if its beginning was. */
+  function passEscape(chunk: Buffer, start: number): number {
+    let index = start
+    for (; index < chunk.length && (isEscapeStart || escapeLeft > 0); index += 1) {
+      if (isEscapeStart) {
+        isEscapeStart = false
+        escapeLeft = chunk[index] === letterU ? 4 : 0
+      } else escapeLeft -= 1
+    }
+    if (!isCut) put(chunk.subarray(start, index))
+    stringBytes += index - start
+    return index
+  }
+
   return {
     push(chunk) {
-      let start = 0
-      for (let index = 0; index < chunk.length; index += 1) {
-        const byte = chunk[index] ?? 0
+      const quotes = createFinder(chunk, quote)
+      const backslashes = createFinder(chunk, backslash)
+      let index = 0
+      while (index < chunk.length) {
+        if (isEscapeStart || escapeLeft > 0) {
+          index = passEscape(chunk, index)
+          continue
+        }
+        const nextQuote = quotes.from(index)
         if (!inString) {
-          if (byte === quote) {
-            inString = true
-            stringBytes = 0
-          }
+          put(chunk.subarray(index, nextQuote + 1))
+          index = nextQuote + 1
+          inString = nextQuote < chunk.length
+          stringBytes = 0
+          isCut = false
           continue
         }
-        const isBoundary = escapeLeft === 0
-        if (isBoundary && byte === quote) {
-          if (isDropping) start = index
+        const next = Math.min(nextQuote, backslashes.from(index))
+        putText(chunk, index, next)
+        index = next
+        if (next === chunk.length) break
+        if (chunk[next] === quote) {
+          put(chunk.subarray(next, next + 1))
           inString = false
-          isDropping = false
-          continue
+        } else {
+          isCut ||= stringBytes >= maxStringBytes
+          isEscapeStart = true
+          if (!isCut) put(chunk.subarray(next, next + 1))
+          stringBytes += 1
         }
-        if (isBoundary && !isDropping && stringBytes >= maxStringBytes && (byte & 0xc0) !== 0x80) {
-          put(chunk.subarray(start, index))
-          isDropping = true
-        }
-        stringBytes += 1
-        if (isBoundary) {
-          if (byte === backslash) {
-            escapeLeft = 1
-            isEscapeStart = true
-          }
-        } else if (isEscapeStart) {
-          isEscapeStart = false
-          escapeLeft = byte === 0x75 ? 4 : 0
-        } else escapeLeft -= 1
+        index = next + 1
       }
-      if (!isDropping) put(chunk.subarray(start))
     },
     parts: () => kept,
+  }
+}
+
+const letterU = 0x75
+
+/** Where `byte` comes next, or the chunk's end; looked for once for each place where it is. */
+function createFinder(chunk: Buffer, byte: number): { from(index: number): number } {
+  let found = -1
+  return {
+    from(index) {
+      if (found < index) {
+        found = chunk.indexOf(byte, index)
+        if (found === -1) found = chunk.length
+      }
+      return found
+    },
   }
 }

@@ -13,10 +13,19 @@ export function encodeFrame(opcode: number, payload: Buffer): Buffer {
   const start = 6 + extra
   const mask = randomBytes(4)
   mask.copy(frame, start - 4)
-  for (let index = 0; index < payload.length; index += 1) {
-    frame[start + index] = (payload[index] ?? 0) ^ (mask[index & 3] ?? 0)
-  }
+  masked(payload, mask).copy(frame, start)
   return frame
+}
+
+/** Four bytes at a time: a loop over single ones would hold up everything else for a large message. */
+function masked(payload: Buffer, mask: Buffer): Buffer {
+  const words = new Int32Array(Math.ceil(payload.length / 4))
+  const bytes = Buffer.from(words.buffer, 0, payload.length)
+  payload.copy(bytes)
+  // Read as this machine reads the words themselves.
+  const word = new Int32Array(Uint8Array.from(mask).buffer)[0] ?? 0
+  for (let index = 0; index < words.length; index += 1) words[index] = (words[index] ?? 0) ^ word
+  return bytes
 }
 
 export type FrameHandlers = {
