@@ -1,4 +1,5 @@
 import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openApt } from '../machine/apt.ts'
 import { planEngine } from '../machine/engine.ts'
@@ -55,9 +56,7 @@ export async function prepareTestMachine(progress: Progress, signal: AbortSignal
     await attempt('the CLIs of the runtimes', async () => {
       env.ROOST_TEST_CLIS = await installClis(progress, signal)
     })
-    // In memory where there is some: short-lived servers need no disk.
-    const parent = (await isFile('/dev/shm')) ? '/dev/shm' : '/tmp'
-    const folder = await mkdtemp(join(parent, 'roost-test-'))
+    const folder = await mkdtemp(join(tmpdir(), 'roost-test-'))
     services.push({ url: '', stop: () => rm(folder, { recursive: true, force: true }) })
     await run('chmod', ['755', folder])
     const postgres = await findPostgres()
