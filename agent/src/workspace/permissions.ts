@@ -71,7 +71,8 @@ async function share(path: string, owner: number): Promise<void> {
   if (!found || found.isSymbolicLink()) return
   if (found.uid === owner) await openToGroup(path, owner, found)
   if (!found.isDirectory()) return
-  for (const name of await readdir(path)) await share(join(path, name), owner)
+  // A folder that the reader has just made, and still keeps to itself, needs no opening for the reader.
+  for (const name of await readdir(path).catch(() => [])) await share(join(path, name), owner)
 }
 
 async function openToGroup(
