@@ -3,7 +3,7 @@
  * only by its API.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -42,14 +42,21 @@ export type Loose = any
 export type StreamObject = Loose
 
 export async function startPlatform(
-  options: { env?: Record<string, string>; password?: boolean } = {},
+  options: {
+    env?: Record<string, string>
+    password?: boolean
+    /** Whom the platform runs as; only root can choose. */
+    user?: { uid: number; gid: number }
+  } = {},
 ): Promise<Platform> {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-acceptance-'))
+  if (options.user) await chown(dataDir, options.user.uid, options.user.gid)
   const model = await startModelServer({})
   const [port = 0, internalPort = 0] = await freePorts(2)
   const env = {
     PATH: process.env.PATH ?? '',
-    HOME: process.env.HOME ?? '',
+    // Root's own is closed to others.
+    HOME: options.user ? dataDir : (process.env.HOME ?? ''),
     ROOST_DATA_DIR: dataDir,
     ROOST_PORT: String(port),
     ROOST_INTERNAL_PORT: String(internalPort),
@@ -75,6 +82,7 @@ export async function startPlatform(
       // As `roost up` starts it.
       execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      ...options.user,
     })
     child = started
     started.stdout?.on('data', (chunk) => (output += chunk))
@@ -152,7 +160,12 @@ export async function startPlatform(
       }
     },
   }
-  await startApi()
+  await startApi().catch(async (error: unknown) => {
+    // Left open, the model server would keep the test's process for ever.
+    await model.close()
+    await rm(dataDir, { recursive: true, force: true })
+    throw error
+  })
   if (options.password !== false) {
     await platform.request('POST', '/api/setup/admin-password', { password: adminPassword })
     platform.token = await signIn(platform)

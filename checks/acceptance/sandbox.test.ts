@@ -1,0 +1,271 @@
+/** Agents on a machine without a container engine: the same platform, its agents in sandboxes. */
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import {
+  answerText,
+  canaries,
+  collect,
+  eventually,
+  type Loose,
+  type Platform,
+  signIn,
+  startPlatform,
+} from './platform.ts'
+import { answerOf, beginTurn, createAgent, isOver, untilExecution } from './steps.ts'
+
+const isRoot = process.getuid?.() === 0
+/** Nobody of this machine in particular. */
+const ordinary = { uid: 61_234, gid: 61_234 }
+
+/** What a user's own package manager needs to reach its registry from here. */
+const forNpm = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value]) =>
+    value && /^(npm_config_|(https?|no)_proxy$|node_extra_ca_certs$)/i.test(name) ? [[name, value]] : [],
+  ),
+)
+
+/** Without their leading letter in brackets a search for them would find itself. */
+const canaryPattern = Object.values(canaries)
+  .map((key) => `[${key[0]}]${key.slice(1)}`)
+  .join('|')
+
+function startSandboxed(options: Parameters<typeof startPlatform>[0] = {}): Promise<Platform> {
+  return startPlatform({ ...options, env: { ...forNpm, ...options.env, ROOST_CONTAINERS_URL: 'sandbox:' } })
+}
+
+/** What a shell command of a turn printed, inside the sandbox. */
+async function inside(platform: Platform, agent: string, command: string): Promise<string> {
+  const message = `[[tool:Bash:${command}]] [[reply:done]]`
+  const objects = await collect(platform.stream(`/api/agents/${agent}/chat`, { message }))
+  assert.equal(answerText(objects), 'done', JSON.stringify(objects.at(-1)))
+  return objects
+    .filter((object) => object.type === 'user')
+    .flatMap((object) => object.message.content)
+    .map((block: Loose) =>
+      typeof block.content === 'string'
+        ? block.content
+        : block.content.map((part: Loose) => part.text).join(''),
+    )
+    .join('\n')
+}
+
+/** `open` or `closed`, per line, for each address tried from inside. */
+async function reaches(platform: Platform, agent: string, targets: string[]): Promise<string[]> {
+  const tries = targets.map(
+    (target) => `(exec 3<>/dev/tcp/${target}) 2>/dev/null && echo open || echo closed`,
+  )
+  return (await inside(platform, agent, tries.join('; '))).trim().split('\n')
+}
+
+async function sandboxFolder(platform: Platform): Promise<string> {
+  const [install = ''] = await readdir(join(platform.dataDir, 'sandbox'))
+  return join(platform.dataDir, 'sandbox', install)
+}
+
+/** Process ids whose command line names the folder: supervisors and what they started. */
+async function processesOf(folder: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))
+  return ids.filter((_, index) => lines[index]?.includes(folder))
+}
+
+async function assertNothingIsLeft(platform: Platform): Promise<void> {
+  const folder = await sandboxFolder(platform)
+  for (const kind of ['containers', 'volumes', 'names'])
+    assert.deepEqual(await readdir(join(folder, kind)), [], kind)
+  assert.deepEqual(await processesOf(folder), [])
+}
+
+describe('the platform in sandboxes', () => {
+  let platform: Platform
+  before(async () => {
+    platform = await startSandboxed()
+  })
+  after(async () => {
+    await platform?.[Symbol.asyncDispose]()
+  })
+
+  test('an agent is created, and its details say what a sandbox keeps apart less strictly', async () => {
+    await createAgent(platform, 'box-claude')
+    const { json } = await platform.request('GET', '/api/agents/box-claude')
+    assert.equal(json.status, 'running')
+    assert.equal(json.isolation.level, 'sandbox')
+    const weaker = json.isolation.weaker.join('\n')
+    assert.match(weaker, /seccomp/)
+    assert.match(weaker, /no SSH access/)
+    const access = await platform.request('POST', '/api/agents/box-claude/ssh-access', {})
+    assert.ok(access.status >= 400, 'SSH access is refused')
+  })
+
+  test('its answer streams, it remembers, and what its tools write is in its files', async () => {
+    const path = '/api/agents/box-claude'
+    const objects = await collect(
+      platform.stream(`${path}/chat`, {
+        message: 'the word is mangrove [[reply:one two three]] [[drip:20]]',
+      }),
+    )
+    assert.equal(answerText(objects), 'one two three')
+    assert.equal(objects.at(-1).status, 'success')
+    assert.ok(objects.at(-1).metadata.input_tokens > 0, 'tokens are counted')
+    assert.equal(await answerOf(platform, 'box-claude', '[[recall:mangrove]]'), 'recall=yes')
+    await inside(platform, 'box-claude', 'echo from-the-agent > note.txt')
+    const file = await platform.request('GET', `${path}/files/download?path=note.txt`)
+    assert.equal(file.text, 'from-the-agent\n')
+    const written = await platform.request('PUT', `${path}/files?path=brief.md`, { content: 'by a person' })
+    assert.equal(written.status, 200, written.text)
+    assert.match(await inside(platform, 'box-claude', 'cat brief.md'), /by a person/)
+  })
+
+  test('its log and its use of the machine can be read', async () => {
+    const logs = await platform.request('GET', '/api/agents/box-claude/logs?tail=100')
+    assert.match(logs.json.logs, /link up/)
+    const stats = await eventually(
+      () => platform.request('GET', '/api/agents/box-claude/stats'),
+      ({ json }) => json.memory_used_bytes > 0,
+    )
+    assert.equal(stats.json.memory_limit_bytes, 4 * 1024 ** 3)
+  })
+
+  for (const [runtime, create] of [
+    ['gemini-cli', { runtime: 'gemini-cli' }],
+    ['codex', { template: 'codex-assistant' }],
+  ] as const) {
+    test(`${runtime} answers and uses its tools as well`, async () => {
+      const name = `box-${runtime}`
+      await createAgent(platform, name, create)
+      const message = '[[tool:Bash:echo made by a tool > note.txt]] [[reply:written]]'
+      assert.equal(await answerOf(platform, name, message), 'written')
+      const file = await platform.request('GET', `/api/agents/${name}/files/download?path=note.txt`)
+      assert.equal(file.text, 'made by a tool\n')
+    })
+  }
+
+  test('an agent reaches the platform alone: no other agent, no port of the host, no address', async () => {
+    const host = createServer().listen(0, '0.0.0.0')
+    await new Promise((done) => host.once('listening', done))
+    const { port } = host.address() as { port: number }
+    const addresses = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .filter(({ family, internal }) => family === 'IPv4' && !internal)
+      .map(({ address }) => address)
+    const closed = [
+      `127.0.0.1/${port}`,
+      `127.0.0.1/${new URL(platform.url).port}`,
+      `127.0.0.1/${new URL(platform.model.url).port}`,
+      ...addresses.flatMap((address) => [`${address}/${port}`, `${address}/${platform.internalPort}`]),
+      '192.0.2.1/80',
+    ]
+    const seen = await reaches(platform, 'box-claude', [`127.0.0.1/${platform.internalPort}`, ...closed])
+    host.close()
+    assert.deepEqual(seen, ['open', ...closed.map(() => 'closed')])
+    const spaces = 'readlink /proc/self/ns/net /proc/self/ns/pid /proc/self/ns/ipc'
+    const [first, second] = [
+      (await inside(platform, 'box-claude', spaces)).trim().split('\n'),
+      (await inside(platform, 'box-codex', spaces)).trim().split('\n'),
+    ]
+    assert.equal(first.length, 3)
+    for (const [index, space] of first.entries()) assert.notEqual(space, second[index])
+  })
+
+  test("an agent sees no provider key, no other agent's files, nothing of the platform's", async () => {
+    const found = await inside(
+      platform,
+      'box-claude',
+      `cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | grep -aEc '${canaryPattern}'; ls ${platform.dataDir} /root /work /etc/shadow 2>/dev/null | wc -l`,
+    )
+    assert.deepEqual(found.trim().split('\n'), ['0', '0'])
+    const keys = new Set(platform.model.requests.map((request) => request.key))
+    for (const key of Object.values(canaries)) assert.ok(keys.has(key), 'the broker puts it on the wire')
+    const logs = await platform.request('GET', '/api/agents/box-claude/logs?tail=5000')
+    for (const key of Object.values(canaries)) assert.ok(!(logs.text + platform.output()).includes(key))
+  })
+
+  test('in read-only mode sources stay as they are and content is written', async () => {
+    const path = '/api/agents/box-claude'
+    const read = async (file: string) =>
+      (await platform.request('GET', `${path}/files/download?path=${file}`)).text
+    await platform.request('PUT', `${path}/files?path=main.py`, { content: 'orig\n' })
+    const on = await platform.request('PUT', `${path}/read-only`, { enabled: true })
+    assert.deepEqual([on.json.enabled, on.json.applied], [true, 'now'])
+    const write = JSON.stringify({ file_path: '/home/developer/main.py', content: 'by a tool' })
+    await answerOf(platform, 'box-claude', `[[tool:Write:${write}]] [[reply:done]]`)
+    // What a shell does is for the operating system to refuse, for which root has a second user.
+    if (isRoot)
+      await inside(platform, 'box-claude', 'echo hacked > main.py; rm -f main.py; mv main.py other.py')
+    assert.equal(await read('main.py'), 'orig\n')
+    await inside(platform, 'box-claude', 'echo made > content/made.txt')
+    assert.equal(await read('content/made.txt'), 'made\n')
+    await platform.request('PUT', `${path}/read-only`, { enabled: false })
+    await inside(platform, 'box-claude', 'echo free > main.py')
+    assert.equal(await read('main.py'), 'free\n')
+  })
+
+  test('stopped and started again it keeps its files and its memory', async () => {
+    const path = '/api/agents/box-claude'
+    assert.equal((await platform.request('POST', `${path}/stop`)).status, 200)
+    assert.equal((await platform.request('GET', path)).json.status, 'stopped')
+    const refused = await platform.request('POST', `${path}/chat`, { message: 'hi' })
+    assert.deepEqual([refused.status, refused.json.error], [503, 'agent_not_running'])
+    assert.equal((await platform.request('POST', `${path}/start`)).status, 200)
+    assert.equal(await answerOf(platform, 'box-claude', '[[recall:mangrove]]'), 'recall=yes')
+    const file = await platform.request('GET', `${path}/files/download?path=note.txt`)
+    assert.equal(file.text, 'from-the-agent\n')
+  })
+
+  test('a turn outlives the death of the platform, with its whole transcript', async () => {
+    const path = '/api/agents/box-claude'
+    const turn = await beginTurn(
+      platform,
+      'box-claude',
+      '[[tool:Bash:for i in 1 2 3 4; do echo step-$i; sleep 1; done]] [[reply:survived the kill]]',
+    )
+    const ended = turn.ended.catch(() => null)
+    await eventually(
+      () => platform.request('GET', `${path}/executions/${turn.id}/log`),
+      ({ text }) => text.includes('tool_use'),
+    )
+    await platform.killApi()
+    await ended
+    await platform.startApi()
+    platform.token = await signIn(platform)
+    const execution = await untilExecution(platform, 'box-claude', turn.id, isOver)
+    assert.deepEqual([execution.status, execution.response], ['success', 'survived the kill'])
+    const { log } = (await platform.request('GET', `${path}/executions/${turn.id}/log`)).json
+    assert.deepEqual(
+      log.map((line: Loose) => line._n),
+      log.map((_: Loose, index: number) => index + 1),
+    )
+    assert.match(JSON.stringify(log), /step-4/)
+  })
+
+  test('deleting the agents leaves no process, folder or volume behind', async () => {
+    assert.notDeepEqual(await processesOf(await sandboxFolder(platform)), [], 'there is something to leave')
+    for (const name of ['box-claude', 'box-gemini-cli', 'box-codex']) {
+      const reply = await platform.request('DELETE', `/api/agents/${name}`)
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal((await platform.request('GET', `/api/agents/${name}`)).status, 404)
+    }
+    await assertNothingIsLeft(platform)
+  })
+})
+
+test('an ordinary user hosts agents too, and is told what is weaker still', {
+  skip: isRoot ? false : 'the checks above ran as an ordinary user',
+}, async () => {
+  await using platform = await startSandboxed({ user: ordinary })
+  const path = '/api/agents/box-user'
+  await createAgent(platform, 'box-user')
+  const { isolation } = (await platform.request('GET', path)).json
+  assert.match(isolation.weaker.join('\n'), /ordinary user/)
+  assert.match(isolation.weaker.join('\n'), /CPU time is not limited/)
+  assert.match(await inside(platform, 'box-user', 'id -un; echo kept > note.txt'), /developer/)
+  assert.equal((await platform.request('POST', `${path}/stop`)).status, 200)
+  assert.equal((await platform.request('POST', `${path}/start`)).status, 200)
+  assert.match(await inside(platform, 'box-user', 'cat note.txt'), /kept/)
+  assert.equal((await platform.request('DELETE', path)).status, 200)
+  await assertNothingIsLeft(platform)
+})
