@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { isObject, type Json, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'
@@ -22,7 +23,7 @@ export const fake: Runtime = {
   converse,
 }
 
-const script = new URL('./fake-cli.ts', import.meta.url).pathname
+const script = fileURLToPath(new URL('./fake-cli.ts', import.meta.url))
 
 function converse(setup: Setup, now: () => number): Dialogue {
   let blocks = createBlocks()

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { converseAcp } from './gemini-acp.ts'
 import { prepareGeminiHome } from './gemini-home.ts'
 import { converseLines } from './gemini-lines.ts'
@@ -53,4 +54,4 @@ async function prepare(setup: Setup, compileCache: string | null): Promise<Launc
 }
 
 /** Beside the program, so that it belongs to root and a workspace's own settings do not win over it. */
-const systemSettings = new URL('./gemini-settings.json', import.meta.url).pathname
+const systemSettings = fileURLToPath(new URL('./gemini-settings.json', import.meta.url))

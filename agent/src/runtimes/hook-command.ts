@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { Setup } from './port.ts'
 
 /** What a CLI runs before a tool that writes: the rules travel as an argument, out of a workspace's reach. */
@@ -8,4 +9,4 @@ export function hookCommand({ readOnly, places }: Setup, dialect: 'gemini' | 'co
   return `${process.execPath} ${script} ${rules}`
 }
 
-const script = new URL('./read-only-hook.ts', import.meta.url).pathname
+const script = fileURLToPath(new URL('./read-only-hook.ts', import.meta.url))

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { makeTestHome, type TestHome } from './home.ts'
 import { startTestPlatform, type TestPlatform } from './platform.ts'
 
@@ -55,7 +56,7 @@ export async function prepareProgram(): Promise<TestProgram> {
     place,
     start(script, variables = {}) {
       const prefix = isRoot ? asDeveloper : []
-      const path = new URL(`../${script}`, import.meta.url).pathname
+      const path = fileURLToPath(new URL(`../${script}`, import.meta.url))
       const [command = '', ...args] = [...prefix, process.execPath, path]
       const program = spawn(command, args, { env: { ...env, ...variables }, stdio: 'ignore' })
       programs.push(program)
