@@ -19,6 +19,8 @@ import type { Store } from './store.ts'
 
 /** How long a supervisor may take beyond what it was asked to wait. */
 const patienceMs = 15_000
+/** How long another process's supervisor may take from its lock to its first run. */
+const comingUpMs = 3_000
 
 /** Starts and stops supervisors and waits for what they write. */
 export function createControl(folders: Folders, store: Store) {
@@ -41,7 +43,12 @@ export function createControl(folders: Folders, store: Store) {
     async start(id: string, prepare: () => Promise<Launch>): Promise<void> {
       const folder = store.folderOf(id)
       if (await livingSupervisor(folder)) {
-        const state = await store.runState(id)
+        // Between its lock and its first run it is about to start what is asked for: that is no reason to end it.
+        const state = await waitFor(folder, comingUpMs, async () => {
+          const now = await store.runState(id)
+          const isDecided = now?.status === 'running' || now?.restartAt || !(await livingSupervisor(folder))
+          return isDecided ? now : null
+        })
         if (state?.status === 'running') return
         // It waits out the pause before a restart: whoever asks for a start now does not want to.
         await end(id, 0)
