@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { ContainerError } from '../ports/containers/port.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
@@ -9,6 +10,8 @@ const root = resolve(import.meta.dirname, '../../..')
  */
 export function sandboxImage(folder: string) {
   if (!existsSync(join(folder, 'bin'))) return null
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) assertReadable()
   const node = dirname(process.execPath)
   const program = ['node', '/opt/roost/agent/src/start.ts']
   // As root the program becomes `developer` and keeps what it needs to start a read-only turn as another user.
@@ -26,7 +29,16 @@ export function sandboxImage(folder: string) {
       { source: node, target: '/opt/node' },
       { source: folder, target: '/opt/runtime' },
     ],
-    command: process.geteuid?.() === 0 ? [...asDeveloper, ...program] : program,
+    command: isRoot ? [...asDeveloper, ...program] : program,
     env: { PATH: '/opt/runtime/bin:/opt/node:/usr/local/bin:/usr/bin:/bin' },
   }
+}
+
+/** A repository that was cloned under a strict umask is closed to the agents of a platform that is root. */
+function assertReadable(): void {
+  const needed = ['agent', 'contracts', 'package.json', 'node_modules']
+  const closed = needed.find((path) => (statSync(join(root, path)).mode & 0o4) === 0)
+  if (closed === undefined) return
+  const cure = `cd ${root} && chmod -R go+rX ${needed.join(' ')}`
+  throw new ContainerError('engine_fault', `agents cannot read ${join(root, closed)}; open it with: ${cure}`)
 }

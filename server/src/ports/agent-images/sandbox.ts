@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentImageError, type AgentImages, type AgentRuntime } from './port.ts'
 import { run } from './run.ts'
@@ -69,10 +69,13 @@ async function installCli(
 ): Promise<void> {
   const half = `${folder}.half`
   await rm(half, { recursive: true, force: true })
-  await mkdir(half, { recursive: true, mode: 0o755 })
+  await mkdir(half, { recursive: true })
+  await chmod(half, 0o755)
   await run(
-    // `--global` with a prefix of its own gives the layout of an image: bin/ and lib/node_modules/.
     [
+      // Agents of a platform that is root read it as another user, whatever root's umask is.
+      ...(['/bin/sh', '-c', 'umask 022 && exec "$@"', 'sh'] as const),
+      // `--global` with a prefix of its own gives the layout of an image: bin/ and lib/node_modules/.
       'npm',
       'install',
       '--global',

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { join, normalize } from 'node:path'
-import { ContainerError, type ContainerSpec } from '../port.ts'
+import { ContainerError, type ContainerSpec, type Mount } from '../port.ts'
 import { containerFiles, type Folders } from './folders.ts'
 
 /** What an image name stands for where there are no images: programs of this host, seen read-only. */
@@ -28,6 +28,7 @@ export type LaunchFacts = {
 const gatewayInside = '/run/roost'
 export const gatewaySocketName = 'gateway.sock'
 
+const home = '/home/developer'
 const kept = ['SETUID', 'SETGID', 'CHOWN', 'NET_BIND_SERVICE', 'SYS_CHROOT', 'AUDIT_WRITE']
 const keptWhenFull = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
 
@@ -90,7 +91,6 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
     ...['--ro-bind', folders.gateway, gatewayInside],
     // The root and /dev are file systems in memory: left writable they would be a way around the limits.
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
-    ...['--chdir', '/home/developer'],
   ]
 }
 
@@ -101,7 +101,7 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
  */
 export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: LaunchFacts): string {
   const command = image.command.map(quote).join(' ')
-  const bwrap = `exec ${quote(facts.bwrapPath)} --args 3 --info-fd 4 -- ${command}`
+  const bwrap = `exec ${quote(facts.bwrapPath)} --args 3 --info-fd 4 --chdir "$start" -- ${command}`
   const lines = facts.processFiles.map((file) => `echo 0 > ${quote(file)} || exit 125`)
   if (facts.resourceLimits) {
     lines.push(`ulimit -d ${Math.ceil(facts.resourceLimits.memoryBytes / 1024)} || exit 125`)
@@ -109,13 +109,14 @@ export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: La
     const processes = facts.resourceLimits.processes
     lines.push(`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`)
   }
-  if (!facts.isRoot) return [...lines, bwrap].join('\n')
+  if (!facts.isRoot) return [...lines, ...chooseStart(spec, facts), bwrap].join('\n')
   const tmp = quote(join(facts.containerFolder, containerFiles.tmp))
   const dev = quote(join(facts.containerFolder, containerFiles.devices))
   const inner = [
     `mount -t tmpfs -o noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes} tmpfs ${tmp} || exit 125`,
     `mount -t tmpfs -o noexec,nosuid,mode=755,size=64k tmpfs ${dev} || exit 125`,
     ...devices.map(([name, major, minor]) => `mknod -m 666 ${dev}/${name} c ${major} ${minor} || exit 125`),
+    ...chooseStart(spec, facts),
     bwrap,
   ].join('\n')
   return [...lines, `exec unshare --mount --propagation private /bin/sh -c ${quote(inner)}`].join('\n')
@@ -175,16 +176,34 @@ function temporaryFolder(spec: ContainerSpec, facts: LaunchFacts): string[] {
 function mounts(spec: ContainerSpec, folders: Folders): string[] {
   // Parents first: what is mounted later lies on top.
   const ordered = spec.mounts.toSorted((a, b) => a.target.length - b.target.length)
-  const home = ordered.some(({ target }) => normalize(target) === '/home/developer')
   return [
-    ...(home ? [] : ['--perms', '0777', '--size', String(spec.tmpBytes), '--tmpfs', '/home/developer']),
+    ...(homeMount(spec) ? [] : ['--perms', '0777', '--size', String(spec.tmpBytes), '--tmpfs', home]),
     ...ordered.flatMap((mount) => [
       ...openFolders([mount.target]),
       mount.readOnly ? '--ro-bind' : '--bind',
-      mount.type === 'volume' ? volumeData(folders, mount.volume) : mount.source,
+      sourceOf(mount, folders),
       mount.target,
     ]),
   ]
+}
+
+function homeMount(spec: ContainerSpec): Mount | undefined {
+  return spec.mounts.find(({ target }) => normalize(target) === home)
+}
+
+function sourceOf(mount: Mount, folders: Folders): string {
+  return mount.type === 'volume' ? volumeData(folders, mount.volume) : mount.source
+}
+
+/**
+ * Sets `$start`: the home. Root without its capabilities may not enter one that its owner has closed to
+ * others, and the container would not come up again after a `chmod 700`: it then starts at the root.
+ */
+function chooseStart(spec: ContainerSpec, { isRoot, folders }: LaunchFacts): string[] {
+  const mount = homeMount(spec)
+  if (!isRoot || !mount) return [`start=${home}`]
+  const open = `find ${quote(sourceOf(mount, folders))} -maxdepth 0 -perm -001`
+  return [`start=/; [ -z "$(${open})" ] || start=${home}`]
 }
 
 /** The folders above some paths. Left to itself bubblewrap makes them for root alone. */

@@ -39,7 +39,9 @@ export function createStore(folders: Folders, isRoot: boolean) {
         'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files dns'],
       }
       for (const [file, lines] of Object.entries(files)) {
-        await writeFile(join(folders.etc, file), `${lines.join('\n')}\n`, { mode: 0o644 })
+        await writeFile(join(folders.etc, file), `${lines.join('\n')}\n`)
+        // Whatever the umask of the platform is, the agent's user reads them.
+        await chmod(join(folders.etc, file), 0o644)
       }
     },
 
@@ -119,6 +121,7 @@ export function createStore(folders: Folders, isRoot: boolean) {
         },
       )
       if (!isNew) return
+      await chmod(data, 0o755)
       // As root the container's `developer` is uid 1000 outside too; otherwise it is whoever runs the platform.
       if (isRoot) await own(data)
       writeJson(join(data, '..', 'labels.json'), labels)
