@@ -206,6 +206,8 @@ describe('the platform in sandboxes', () => {
 
   test('stopped and started again it keeps its files and its memory', async () => {
     const path = '/api/agents/box-claude'
+    // Its home closed to everybody else keeps it from nothing either.
+    await inside(platform, 'box-claude', 'chmod 700 /home/developer')
     assert.equal((await platform.request('POST', `${path}/stop`)).status, 200)
     assert.equal((await platform.request('GET', path)).json.status, 'stopped')
     const refused = await platform.request('POST', `${path}/chat`, { message: 'hi' })
