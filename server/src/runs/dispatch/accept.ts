@@ -7,7 +7,7 @@ import type { Tx } from '../../ports/database/port.ts'
 import { createdEvent, type ExecutionRow, executionStore, queueStore } from '../executions/index.ts'
 import { storableText } from '../transcripts/index.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
-import type { RequestSnapshot, RunRequest } from './request.ts'
+import type { RequestSnapshot, RunRequest, Source } from './request.ts'
 import { effectiveTimeout, isBounded, maxChainDepth } from './rules.ts'
 import { attachmentStore } from './store.ts'
 
@@ -34,9 +34,29 @@ export type Accept = {
    * `inter_agent_depth_exceeded`; then nothing is kept.
    */
   acceptIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<Accepted>
+  /**
+   * Takes several runs of one source in, all of them or none, in their order. The first `entering` get their
+   * place in the line at once and must fit its bound together; the others are held until `QueueStore.enter`
+   * gives them one, and are never refused: they were accepted here. Throws as `acceptIn` does.
+   */
+  acceptAllIn(
+    tx: Tx,
+    agent: AgentFact,
+    requests: readonly RunRequest[],
+    entering: number,
+  ): Promise<ExecutionRow[]>
 }
 
 export function createAccept({ clock, events, link, facts, queueDepth }: AcceptDeps): Accept {
+  /** The row, its files and its event. */
+  async function keep(tx: Tx, agent: AgentFact, request: RunRequest, place: Place): Promise<ExecutionRow> {
+    const row = rowOf(agent, request, place)
+    await executionStore(tx).insert(row)
+    if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
+    await events.append(tx, createdEvent(row), place.now)
+    return row
+  }
+
   return {
     async admit(agentId) {
       const agent = await facts.find(agentId)
@@ -49,25 +69,51 @@ export function createAccept({ clock, events, link, facts, queueDepth }: AcceptD
 
     async acceptIn(tx, agent, request) {
       const now = clock.now()
-      const queue = queueStore(tx)
-      const number = await queue.lockQueue(agent.id)
-      const bounded = isBounded(request.triggeredBy, request.links?.scheduleId ?? null)
-      if (bounded) await refuseWhenFull(tx, agent, queueDepth)
+      const number = await queueStore(tx).lockQueue(agent.id)
+      const bounded = countsInLine(request)
+      if (bounded) await refuseWhenFull(tx, agent, { queueDepth, entering: 1 })
       const position = await positionIn(tx, agent, request.sessionId ?? null)
-      const chain_depth = await chainDepth(tx, request)
-      const row = rowOf(agent, request, { number, bounded, chain_depth, at: timestamp(now) })
-      await executionStore(tx).insert(row)
-      if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
-      await events.append(tx, createdEvent(row), now)
+      const chain_depth = await chainDepth(tx, request.source)
+      const row = await keep(tx, agent, request, { number, bounded, chain_depth, now })
       tx.onCommitted(() => link.wake(agent.id))
       return { row, position }
+    },
+
+    async acceptAllIn(tx, agent, requests, entering) {
+      const now = clock.now()
+      const [first] = requests
+      if (!first) return []
+      const last = await queueStore(tx).lockQueue(agent.id, requests.length)
+      const bounded = requests.slice(0, entering).filter(countsInLine).length
+      if (bounded > 0) await refuseWhenFull(tx, agent, { queueDepth, entering: bounded })
+      const chain_depth = await chainDepth(tx, first.source)
+      const rows: ExecutionRow[] = []
+      for (const [index, request] of requests.entries()) {
+        const held = index >= entering
+        const number = last - requests.length + 1 + index
+        const place = { number, held, bounded: !held && countsInLine(request), chain_depth, now }
+        rows.push(await keep(tx, agent, request, place))
+      }
+      tx.onCommitted(() => link.wake(agent.id))
+      return rows
     },
   }
 }
 
-async function refuseWhenFull(tx: Tx, agent: AgentFact, queueDepth: number): Promise<void> {
+/** Where a run stands in the line. */
+type Place = { number: number; bounded: boolean; held?: boolean; chain_depth: number; now: Date }
+
+function countsInLine({ triggeredBy, links }: RunRequest): boolean {
+  return isBounded(triggeredBy, links?.scheduleId ?? null)
+}
+
+async function refuseWhenFull(
+  tx: Tx,
+  agent: AgentFact,
+  { queueDepth, entering }: { queueDepth: number; entering: number },
+): Promise<void> {
   const waiting = await queueStore(tx).countBounded(agent.id)
-  if (waiting < queueDepth) return
+  if (waiting + entering <= queueDepth) return
   const detail = `${waiting} executions are waiting for the agent "${agent.name}" already.`
   throw new Fault('queue_full', detail, { agent_name: agent.name, queue_length: waiting })
 }
@@ -83,7 +129,7 @@ async function positionIn(tx: Tx, agent: AgentFact, sessionId: string | null): P
  * Hops from a person to this run. A calling agent does not say which of its runs calls, so the deepest of
  * them counts: a loop of agents cannot hide behind a shallow one.
  */
-async function chainDepth(tx: Tx, { source }: RunRequest): Promise<number> {
+async function chainDepth(tx: Tx, source: Source): Promise<number> {
   if (!source.agent) return 0
   const running = await queueStore(tx).runningOf(source.agent.id)
   const depth = 1 + Math.max(0, ...running.map((row) => row.chain_depth))
@@ -91,12 +137,9 @@ async function chainDepth(tx: Tx, { source }: RunRequest): Promise<number> {
   return depth
 }
 
-function rowOf(
-  agent: AgentFact,
-  request: RunRequest,
-  given: { number: number; bounded: boolean; chain_depth: number; at: string },
-): ExecutionRow {
+function rowOf(agent: AgentFact, request: RunRequest, place: Place): ExecutionRow {
   const { source, links = {} } = request
+  const at = timestamp(place.now)
   const snapshot: RequestSnapshot = {
     system_prompt: request.systemPrompt ?? null,
     max_turns: request.maxTurns ?? null,
@@ -113,10 +156,10 @@ function rowOf(
     triggered_by: request.triggeredBy,
     message: storableText(request.message),
     request: JSON.stringify(snapshot),
-    created_at: given.at,
-    queued_at: given.at,
-    queue_number: given.number,
-    is_bounded: given.bounded ? 1 : 0,
+    created_at: at,
+    queued_at: place.held ? null : at,
+    queue_number: place.number,
+    is_bounded: place.bounded ? 1 : 0,
     serial_key: request.kind === 'chat' ? (request.sessionId ?? null) : null,
     timeout_seconds: effectiveTimeout(request.timeoutSeconds, agent.execution_timeout_seconds),
     model: request.model ?? agent.model,
@@ -131,7 +174,7 @@ function rowOf(
     session_id: request.sessionId ?? null,
     parent_execution_id: links.parentExecutionId ?? null,
     validates_execution_id: links.validatesExecutionId ?? null,
-    chain_depth: given.chain_depth,
+    chain_depth: place.chain_depth,
     source_user_id: source.userId,
     source_user_email: source.userEmail,
     source_agent_id: source.agent?.id ?? null,

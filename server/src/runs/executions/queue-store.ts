@@ -11,13 +11,18 @@ export type Waiting = { id: string; serial_key: string | null }
 export function queueStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
   return {
-    /** Holds the agent's queue until the transaction ends, and gives the next of its growing numbers. */
-    async lockQueue(agentId: string): Promise<number> {
+    /**
+     * Holds the agent's queue until the transaction ends, and takes the next `count` of its growing numbers:
+     * the last of them is returned.
+     */
+    async lockQueue(agentId: string, count = 1): Promise<number> {
       const row = await db
         .insertInto('agent_queues')
-        .values({ agent_id: agentId, last_number: 1 })
+        .values({ agent_id: agentId, last_number: count })
         .onConflict((c) =>
-          c.column('agent_id').doUpdateSet((e) => ({ last_number: e('agent_queues.last_number', '+', 1) })),
+          c
+            .column('agent_id')
+            .doUpdateSet((e) => ({ last_number: e('agent_queues.last_number', '+', count) })),
         )
         .returning('last_number')
         .executeTakeFirstOrThrow()
@@ -46,13 +51,14 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
-    /** Waiting runs in the order in which they are handed out. */
+    /** Waiting runs in the order in which they are handed out; held ones have no place yet. */
     async waitingOf(agentId: string, limit: number): Promise<Waiting[]> {
       return db
         .selectFrom('executions')
         .select(['id', 'serial_key'])
         .where('agent_id', '=', agentId)
         .where('status', '=', 'queued')
+        .where('queued_at', 'is not', null)
         .orderBy('queued_at')
         .orderBy('queue_number')
         .limit(limit)
@@ -65,8 +71,21 @@ export function queueStore(executor: Executor) {
         .select((e) => e.fn.countAll<number>().as('total'))
         .where('agent_id', '=', agentId)
         .where('status', '=', 'queued')
+        .where('queued_at', 'is not', null)
         .executeTakeFirstOrThrow()
       return Number(row.total)
+    },
+
+    /** Gives a held run its place in the line. False: it has one already, or has ended. */
+    async enter(id: string, at: string): Promise<boolean> {
+      const result = await db
+        .updateTable('executions')
+        .set({ queued_at: at })
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .where('queued_at', 'is', null)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
     },
 
     /** queued → running. */
@@ -192,6 +211,7 @@ export function queueStore(executor: Executor) {
         .select('agent_id')
         .distinct()
         .where('status', '=', 'queued')
+        .where('queued_at', 'is not', null)
         .execute()
       return rows.map((row) => row.agent_id)
     },

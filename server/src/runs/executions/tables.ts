@@ -15,8 +15,9 @@ export type ExecutionsTable = {
   request: string
 
   created_at: string
+  /** Orders the line. Null while the run is held: it waits for others of its fan-out, not for a slot. */
   queued_at: string | null
-  /** Orders runs that were queued in the same millisecond. */
+  /** Grows with each accepted run of the agent; orders runs that were queued in the same millisecond. */
   queue_number: number
   /** Counts against the agent's queue bound while it waits. */
   is_bounded: number
