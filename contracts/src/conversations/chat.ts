@@ -11,59 +11,21 @@ import {
   queryInteger,
   Timestamp,
 } from '../kit/primitives.ts'
+import { FileAttachments } from '../runs/attachments.ts'
 import { executionErrorCodes, executionStatuses, RunMetadata, ToolCall } from '../runs/executions.ts'
+import { MessageText, QueuedReceipt, RunTimeout } from '../runs/request.ts'
 
 const tag = 'Chat'
-
-/** Of one message. */
-export const maxMessageLength = 100_000
-export const maxFiles = 3
-/** Decoded bytes of one file, and of all images together. */
-export const maxFileBytes = 5 * 1024 * 1024
-export const maxImageBytes = 10 * 1024 * 1024
-export const acceptedTypes = [
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
-  'text/plain',
-  'text/markdown',
-  'text/csv',
-  'application/json',
-  'application/zip',
-] as const
-export type AcceptedType = (typeof acceptedTypes)[number]
-
-/** The rules (number, size, type, content) are the server's, so that a refusal names the file. */
-export const FileAttachment = z
-  .object({
-    name: z.string(),
-    mimetype: z.string(),
-    size: z.number().optional(),
-    data_base64: z.string().describe('Base64, or a `data:` URI.'),
-  })
-  .meta({ id: 'FileAttachment' })
-export type FileAttachment = z.output<typeof FileAttachment>
-
-const MessageText = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(maxMessageLength)
-  .refine((text) => text.trim() !== '', 'must not be blank')
 
 export const ChatBody = z.object({
   message: MessageText,
   model: ModelOverride,
-  files: z
-    .array(FileAttachment)
-    .max(1000)
-    .nullish()
-    .transform((files) => files ?? []),
+  files: FileAttachments,
 })
 export type ChatBody = z.output<typeof ChatBody>
 
 export const SessionMessageBody = ChatBody.extend({
-  timeout_seconds: z.number().int().min(10).max(7200).nullish(),
+  timeout_seconds: RunTimeout.nullish(),
 })
 export type SessionMessageBody = z.output<typeof SessionMessageBody>
 
@@ -146,14 +108,6 @@ export const ChatReply = z
   })
   .meta({ id: 'ChatReply' })
 export type ChatReply = z.output<typeof ChatReply>
-
-/** What a repeated request is told when nobody waited for the end of the first one. */
-const QueuedReceipt = z.object({
-  status: z.literal('queued_timeout'),
-  execution_id: Id,
-  agent_name: z.string(),
-  async_mode: z.literal(true),
-})
 
 const turn = {
   streams: ['application/x-ndjson', 'text/event-stream', 'application/json'],

@@ -6,6 +6,5 @@
  * that run's end, and that a turn which failed leaves its mark on the question. Refuses to know how a run
  * reaches the agent: it asks `dispatch` for runs and hears of them through `RunHooks`.
  */
-export { type CheckedFile, checkFiles } from './attachment-rules.ts'
 export { chatRoutes } from './routes.ts'
 export { type Chat, type ChatDeps, createChat } from './service.ts'

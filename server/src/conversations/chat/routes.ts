@@ -25,6 +25,7 @@ import {
   type StreamAnswer,
   streamAnswer,
 } from '../../http/route.ts'
+import { isViaMcp } from '../../runs/dispatch/index.ts'
 import { streamHeaders } from '../../runs/executions/index.ts'
 import { type ReplyForm, replyForm } from './rules.ts'
 import type { Chat } from './service.ts'
@@ -68,8 +69,12 @@ export function chatRoutes(chat: Chat): Route[] {
   }
 
   return [
-    agentRoute(sendChat, (call) => turn(call, { ...call.body, sessionId: null })),
-    agentRoute(sendSessionMessage, (call) => turn(call, { ...call.body, sessionId: call.params.id })),
+    agentRoute(sendChat, (call) =>
+      turn(call, { ...call.body, sessionId: null, viaMcp: isViaMcp(call.request) }),
+    ),
+    agentRoute(sendSessionMessage, (call) =>
+      turn(call, { ...call.body, sessionId: call.params.id, viaMcp: isViaMcp(call.request) }),
+    ),
 
     agentRoute(listChatSessions, async (call) => {
       const { all } = call.query

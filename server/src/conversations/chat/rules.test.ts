@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyScope } from '@roost/contracts/kit/access'
 import type { KeyCaller } from '../../identity/access/caller.ts'
-import { isFault } from '../../kit/fault.ts'
 import { person } from '../../test/run-platform.ts'
-import { holderOf, isPerson, modelOf, replyForm, titleOf, triggerOf, withHistory } from './rules.ts'
+import { holderOf, isPerson, replyForm, titleOf, withHistory } from './rules.ts'
 
 const key = (scope: KeyScope): KeyCaller => ({
   kind: 'key',
@@ -18,23 +17,6 @@ test("a person's session and user key hold the same conversations; agents and co
   assert.equal(holderOf(key('agent')), 'agent:a7')
   assert.equal(holderOf(key('connector')), 'key:k1')
   assert.deepEqual([isPerson('user:u1'), isPerson('agent:a7'), isPerson('key:k1')], [true, false, false])
-})
-
-test('what causes a turn: a person by its way, an agent by whom it calls', () => {
-  assert.equal(triggerOf(person(), 'a1', 'chat'), 'chat')
-  assert.equal(triggerOf(key('user'), 'a1', 'session'), 'session')
-  assert.equal(triggerOf(key('agent'), 'a1', 'chat'), 'agent')
-  assert.equal(triggerOf(key('agent'), 'a7', 'session'), 'self_task')
-})
-
-test('an empty model is the default; one of no family is refused by name', () => {
-  for (const value of [null, undefined, '', '  ']) assert.equal(modelOf(value), null)
-  assert.equal(modelOf(' Opus[1m] '), 'Opus[1m]')
-  assert.throws(
-    () => modelOf('llama-3'),
-    (error) =>
-      isFault(error, 'invalid_model') && /llama-3/.test(error.message) && error.fields.value === 'llama-3',
-  )
 })
 
 test('the form of the reply follows Accept, JSON lines by default', () => {

@@ -1,8 +1,5 @@
 import type { ChatMessage, ChatReply, ChatSession } from '@roost/contracts/conversations/chat'
-import { parseModelOverride } from '@roost/contracts/kit/model'
-import type { Trigger } from '@roost/contracts/runs/executions'
 import type { SignedIn } from '../../identity/access/caller.ts'
-import { Fault } from '../../kit/fault.ts'
 import type { ChatMessagesTable, ChatSessionsTable } from './tables.ts'
 
 /**
@@ -18,21 +15,6 @@ export function holderOf(caller: SignedIn): string {
 
 export function isPerson(holderId: string): boolean {
   return holderId.startsWith('user:')
-}
-
-/** What causes a turn of this caller. */
-export function triggerOf(caller: SignedIn, agentId: string, way: 'chat' | 'session'): Trigger {
-  if (caller.kind === 'key' && caller.key.scope === 'agent') {
-    return caller.key.agent_id === agentId ? 'self_task' : 'agent'
-  }
-  return way
-}
-
-/** The model of a turn; null is the agent's default. Throws `invalid_model`, which names the value. */
-export function modelOf(value: string | null | undefined): string | null {
-  const model = parseModelOverride(value)
-  if (model !== undefined) return model
-  throw new Fault('invalid_model', `"${value}" is not a model id.`, { value })
 }
 
 const titleLength = 80

@@ -3,10 +3,10 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Dispatch, sourceOf } from '../../runs/dispatch/index.ts'
+import { checkFiles } from '../../runs/attachments/index.ts'
+import { type Dispatch, modelOf, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
-import { checkFiles } from './attachment-rules.ts'
-import { modelOf, titleOf, triggerOf } from './rules.ts'
+import { titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
 import { chatStore, type SessionRow } from './store.ts'
 
@@ -22,6 +22,8 @@ export type TurnDeps = {
 export type TurnAsked = Pick<SessionMessageBody, 'message' | 'model' | 'files' | 'timeout_seconds'> & {
   /** Null: the caller's current conversation. */
   sessionId: string | null
+  /** Asked through the MCP server. */
+  viaMcp: boolean
 }
 
 /** A turn that was taken in. */
@@ -58,7 +60,10 @@ export function createTakeTurn({ db, clock, dispatch, sessions, agentName }: Tur
       const { row, position } = await dispatch.acceptIn(tx, fact, {
         agentId: agent.id,
         kind: 'chat',
-        triggeredBy: triggerOf(caller, agent.id, asked.sessionId === null ? 'chat' : 'session'),
+        triggeredBy: triggerOf(caller, agent.id, {
+          way: asked.sessionId === null ? 'chat' : 'session',
+          viaMcp: asked.viaMcp,
+        }),
         message: asked.message,
         source: sourceOf(caller, callingAgent),
         model,

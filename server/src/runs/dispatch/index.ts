@@ -8,6 +8,15 @@
  */
 export type { Accept, Accepted } from './accept.ts'
 export type { AgentFact, AgentFacts } from './facts.ts'
-export { type Attachment, type Links, type RunRequest, type Source, sourceOf } from './request.ts'
+export {
+  type Attachment,
+  isViaMcp,
+  type Links,
+  modelOf,
+  type RunRequest,
+  type Source,
+  sourceOf,
+  triggerOf,
+} from './request.ts'
 export { dispatchRoutes } from './routes.ts'
 export { createDispatch, type Dispatch, type DispatchDeps } from './service.ts'

@@ -1,5 +1,7 @@
+import { parseModelOverride } from '@roost/contracts/kit/model'
 import type { Trigger } from '@roost/contracts/runs/executions'
 import type { SignedIn } from '../../identity/access/caller.ts'
+import { Fault } from '../../kit/fault.ts'
 
 /** A run as a feature asks for it. Chats, tasks, schedules, loops and the rest all come in by this one door. */
 export type RunRequest = {
@@ -55,6 +57,33 @@ export type RequestSnapshot = {
   max_turns: number | null
   resume_session_id: string | null
   schedule: { name: string; nextRunAt: string | null } | null
+}
+
+/** The model of a run; null is the agent's default. Throws `invalid_model`, which names the value. */
+export function modelOf(value: string | null | undefined): string | null {
+  const model = parseModelOverride(value)
+  if (model !== undefined) return model
+  throw new Fault('invalid_model', `"${value}" is not a model id.`, { value })
+}
+
+/**
+ * What causes a run that this caller asks for over HTTP. `way` is how a person asks; through MCP
+ * (`X-Via-MCP`), which acts with the caller's own key, it is `mcp`.
+ */
+export function triggerOf(
+  caller: SignedIn,
+  agentId: string,
+  { way, viaMcp }: { way: 'chat' | 'session' | 'manual'; viaMcp: boolean },
+): Trigger {
+  if (caller.kind !== 'key') return way
+  if (caller.key.scope === 'agent') return caller.key.agent_id === agentId ? 'self_task' : 'agent'
+  const isOfPerson = caller.key.scope === 'user' || caller.key.scope === 'system'
+  return viaMcp && isOfPerson ? 'mcp' : way
+}
+
+/** The MCP server says so of what it passes on; the key is the caller's own, so nothing is gained by it. */
+export function isViaMcp(request: { header(name: string): string | undefined }): boolean {
+  return request.header('x-via-mcp') === '1'
 }
 
 /** The source of what a caller asks over HTTP; `agentName` names the agent of an agent key. */

@@ -5,7 +5,7 @@ import {
   maxFileBytes,
   maxFiles,
   maxImageBytes,
-} from '@roost/contracts/conversations/chat'
+} from '@roost/contracts/runs/attachments'
 import { Fault } from '../../kit/fault.ts'
 
 /** A file that passed every rule. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { acceptedTypes, type FileAttachment } from '@roost/contracts/conversations/chat'
+import { acceptedTypes, type FileAttachment } from '@roost/contracts/runs/attachments'
 import { type Fault, isFault } from '../../kit/fault.ts'
-import { checkFiles, cleanName, contradiction, rawBase64 } from './attachment-rules.ts'
+import { checkFiles, cleanName, contradiction, rawBase64 } from './rules.ts'
 
 const bytes: Record<string, Buffer> = {
   'image/png': Buffer.from('89504e470d0a1a0a0000000d', 'hex'),

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { Instructions } from '../agents/agent.ts'
+import { Id } from '../kit/primitives.ts'
+
+/** What requests for runs have in common, whoever makes them: chat, tasks, fan-outs, schedules, loops. */
+
+export const maxMessageLength = 100_000
+
+export const MessageText = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(maxMessageLength)
+  .refine((text) => text.trim() !== '', 'must not be blank')
+
+/** Seconds; above the agent's cap it is the cap. */
+export const RunTimeout = z.number().int().min(10).max(7200)
+
+/** Names as the runtime knows them, with its patterns: `Read`, `Bash(git log:*)`. None at all is allowed too. */
+export const AllowedTools = z
+  .array(
+    z
+      .string()
+      .min(1, 'must not be empty')
+      .max(200)
+      .regex(/^\P{Cc}+$/u, 'must have no control characters'),
+  )
+  .max(200)
+
+/** Appended to the agent's own; at most 32 KiB. */
+export const SystemPrompt = Instructions
+
+/** What a repeated request is told when nobody waited for the end of the first one. */
+export const QueuedReceipt = z
+  .object({
+    status: z.literal('queued_timeout'),
+    execution_id: Id,
+    agent_name: z.string(),
+    async_mode: z.literal(true),
+  })
+  .meta({ id: 'QueuedReceipt' })
+export type QueuedReceipt = z.output<typeof QueuedReceipt>

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyScope } from '@roost/contracts/kit/access'
+import type { KeyCaller } from '../../identity/access/caller.ts'
+import { isFault } from '../../kit/fault.ts'
+import { person } from '../../test/run-platform.ts'
+import { modelOf, triggerOf } from './request.ts'
+
+const key = (scope: KeyScope): KeyCaller => ({
+  kind: 'key',
+  user: person().user,
+  key: { id: 'k1', name: 'k', scope, agent_id: scope === 'agent' ? 'a7' : null },
+})
+
+test('what causes a run: a person by its way, an agent by whom it calls', () => {
+  const direct = { viaMcp: false }
+  assert.equal(triggerOf(person(), 'a1', { way: 'chat', ...direct }), 'chat')
+  assert.equal(triggerOf(key('user'), 'a1', { way: 'session', ...direct }), 'session')
+  assert.equal(triggerOf(key('user'), 'a1', { way: 'manual', ...direct }), 'manual')
+  assert.equal(triggerOf(key('agent'), 'a1', { way: 'chat', ...direct }), 'agent')
+  assert.equal(triggerOf(key('agent'), 'a7', { way: 'manual', ...direct }), 'self_task')
+})
+
+test('through MCP it is mcp for the key of a person; an agent stays an agent, and a session is no key', () => {
+  const viaMcp = { way: 'manual', viaMcp: true } as const
+  assert.equal(triggerOf(key('user'), 'a1', viaMcp), 'mcp')
+  assert.equal(triggerOf(key('system'), 'a1', viaMcp), 'mcp')
+  assert.equal(triggerOf(key('agent'), 'a1', viaMcp), 'agent')
+  assert.equal(triggerOf(key('connector'), 'a1', viaMcp), 'manual')
+  assert.equal(triggerOf(person(), 'a1', viaMcp), 'manual')
+})
+
+test('an empty model is the default; one of no family is refused by name', () => {
+  for (const value of [null, undefined, '', '  ']) assert.equal(modelOf(value), null)
+  assert.equal(modelOf(' Opus[1m] '), 'Opus[1m]')
+  assert.throws(
+    () => modelOf('llama-3'),
+    (error) =>
+      isFault(error, 'invalid_model') && /llama-3/.test(error.message) && error.fields.value === 'llama-3',
+  )
+})
