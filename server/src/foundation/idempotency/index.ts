@@ -21,10 +21,12 @@ export type Idempotency = {
    */
   open(scope: Scope | null): Promise<Door>
   /**
-   * The whole way for work that ends with one reply: replays, or runs `work` and stores what it answers;
-   * what it throws releases the key. Losing the race to another request with the key is answered like
-   * coming after it.
+   * The way for work that goes on after it was taken in: replays, or runs `accept`, which takes the claim in
+   * its transaction; settling the claim is left to the caller. What `accept` throws leaves the key free.
+   * Losing the race to another request with the key is answered like coming after it.
    */
+  enter<T>(scope: Scope | null, accept: (claim: Claim) => Promise<T>): Promise<Entered<T>>
+  /** The whole way for work that ends with one reply: replays, or runs `work` and stores what it answers. */
   once(scope: Scope | null, work: (claim: Claim) => Promise<Reply>): Promise<Reply & { replayed: boolean }>
   readonly loops: Loop[]
 }
@@ -40,6 +42,10 @@ export type Reply = {
 }
 
 export type Door = { replay: Reply; claim: null } | { replay: null; claim: Claim }
+
+export type Entered<T> =
+  | { replay: Reply; claim: null; accepted: null }
+  | { replay: null; claim: Claim; accepted: T }
 
 export type Claim = {
   /**
@@ -155,22 +161,28 @@ export function createIdempotency(deps: {
     }
   }
 
+  const enter: Idempotency['enter'] = async (scope, accept) => {
+    for (let attempt = 1; ; attempt++) {
+      const { replay, claim } = await open(scope)
+      if (replay) return { replay, claim: null, accepted: null }
+      try {
+        return { replay: null, claim, accepted: await accept(claim) }
+      } catch (error) {
+        await claim.release()
+        if (!(error instanceof ClaimTaken)) throw error
+        if (attempt === most) throw new Fault('request_in_progress')
+      }
+    }
+  }
+
   return {
     open,
+    enter,
     async once(scope, work) {
-      for (let attempt = 1; ; attempt++) {
-        const { replay, claim } = await open(scope)
-        if (replay) return { ...replay, replayed: true }
-        try {
-          const reply = await work(claim)
-          await claim.complete(reply)
-          return { ...reply, replayed: false }
-        } catch (error) {
-          await claim.release()
-          if (!(error instanceof ClaimTaken)) throw error
-          if (attempt === most) throw new Fault('request_in_progress')
-        }
-      }
+      const { replay, claim, accepted } = await enter(scope, work)
+      if (replay) return { ...replay, replayed: true }
+      await claim.complete(accepted)
+      return { ...accepted, replayed: false }
     },
     loops: [{ name: 'idempotency-expiry', everySeconds: 600, run: () => store.removeExpired(now()) }],
   }
