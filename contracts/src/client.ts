@@ -98,7 +98,8 @@ async function* parseLines(response: Response): AsyncIterable<Record<string, unk
   if (rest.trim() !== '') yield JSON.parse(rest)
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+/** The error of a reply that was opened bare. */
+export async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text()
   try {
     return new ApiError(response.status, JSON.parse(text) as ErrorBody)
