@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
-import { type Claim, createIdempotency, type Reply, scopeOf, type WorkState } from './index.ts'
+import {
+  type Claim,
+  createIdempotency,
+  createWorkStates,
+  type Reply,
+  scopeOf,
+  type WorkState,
+} from './index.ts'
 
 const scope = scopeOf('task', 'agent-1', 'key-1')
 const done: Reply = { status: 200, body: { text: 'hello' } }
@@ -228,7 +236,72 @@ test('a scope is the key of one family and one subject; no key, no scope', () =>
   assert.equal(scopeOf('task', 'a', undefined), null)
   assert.equal(scopeOf('task', 'a', ''), null)
   const scopes = [scopeOf('task', 'a', 'k'), scopeOf('chat', 'a', 'k'), scopeOf('task', 'b', 'k')]
-  assert.equal(new Set([...scopes, scopeOf('task', 'a', 'k2'), scopeOf('taska', '', 'k')]).size, 5)
-  assert.match(scopes[0] ?? '', /^[0-9a-f]{64}$/)
-  assert.equal(scopeOf('task', 'a', 'k'), scopes[0])
+  const all = [...scopes, scopeOf('task', 'a', 'k2'), scopeOf('taska', '', 'k')]
+  assert.equal(new Set(all.map((scope) => scope?.hash)).size, 5)
+  assert.match(scopes[0]?.hash ?? '', /^[0-9a-f]{64}$/)
+  assert.deepEqual(scopeOf('task', 'a', 'k'), scopes[0])
+})
+
+test('a receipt that is written with the claim is replayed from the commit on', async () => {
+  await using db = await openTestDatabase()
+  const { idempotency, works } = open(db)
+  const receipt: Reply = { status: 200, body: { status: 'accepted' }, receipt: true }
+  const start = (id: string) =>
+    idempotency.enter(scope, (claim) => db.atomically((tx) => claim.take(tx, { execution_id: id }, receipt)))
+  assert.equal((await start('e1')).replay, null)
+  assert.deepEqual((await start('e2')).replay, receipt)
+  works.set('e1', { state: 'void' })
+  assert.equal((await start('e2')).replay, null)
+  assert.deepEqual((await start('e3')).replay, receipt)
+})
+
+test('a reused key with another body is answered as the first was, and the log says so', async () => {
+  await using db = await openTestDatabase()
+  const told: object[] = []
+  const { clock } = open(db)
+  const idempotency = createIdempotency({
+    db,
+    clock,
+    log: { warn: (fields: unknown) => void told.push(fields as object) },
+    workState: async () => ({ state: 'open' }),
+  })
+  const start = (body: object) =>
+    idempotency.once(scopeOf('task', 'agent-1', 'key-1', body), async (claim) => {
+      await db.atomically((tx) => claim.take(tx, { execution_id: 'e1' }))
+      return done
+    })
+  await start({ message: 'one' })
+  assert.equal((await start({ message: 'one' })).replayed, true)
+  assert.deepEqual(told, [])
+  assert.deepEqual((await start({ message: 'two' })).body, done.body)
+  assert.deepEqual(told, [{ execution_id: 'e1', fan_out_id: null }])
+})
+
+forEachDialect((_dialect, openDb) => {
+  test('a claim that cannot be written lets the request in unprotected', async () => {
+    await using db = await openDb()
+    const { idempotency } = open(db)
+    await sql`alter table idempotency_claims rename column body_digest to elsewhere`.execute(db.withTables())
+    let rows = 0
+    const { accepted } = {
+      accepted: null,
+      ...(await idempotency.enter(scope, (claim) =>
+        db.atomically(async (tx) => {
+          await claim.take(tx, { execution_id: 'e1' })
+          rows += 1
+          return 'in'
+        }),
+      )),
+    }
+    assert.deepEqual([accepted, rows], ['in', 1])
+  })
+})
+
+test('features answer for their own work; what nobody knows is gone', async () => {
+  const states = createWorkStates()
+  states.register(async ({ execution_id }) => (execution_id === 'e1' ? { state: 'open' } : null))
+  states.register(async ({ fan_out_id }) => (fan_out_id === null ? null : { state: 'done', reply: null }))
+  assert.deepEqual(await states.ask({ execution_id: 'e1', fan_out_id: null }), { state: 'open' })
+  assert.deepEqual(await states.ask({ execution_id: null, fan_out_id: 'f' }), { state: 'done', reply: null })
+  assert.deepEqual(await states.ask({ execution_id: 'e2', fan_out_id: null }), { state: 'void' })
 })

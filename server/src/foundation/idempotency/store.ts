@@ -37,11 +37,11 @@ export function claimStore(on: Executor) {
 
     async finish(
       claim: Pick<ClaimRow, 'scope' | 'claim_id'>,
-      reply: Pick<ClaimRow, 'status' | 'body' | 'receipt' | 'expires_at'>,
+      reply: Pick<ClaimRow, 'state' | 'status' | 'body' | 'receipt' | 'expires_at'>,
     ): Promise<void> {
       await db
         .updateTable('idempotency_claims')
-        .set({ state: 'finished', ...reply })
+        .set(reply)
         .where('scope', '=', claim.scope)
         .where('claim_id', '=', claim.claim_id)
         .where('state', '=', 'running')
@@ -62,3 +62,5 @@ export function claimStore(on: Executor) {
     },
   }
 }
+
+export type ClaimStore = ReturnType<typeof claimStore>

@@ -2,6 +2,8 @@ export type IdempotencyTables = {
   idempotency_claims: {
     /** SHA-256 of route family, subject and key. */
     scope: string
+    /** SHA-256 of the request's body; null where it was not given. */
+    body_digest: string | null
     claim_id: string
     state: 'running' | 'finished'
     execution_id: string | null
