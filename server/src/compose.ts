@@ -29,6 +29,12 @@ import { createUsers, firstAdminName, userRoutes } from './identity/users/index.
 import { readBuildInfo, versionRoutes } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
 import { createAgentView } from './runs/agent-view/index.ts'
+import {
+  breakerRoutes,
+  createBreakers,
+  createDispatchBreaker,
+  createTransportBreaker,
+} from './runs/breaker/index.ts'
 import { type Broker, createBroker } from './runs/broker/index.ts'
 import { createDispatch, dispatchRoutes } from './runs/dispatch/index.ts'
 import { createExecutions, createRunHooks, executionRoutes } from './runs/executions/index.ts'
@@ -96,10 +102,14 @@ export async function compose(
   })
 
   const hub = createAgentLinkHub({ ephemeral, clock, log })
+  const transportBreaker = createTransportBreaker({ db, clock, log })
+  const link = transportBreaker.watch(hub)
   const live = createLive({ ephemeral, log })
   const hooks = createRunHooks()
-  const executions = createExecutions({ db, clock, events: outbox, link: hub, live, hooks })
+  const executions = createExecutions({ db, clock, events: outbox, link, live, hooks })
   const view = createAgentView({ db, clock, executions })
+  const isPlatformEnabled = () => settings.value('dispatch_breaker_enabled')
+  const breakers = createBreakers({ db, clock, isPlatformEnabled })
   const broker = createBroker({
     db,
     log,
@@ -118,7 +128,7 @@ export async function compose(
     ephemeral,
     containers,
     images,
-    link: hub,
+    link,
     vault,
     events: outbox,
     leases,
@@ -138,12 +148,12 @@ export async function compose(
     needs: {
       ...view,
       renewLeases: (agentId, beat) => dispatch.beat(agentId, beat),
-      // Filled by the permissions matrix, the schedules and the breakers once they are there.
+      isBreakerOpen: breakers.isOpen,
+      // Filled by the permissions matrix and the schedules once they are there.
       permittedTargets: async () => new Set(),
       scheduleCounts: async () => new Map(),
       schedulesOf: async () => [],
       schedulesAbove: async () => [],
-      isBreakerOpen: async () => false,
     },
     options: {
       internalPort: config.internalPort,
@@ -163,16 +173,18 @@ export async function compose(
     log,
     events: outbox,
     live,
-    link: hub,
+    link,
     hooks,
     facts: agents.facts,
     settle: executions.settle,
+    breaker: createDispatchBreaker({ clock, hooks, settle: executions.settle, isPlatformEnabled }),
     brokerAccess: (row) => broker.access(row),
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,
   })
   agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
+  agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
   agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
 
   const chat = createChat({
@@ -180,7 +192,7 @@ export async function compose(
     clock,
     log,
     events: outbox,
-    link: hub,
+    link,
     hooks,
     dispatch,
     executions,
@@ -198,6 +210,7 @@ export async function compose(
     connected(agent) {
       agents.linkConnected(agent.agentId)
       dispatch.handlers.connected(agent)
+      void transportBreaker.heard(agent.agentId)
     },
   })
 
@@ -224,6 +237,7 @@ export async function compose(
       ...keyRoutes(keys),
       ...settingsRoutes(settings),
       ...agents.routes,
+      ...breakerRoutes({ breakers, directory: agents.directory, settings: agents.settings }),
       ...executionRoutes(executions, log),
       ...dispatchRoutes(dispatch, executions),
       ...chatRoutes(chat),

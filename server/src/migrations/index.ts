@@ -4,7 +4,8 @@ import { identity } from './0002-identity.ts'
 import { agents } from './0003-agents.ts'
 import { runs } from './0004-runs.ts'
 import { conversations } from './0005-conversations.ts'
+import { breakers } from './0007-breakers.ts'
 import { tasks } from './0008-tasks.ts'
 
 /** Every migration there is; applied in the order of their names. */
-export const migrations: Migration[] = [foundation, identity, agents, runs, conversations, tasks]
+export const migrations: Migration[] = [foundation, identity, agents, runs, conversations, breakers, tasks]

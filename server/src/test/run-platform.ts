@@ -9,6 +9,7 @@ import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import { silentLog } from '../ports/log.ts'
+import { createDispatchBreaker } from '../runs/breaker/index.ts'
 import { type Broker, createBroker } from '../runs/broker/index.ts'
 import {
   type AgentFact,
@@ -53,6 +54,8 @@ export type RunPlatformOptions = {
   queueDepth?: number
   providerKey?: string | null
   providerUrl?: string
+  /** The platform's setting; off unless it is said to be on. */
+  isBreakerEnabled?: () => boolean
 }
 
 export async function startRunPlatform(options: RunPlatformOptions): Promise<RunPlatform> {
@@ -90,6 +93,12 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     platformPrompt: async () => null,
     queueDepth,
     settle: executions.settle,
+    breaker: createDispatchBreaker({
+      clock,
+      hooks,
+      settle: executions.settle,
+      isPlatformEnabled: options.isBreakerEnabled ?? (() => false),
+    }),
   })
   return {
     db,

@@ -42,7 +42,7 @@ export type RegistryDeps = CreateDeps &
     health: Pick<Health, 'forget' | 'heartbeatOf'>
     lifecycle: Lifecycle
     /** Whether either breaker of the agent is open. */
-    isBreakerOpen(agentId: string): Promise<boolean>
+    isBreakerOpen(agent: Agent): Promise<boolean>
     /** How many executions of the agent have ended, for ephemeral agents. */
     finishedExecutions(agentId: string): Promise<number>
   }
@@ -86,7 +86,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
         relation,
         reasons: lifecycle.recreateReasons(agent),
         heartbeat: health.heartbeatOf(agent.id),
-        breakerOpen: await deps.isBreakerOpen(agent.id),
+        breakerOpen: await deps.isBreakerOpen(agent),
         isolation: containers.isolation,
       })
     },

@@ -4,6 +4,7 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
+import type { DispatchBreaker } from '../breaker/index.ts'
 import { createdEvent, type ExecutionRow, executionStore, queueStore } from '../executions/index.ts'
 import { storableText } from '../transcripts/index.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
@@ -22,6 +23,7 @@ export type AcceptDeps = {
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'wake'>
   facts: AgentFacts
+  breaker: DispatchBreaker
   queueDepth: number
 }
 
@@ -29,15 +31,16 @@ export type Accept = {
   /** The agent, when it takes runs. Throws `agent_not_found`, `agent_not_running`. Ask before the transaction. */
   admit(agentId: string): Promise<AgentFact>
   /**
-   * Takes a run in, inside the caller's transaction: the bound is checked, the row and its event are written,
-   * and the agent is woken after the commit. `agent` is what `admit` gave. Throws `queue_full`,
-   * `inter_agent_depth_exceeded`; then nothing is kept.
+   * Takes a run in, inside the caller's transaction: breaker and bound are checked, the row and its event are
+   * written, and the agent is woken after the commit. `agent` is what `admit` gave. Throws `circuit_open`,
+   * `queue_full`, `inter_agent_depth_exceeded`; then nothing is kept.
    */
   acceptIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<Accepted>
   /**
    * Takes several runs of one source in, all of them or none, in their order. The first `entering` get their
    * place in the line at once and must fit its bound together; the others are held until `QueueStore.enter`
-   * gives them one, and are never refused: they were accepted here. Throws as `acceptIn` does.
+   * gives them one, and are never refused: they were accepted here. While the breaker is half open only the
+   * first enters, as its probe. Throws as `acceptIn` does.
    */
   acceptAllIn(
     tx: Tx,
@@ -47,7 +50,9 @@ export type Accept = {
   ): Promise<ExecutionRow[]>
 }
 
-export function createAccept({ clock, events, link, facts, queueDepth }: AcceptDeps): Accept {
+export function createAccept(deps: AcceptDeps): Accept {
+  const { clock, events, link, facts, breaker, queueDepth } = deps
+
   /** The row, its files and its event. */
   async function keep(tx: Tx, agent: AgentFact, request: RunRequest, place: Place): Promise<ExecutionRow> {
     const row = rowOf(agent, request, place)
@@ -69,21 +74,25 @@ export function createAccept({ clock, events, link, facts, queueDepth }: AcceptD
 
     async acceptIn(tx, agent, request) {
       const now = clock.now()
+      const id = newId()
       const number = await queueStore(tx).lockQueue(agent.id)
+      await breaker.admitIn(tx, agent, id)
       const bounded = countsInLine(request)
       if (bounded) await refuseWhenFull(tx, agent, { queueDepth, entering: 1 })
       const position = await positionIn(tx, agent, request.sessionId ?? null)
       const chain_depth = await chainDepth(tx, request.source)
-      const row = await keep(tx, agent, request, { number, bounded, chain_depth, now })
+      const row = await keep(tx, agent, request, { id, number, bounded, chain_depth, now })
       tx.onCommitted(() => link.wake(agent.id))
       return { row, position }
     },
 
-    async acceptAllIn(tx, agent, requests, entering) {
+    async acceptAllIn(tx, agent, requests, asked) {
       const now = clock.now()
       const [first] = requests
       if (!first) return []
+      const firstId = newId()
       const last = await queueStore(tx).lockQueue(agent.id, requests.length)
+      const entering = (await breaker.admitIn(tx, agent, firstId)) === 'probe' ? 1 : asked
       const bounded = requests.slice(0, entering).filter(countsInLine).length
       if (bounded > 0) await refuseWhenFull(tx, agent, { queueDepth, entering: bounded })
       const chain_depth = await chainDepth(tx, first.source)
@@ -91,7 +100,8 @@ export function createAccept({ clock, events, link, facts, queueDepth }: AcceptD
       for (const [index, request] of requests.entries()) {
         const held = index >= entering
         const number = last - requests.length + 1 + index
-        const place = { number, held, bounded: !held && countsInLine(request), chain_depth, now }
+        const id = index === 0 ? firstId : newId()
+        const place = { id, number, held, bounded: !held && countsInLine(request), chain_depth, now }
         rows.push(await keep(tx, agent, request, place))
       }
       tx.onCommitted(() => link.wake(agent.id))
@@ -100,8 +110,8 @@ export function createAccept({ clock, events, link, facts, queueDepth }: AcceptD
   }
 }
 
-/** Where a run stands in the line. */
-type Place = { number: number; bounded: boolean; held?: boolean; chain_depth: number; now: Date }
+/** Its id, and where it stands in the line. */
+type Place = { id: string; number: number; bounded: boolean; held?: boolean; chain_depth: number; now: Date }
 
 function countsInLine({ triggeredBy, links }: RunRequest): boolean {
   return isBounded(triggeredBy, links?.scheduleId ?? null)
@@ -147,7 +157,7 @@ function rowOf(agent: AgentFact, request: RunRequest, place: Place): ExecutionRo
     schedule: request.schedule ?? null,
   }
   return {
-    id: newId(),
+    id: place.id,
     agent_id: agent.id,
     agent_name: agent.name,
     agent_deleted: 0,

@@ -4,6 +4,7 @@ import type { Clock } from '../../kit/clock.ts'
 import type { AgentLink, LinkHandlers } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import type { DispatchBreaker } from '../breaker/index.ts'
 import {
   type ExecutionRow,
   executionStore,
@@ -31,6 +32,7 @@ export type DispatchDeps = Settle & {
   link: AgentLink
   hooks: RunHooks
   facts: AgentFacts
+  breaker: DispatchBreaker
   /** Where the run's model traffic goes, and the token that is good for it alone. */
   brokerAccess(row: ExecutionRow): Run['broker']
   platformPrompt(): Promise<string | null>

@@ -1,0 +1,76 @@
+import { agentStore } from '../../agents/directory/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import { type ExecutionRow, queueStore, type RunHooks, type Settle } from '../executions/index.ts'
+import { admit, afterRun, isBlank, stateOf, verdictOf } from './rules.ts'
+import { breakerStore } from './store.ts'
+
+export type DispatchBreakerDeps = Settle & {
+  clock: Pick<Clock, 'now'>
+  hooks: RunHooks
+  /** The platform's setting `dispatch_breaker_enabled`. */
+  isPlatformEnabled(): boolean
+}
+
+export type DispatchBreaker = {
+  /**
+   * Asked of every new run, in the transaction that takes it in; the breaker is held until that ends, so
+   * that a run which came in before it opened is seen when it opens. `probe`: nothing else may be handed out
+   * beside this run. Throws `circuit_open`.
+   */
+  admitIn(tx: Tx, agent: { id: string; name: string }, executionId: string): Promise<'free' | 'probe'>
+}
+
+/** Counts what ended runs say of the credentials, and refuses new runs once they say no. */
+export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreaker {
+  const { clock, hooks, settle, isPlatformEnabled } = deps
+
+  /** The two toggles, as they are in this transaction. */
+  async function isActing(tx: Tx, agentId: string): Promise<boolean> {
+    if (!isPlatformEnabled()) return false
+    return (await agentStore(tx).byId(agentId))?.circuit_breaker_enabled ?? false
+  }
+
+  async function ended(tx: Tx, row: ExecutionRow, now: Date): Promise<void> {
+    const run = { id: row.id, verdict: verdictOf(row) }
+    const store = breakerStore(tx)
+    // Nearly every run ends well with nothing remembered, and then a look is enough.
+    if (run.verdict !== 'failure' && isBlank(await store.read(row.agent_id, 'dispatch'))) return
+    const memory = await store.hold(row.agent_id, 'dispatch')
+    const next = afterRun(memory, run, { now, mayOpen: await isActing(tx, row.agent_id) })
+    if (!next) return
+    await store.write(row.agent_id, 'dispatch', next)
+    const opens = stateOf(next, now) === 'open' && stateOf(memory, now) !== 'open'
+    if (opens) await failWaiting(tx, row.agent_id)
+  }
+
+  async function failWaiting(tx: Tx, agentId: string): Promise<void> {
+    for (const row of await queueStore(tx).waitingRows(agentId)) {
+      if (row.status === 'queued') await settle(tx, row, { statuses: ['queued'] }, openEnding)
+    }
+  }
+
+  hooks.onEnded(ended)
+
+  return {
+    async admitIn(tx, agent, executionId) {
+      if (!(await isActing(tx, agent.id))) return 'free'
+      const store = breakerStore(tx)
+      const asked = admit(await store.hold(agent.id, 'dispatch'), executionId, clock.now())
+      if (!asked.admit) {
+        const detail = `The circuit breaker of the agent "${agent.name}" is open: its provider refuses the credentials.`
+        throw new Fault('circuit_open', detail, { retry_after_seconds: asked.retryAfterSeconds })
+      }
+      if (!asked.memory) return 'free'
+      await store.write(agent.id, 'dispatch', asked.memory)
+      return 'probe'
+    },
+  }
+}
+
+const openEnding = {
+  status: 'failed',
+  error: 'The circuit breaker of the agent opened while the run waited.',
+  error_code: 'circuit_open',
+} as const

@@ -1,0 +1,72 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { Memory } from './rules.ts'
+import { blank } from './rules.ts'
+import type { BreakerKind, BreakersTable, BreakerTables } from './tables.ts'
+
+export function breakerStore(executor: Executor) {
+  const db = executor.withTables<BreakerTables>()
+  return {
+    /** Blank when nothing is remembered. */
+    async read(agentId: string, kind: BreakerKind): Promise<Memory> {
+      const row = await db
+        .selectFrom('breakers')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('kind', '=', kind)
+        .executeTakeFirst()
+      return row ? memoryOf(row) : blank
+    },
+
+    /** Of each agent that has any; all agents at once, since hardly one has. */
+    async all(kind: BreakerKind): Promise<Map<string, Memory>> {
+      const rows = await db.selectFrom('breakers').selectAll().where('kind', '=', kind).execute()
+      return new Map(rows.map((row) => [row.agent_id, memoryOf(row)]))
+    },
+
+    /** Reads it and holds it until the transaction ends: of two that change it, one sees the other's change. */
+    async hold(agentId: string, kind: BreakerKind): Promise<Memory> {
+      const row = await db
+        .insertInto('breakers')
+        .values({ agent_id: agentId, kind, ...columnsOf(blank) })
+        .onConflict((c) => c.columns(['agent_id', 'kind']).doUpdateSet({ kind }))
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      return memoryOf(row)
+    },
+
+    /** Of a breaker that is held. */
+    async write(agentId: string, kind: BreakerKind, memory: Memory): Promise<void> {
+      await db
+        .updateTable('breakers')
+        .set(columnsOf(memory))
+        .where('agent_id', '=', agentId)
+        .where('kind', '=', kind)
+        .execute()
+    },
+
+    async forget(agentId: string): Promise<void> {
+      await db.deleteFrom('breakers').where('agent_id', '=', agentId).execute()
+    },
+  }
+}
+
+function memoryOf(row: BreakersTable): Memory {
+  return {
+    failureCount: row.failure_count,
+    // Written below.
+    failedAt: JSON.parse(row.failed_at) as string[],
+    openings: row.openings,
+    retryAt: row.retry_at,
+    probe: row.probe_execution_id,
+  }
+}
+
+function columnsOf(memory: Memory): Omit<BreakersTable, 'agent_id' | 'kind'> {
+  return {
+    failure_count: memory.failureCount,
+    failed_at: JSON.stringify(memory.failedAt),
+    openings: memory.openings,
+    retry_at: memory.retryAt,
+    probe_execution_id: memory.probe,
+  }
+}
