@@ -1,0 +1,68 @@
+import type { TokenUsage } from '@roost/contracts/link/transcript'
+
+/** What every step carries. */
+export type StepBase = {
+  /** Stays the same while the step grows and when its whole text replaces its pieces. */
+  key: number
+  /** The line that began it; null for pieces and for lines that are not stored. */
+  line: number | null
+  /** When that line was stored, ISO 8601; null as above. */
+  at: string | null
+  /** Since the line before, in ms: how long it was in the making. For a tool, from call to result. */
+  durationMs: number | null
+  /** 0 in the turn's own answer, one more inside each subagent. */
+  depth: number
+  /** The line was stored cut. */
+  isCut: boolean
+}
+
+export type TextStep = StepBase & { kind: 'text'; text: string; isPartial: boolean }
+export type ThinkingStep = StepBase & { kind: 'thinking'; text: string; isPartial: boolean }
+export type ToolStep = StepBase & {
+  kind: 'tool'
+  id: string
+  name: string
+  input: unknown
+  /** `unfinished`: the run ended without a result. */
+  state: 'running' | 'done' | 'failed' | 'unfinished'
+  result: { content: string; line: number | null; isCut: boolean } | null
+}
+export type NoticeStep = StepBase & { kind: 'notice'; level: 'info' | 'warning' | 'error'; message: string }
+export type CompactionStep = StepBase & {
+  kind: 'compaction'
+  beforeTokens: number | null
+  afterTokens: number | null
+}
+export type ResultStep = StepBase & {
+  kind: 'result'
+  isError: boolean
+  text: string | null
+  /** US dollars; null where nobody said. */
+  cost: number | null
+  /** Of the whole turn, as the runtime measured it. */
+  totalMs: number | null
+  turns: number | null
+  usage: TokenUsage | null
+}
+export type ErrorStep = StepBase & { kind: 'error'; error: string; message: string; isRetryable: boolean }
+
+export type Step = TextStep | ThinkingStep | ToolStep | NoticeStep | CompactionStep | ResultStep | ErrorStep
+
+/** A transcript as far as it is known. Values are never changed; a step that did not change is the same object. */
+export type Transcript = {
+  steps: readonly Step[]
+  /** The last stored line that was read; a stream is resumed behind it. */
+  lastLine: number
+  /** When that was stored, ISO 8601. */
+  lastAt: string | null
+  model: string | null
+  nextKey: number
+}
+
+export const emptyTranscript: Transcript = {
+  steps: [],
+  lastLine: 0,
+  lastAt: null,
+  model: null,
+  nextKey: 0,
+}
