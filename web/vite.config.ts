@@ -1,13 +1,14 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { compress } from './build/compress.ts'
 
 /** Where `npm run dev -w web` finds the platform; the built pages are served by the platform itself. */
 const platform = process.env.ROOST_DEV_PLATFORM ?? 'http://localhost:8000'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), compress()],
   build: {
     outDir: 'dist',
     target: 'es2023',
@@ -19,7 +20,10 @@ export default defineConfig({
   server: {
     port: 5173,
     proxy: Object.fromEntries(
-      ['/api', '/ws', '/health', '/docs', '/openapi.json'].map((path) => [path, { target: platform, ws: true }]),
+      ['/api', '/ws', '/health', '/docs', '/openapi.json'].map((path) => [
+        path,
+        { target: platform, ws: true },
+      ]),
     ),
   },
 })

@@ -5,6 +5,7 @@ import { planEngine } from './machine/engine.ts'
 import { takeUpLock } from './machine/lock.ts'
 import { enginePlanWords, prepareEngine } from './machine/prepare-engine.ts'
 import { readVersion, repository } from './machine/repository.ts'
+import { buildPages } from './machine/web-build.ts'
 import {
   demoEnvironment,
   platformEnvironment,
@@ -123,6 +124,7 @@ async function bringUp({ env, values, progress, stop, onReady }: BringUp): Promi
     })
   await step('Preparing the agent images', repository.images)
   await step('Preparing the database', repository.migrate, 'passing')
+  await progress.step('Building the pages', () => buildPages({ signal }))
 
   return startPlatform({
     env: platformEnv,

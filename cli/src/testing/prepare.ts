@@ -6,6 +6,7 @@ import { planEngine } from '../machine/engine.ts'
 import { prepareEngine } from '../machine/prepare-engine.ts'
 import { repository } from '../machine/repository.ts'
 import { hasProgram, run } from '../machine/run.ts'
+import { buildPages } from '../machine/web-build.ts'
 import { runStep } from '../platform/run-step.ts'
 import type { Progress } from '../terminal/progress.ts'
 import { findPostgres, hasRedis, type Service, startPostgres, startRedis } from './services.ts'
@@ -55,6 +56,9 @@ export async function prepareTestMachine(progress: Progress, signal: AbortSignal
     await attempt('agents’ containers', () => prepareContainers(env, progress, signal))
     await attempt('the CLIs of the runtimes', async () => {
       env.ROOST_TEST_CLIS = await installClis(progress, signal)
+    })
+    await attempt('the pages of the web UI', async () => {
+      await progress.step('Building the pages', () => buildPages({ signal }))
     })
     const folder = await mkdtemp(join(tmpdir(), 'roost-test-'))
     services.push({ url: '', stop: () => rm(folder, { recursive: true, force: true }) })

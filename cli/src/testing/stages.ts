@@ -32,6 +32,11 @@ export function staticStages(): StaticStage[] {
       file: process.execPath,
       args: [tool('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'],
     },
+    {
+      name: 'tsc --noEmit (web)',
+      file: process.execPath,
+      args: [tool('typescript/bin/tsc'), '--noEmit', '-p', 'web/tsconfig.json'],
+    },
     ...checks.filter(({ args }) => args.every((path) => existsSync(join(repository.root, path)))),
   ]
 }

@@ -1,0 +1,150 @@
+/** A browser in front of a real platform, and what every page is looked at for. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { adminPassword, type Platform, startPlatform } from '../acceptance/platform.ts'
+
+const artefacts = resolve(import.meta.dirname, '../../artifacts/screenshots')
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export type Theme = 'light' | 'dark'
+export const themes: readonly Theme[] = ['light', 'dark']
+/** CSS pixels. */
+export const widths = { desktop: 1280, phone: 360 } as const
+
+export type Bench = {
+  platform: Platform
+  browser: Browser
+  /** A tab of a browser of its own, not signed in. What it must not do is noted in `faults`. */
+  open(options?: { theme?: Theme; width?: number; token?: string | null }): Promise<Tab>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export type Tab = {
+  page: Page
+  context: BrowserContext
+  /** Violations of the Content-Security-Policy, uncaught errors and console errors so far. */
+  faults: string[]
+  /** Every request to the platform, as `GET /path`. */
+  requests: string[]
+  goto(path: string): Promise<void>
+}
+
+/** A platform whose admin is set up (unless `password: false`), and a browser. */
+export async function openBench(options: Parameters<typeof startPlatform>[0] = {}): Promise<Bench> {
+  const platform = await startPlatform(options)
+  const browser = await chromium.launch({
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
+  })
+  return {
+    platform,
+    browser,
+    async open({ theme = 'light', width = widths.desktop, token = platform.token } = {}) {
+      const context = await browser.newContext({
+        colorScheme: theme,
+        viewport: { width, height: width < 600 ? 740 : 860 },
+        reducedMotion: 'reduce',
+        locale: 'en-GB',
+        timezoneId: 'Europe/Berlin',
+      })
+      if (token) {
+        await context.addInitScript((value) => localStorage.setItem('roost.token', value), token)
+      }
+      const page = await context.newPage()
+      page.setDefaultTimeout(20_000)
+      const tab: Tab = {
+        page,
+        context,
+        faults: [],
+        requests: [],
+        goto: async (path) => void (await page.goto(platform.url + path)),
+      }
+      watch(tab, platform.url)
+      return tab
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      await platform[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function watch({ page, faults, requests }: Tab, origin: string): void {
+  page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() !== 'error') return
+    // The browser's own note of an answer with an error status; the page says what it means.
+    if (message.text().startsWith('Failed to load resource')) return
+    faults.push(`console: ${message.text()}`)
+  })
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.origin === origin) requests.push(`${request.method()} ${url.pathname}`)
+    else if (url.protocol.startsWith('http')) faults.push(`foreign request: ${request.url()}`)
+  })
+}
+
+export async function signIn({ page }: Tab): Promise<void> {
+  await page.getByLabel('User name').fill('admin')
+  await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Asserts that axe-core has nothing to say about the page as it is now. */
+export async function assertAccessible({ page }: Pick<Tab, 'page'>, what: string): Promise<void> {
+  await page.evaluate(axeSource)
+  const violations = await page.evaluate(async () => {
+    // Put there by the line above.
+    const { axe } = window as unknown as { axe: typeof import('axe-core') }
+    const result = await axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    })
+    return result.violations.map(({ id, help, nodes }) => ({
+      id,
+      help,
+      where: nodes.slice(0, 5).map((node) => `${node.target.join(' ')}: ${node.html.slice(0, 160)}`),
+    }))
+  })
+  assert.deepEqual(violations, [], `${what}: ${JSON.stringify(violations, null, 2)}`)
+}
+
+/** Keeps a picture of the page for a reviewer, in `artifacts/screenshots/`. */
+export async function keepPicture({ page }: Pick<Tab, 'page'>, name: string): Promise<void> {
+  await mkdir(artefacts, { recursive: true })
+  await page.screenshot({ path: join(artefacts, `${name}.png`) })
+}
+
+/**
+ * Shows one page in both themes and both widths, asks axe-core about each, and keeps the pictures. `ready`
+ * resolves when the page shows what it is about.
+ */
+export async function reviewPage(
+  bench: Bench,
+  { name, path, ready }: { name: string; path: string; ready(page: Page): Promise<unknown> },
+): Promise<void> {
+  for (const theme of themes) {
+    for (const [screen, width] of Object.entries(widths)) {
+      const tab = await bench.open({ theme, width })
+      await tab.goto(path)
+      await ready(tab.page)
+      await keepPicture(tab, `${name}-${theme}-${screen}`)
+      await assertAccessible(tab, `${name}, ${theme}, ${screen}`)
+      await assertNoSideways(tab, `${name}, ${theme}, ${screen}`)
+      assert.deepEqual(tab.faults, [], `${name}, ${theme}, ${screen}`)
+      await tab.context.close()
+    }
+  }
+}
+
+/** The page itself never scrolls sideways; what is wide scrolls inside. */
+async function assertNoSideways({ page }: Tab, what: string): Promise<void> {
+  const { content, window: wide } = await page.evaluate(() => ({
+    content: document.documentElement.scrollWidth,
+    window: document.documentElement.clientWidth,
+  }))
+  assert.ok(content <= wide, `${what}: ${content} CSS pixels of content on ${wide}`)
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { ProcessFailed } from '../platform/kept-process.ts'
+import { repository } from './repository.ts'
+import { run } from './run.ts'
+
+const web = join(repository.root, 'web')
+const built = join(web, 'dist')
+const stampFile = '.sources'
+
+/** What the pages are made of; the list of dependencies stands for the libraries. */
+const sources = ['src', 'public', 'build', 'index.html', 'vite.config.ts', 'package.json'].map((path) =>
+  join(web, path),
+)
+const shared = [join(repository.root, 'contracts/src'), join(repository.root, 'package-lock.json')]
+
+/**
+ * Builds the pages of the web UI into `web/dist`, unless the build that is there was made of the same sources.
+ * The new build takes the old one's place when it is complete. Throws `ProcessFailed` with the words of the build.
+ */
+export async function buildPages(options: { signal?: AbortSignal } = {}): Promise<'built' | 'fresh'> {
+  const stamp = await digestOf([...sources, ...shared])
+  if ((await readFile(join(built, stampFile), 'utf8').catch(() => '')) === stamp) return 'fresh'
+  const half = join(web, 'dist.half')
+  const vite = join(repository.root, 'node_modules/vite/bin/vite.js')
+  const args = [vite, 'build', web, '--outDir', half, '--emptyOutDir', '--logLevel', 'warn']
+  const { code, lastLines } = await run(process.execPath, args, {
+    cwd: repository.root,
+    env: { ...process.env, NODE_ENV: 'production' },
+    signal: options.signal,
+    timeoutMs: 300_000,
+  })
+  options.signal?.throwIfAborted()
+  if (code !== 0) throw new ProcessFailed(`The pages could not be built:\n${lastLines.join('\n')}`, 1)
+  await writeFile(join(half, stampFile), stamp)
+  await rm(built, { recursive: true, force: true })
+  await rename(half, built)
+  return 'built'
+}
+
+async function digestOf(places: string[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const place of places) {
+    for (const path of await filesOf(place)) {
+      hash
+        .update(`${relative(repository.root, path)}\0`)
+        .update(await readFile(path))
+        .update('\0')
+    }
+  }
+  return hash.digest('hex')
+}
+
+/** The file itself, or every file below the folder, in a fixed order. */
+async function filesOf(place: string): Promise<string[]> {
+  const entries = await readdir(place, { recursive: true, withFileTypes: true }).catch(() => null)
+  if (!entries) return [place]
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}

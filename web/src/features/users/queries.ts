@@ -1,0 +1,7 @@
+import type { Client } from '@roost/contracts/client'
+import { getMe } from '@roost/contracts/identity/users'
+import { queryOptions } from '@tanstack/react-query'
+
+/** The person who is signed in. */
+export const meQuery = (api: Client) =>
+  queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => api.call(getMe, { signal }) })

@@ -1,0 +1,34 @@
+import type { LiveEvent } from './socket.ts'
+
+export type QueryKey = readonly unknown[]
+
+/**
+ * Which queries an event makes stale, as prefixes of their keys. Keys begin with what they show:
+ * `['agents']` for lists over the fleet, `['agent', name, …]` for one agent, `['executions', …]` for runs of
+ * the fleet, `['settings', …]` and `['me']`.
+ */
+export function staleBy(event: LiveEvent): QueryKey[] {
+  const name = agentOf(event)
+  const agent = (...rest: unknown[]): QueryKey[] => (name === null ? [] : [['agent', name, ...rest]])
+  const { type } = event
+  if (type === 'agent_activity') return agent('activity')
+  if (type === 'agent_renamed') return [['agents'], ['agent', event.old_name], ...agent()]
+  if (type === 'agent_settings_changed')
+    return [['agents', 'list'], ...agent('details'), ...agent('settings')]
+  if (type.startsWith('agent_')) return [['agents'], ...agent('details'), ...agent('settings')]
+  if (type.startsWith('execution_') || type === 'fan_out_completed') {
+    const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []
+    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run]
+  }
+  if (type === 'chat_response_ready') return agent('sessions')
+  return []
+}
+
+function agentOf(event: LiveEvent): string | null {
+  if (typeof event.agent_name === 'string') return event.agent_name
+  const { data } = event
+  if (typeof data === 'object' && data !== null && 'name' in data && typeof data.name === 'string') {
+    return data.name
+  }
+  return null
+}

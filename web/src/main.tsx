@@ -1,0 +1,49 @@
+import './app.css'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createApi, isWorthRetrying } from './lib/api.ts'
+import { applyCspNonce } from './lib/csp.ts'
+import { createSession } from './lib/session.ts'
+import { startLive } from './live/start.ts'
+import { createAppRouter } from './router.tsx'
+import { AppContext } from './shell/app-context.ts'
+import { followTheme } from './shell/theme.ts'
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events say when something has changed; between them what is there is true.
+      staleTime: 10_000,
+      retry: (failures, error) => failures < 2 && isWorthRetrying(error),
+      refetchIntervalInBackground: false,
+    },
+    mutations: { retry: false },
+  },
+})
+const session = createSession(localStorage, window)
+const api = createApi(location.origin, session)
+const live = startLive({ api, session, queries })
+const app = { api, session, queries, live }
+const router = createAppRouter(app)
+
+applyCspNonce()
+followTheme()
+session.onChange(() => {
+  if (session.token() !== null) return
+  // A person who signs out means to leave; one whose session has ended comes back to where they were.
+  void router.invalidate()
+})
+
+const element = document.getElementById('root')
+if (!element) throw new Error('The page has no element to draw into.')
+createRoot(element).render(
+  <StrictMode>
+    <AppContext value={app}>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </AppContext>
+  </StrictMode>,
+)

@@ -1,0 +1,70 @@
+import { createToken } from '@roost/contracts/identity/sessions'
+import { passwordLength, setAdminPassword } from '@roost/contracts/identity/setup'
+import { EmailAddress } from '@roost/contracts/identity/users'
+import { createLazyRoute, useNavigate } from '@tanstack/react-router'
+import { z } from 'zod'
+import { PasswordStrength } from '../features/sessions/password-strength.tsx'
+import { useApp } from '../shell/app-context.ts'
+import { Doorway } from '../shell/doorway.tsx'
+import { Button } from '../ui/button.tsx'
+import { Form, FormError, PasswordField, showServerError, TextField, useZodForm } from '../ui/form.tsx'
+
+export const route = createLazyRoute('/setup')({ component: Setup })
+
+const { least, most } = passwordLength
+const FirstAdmin = z
+  .object({
+    password: z
+      .string()
+      .min(least, `Use at least ${least} characters.`)
+      .max(most, `Use at most ${most} characters.`),
+    confirm_password: z.string(),
+    email: z.union([z.literal(''), EmailAddress]),
+  })
+  .refine((body) => body.password === body.confirm_password, {
+    path: ['confirm_password'],
+    message: 'The two passwords differ.',
+  })
+
+/** The first run: makes the admin and signs in as this person. */
+function Setup() {
+  const { api, session, queries } = useApp()
+  const navigate = useNavigate()
+  const form = useZodForm(FirstAdmin, { defaultValues: { password: '', confirm_password: '', email: '' } })
+
+  async function setUp({ password, confirm_password, email }: z.output<typeof FirstAdmin>): Promise<void> {
+    try {
+      await api.call(setAdminPassword, { body: { password, confirm_password, email: email || null } })
+      const { access_token } = await api.call(createToken, { body: { username: 'admin', password } })
+      queries.clear()
+      session.begin(access_token)
+      await navigate({ to: '/', search: {}, replace: true })
+    } catch (error) {
+      showServerError(form, error)
+    }
+  }
+
+  return (
+    <Doorway
+      title="Welcome to Roost"
+      description="Choose the password of the first person here, the user “admin”."
+    >
+      <Form form={form} onSubmit={setUp}>
+        <FormError form={form} />
+        <PasswordField name="password" label="Password" autoComplete="new-password" autoFocus />
+        <PasswordStrength password={form.watch('password')} />
+        <PasswordField name="confirm_password" label="The same again" autoComplete="new-password" />
+        <TextField
+          name="email"
+          label="E-mail address"
+          hint="Optional. You can sign in with it instead of “admin”."
+          type="email"
+          autoComplete="email"
+        />
+        <Button type="submit" variant="primary" pending={form.formState.isSubmitting} className="w-full">
+          Set the password and go on
+        </Button>
+      </Form>
+    </Doorway>
+  )
+}

@@ -1,0 +1,138 @@
+import { createRootRouteWithContext, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { z } from 'zod'
+import { authModeQuery } from './features/sessions/queries.ts'
+import { meQuery } from './features/users/queries.ts'
+import type { App } from './shell/app-context.ts'
+import { LoadFailed } from './shell/load-failed.tsx'
+import { NotFound } from './shell/not-found.tsx'
+import { PagePending } from './shell/page-pending.tsx'
+import { Root } from './shell/root.tsx'
+
+const root = createRootRouteWithContext<App>()({
+  component: Root,
+  notFoundComponent: NotFound,
+})
+
+/** Search parameters of a page that is left as it is when something unknown stands in the address. */
+const text = z.string().optional().catch(undefined)
+
+const setup = createRoute({
+  getParentRoute: () => root,
+  path: '/setup',
+  beforeLoad: async ({ context }) => {
+    const mode = await context.queries.query({ ...authModeQuery(context.api), staleTime: 0 })
+    if (mode.setup_completed) throw redirect({ to: '/' })
+  },
+}).lazy(() => import('./pages/setup.tsx').then((page) => page.route))
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: z.object({ next: text }),
+  beforeLoad: async ({ context }) => {
+    if (context.session.token() !== null) throw redirect({ to: '/' })
+    const mode = await context.queries.query({ ...authModeQuery(context.api), staleTime: 0 })
+    if (!mode.setup_completed) throw redirect({ to: '/setup' })
+  },
+}).lazy(() => import('./pages/login.tsx').then((page) => page.route))
+
+/** Everything that needs a person: without one the way leads to the sign-in page and back again. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  beforeLoad: async ({ context, location }) => {
+    const toLogin = () => redirect({ to: '/login', search: { next: location.href } })
+    if (context.session.token() === null) throw toLogin()
+    try {
+      await context.queries.query({ ...meQuery(context.api), staleTime: 60_000 })
+    } catch (error) {
+      if (context.session.token() === null) throw toLogin()
+      throw error
+    }
+  },
+}).lazy(() => import('./shell/layout.tsx').then((page) => page.route))
+
+const dashboard = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  validateSearch: z.object({
+    view: z.enum(['tiles', 'table', 'timeline']).optional().catch(undefined),
+    q: text,
+    tags: text,
+    status: text,
+    sort: text,
+    create: z.boolean().optional().catch(undefined),
+    template: text,
+  }),
+}).lazy(() => import('./pages/dashboard.tsx').then((page) => page.route))
+
+const agent = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agents/$name',
+  validateSearch: z.object({
+    tab: text,
+    session: text,
+    path: text,
+    status: text,
+    trigger: text,
+    window: text,
+    q: text,
+  }),
+}).lazy(() => import('./pages/agent.tsx').then((page) => page.route))
+
+const execution = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agents/$name/executions/$id',
+  validateSearch: z.object({ view: text, q: text }),
+}).lazy(() => import('./pages/execution.tsx').then((page) => page.route))
+
+const operations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operations',
+  validateSearch: z.object({
+    tab: text,
+    status: text,
+    trigger: text,
+    agent: text,
+    hours: z.number().optional().catch(undefined),
+    q: text,
+    page: z.number().optional().catch(undefined),
+  }),
+}).lazy(() => import('./pages/operations.tsx').then((page) => page.route))
+
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/settings',
+  validateSearch: z.object({ tab: text }),
+}).lazy(() => import('./pages/settings.tsx').then((page) => page.route))
+
+const account = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/account',
+}).lazy(() => import('./pages/account.tsx').then((page) => page.route))
+
+const routeTree = root.addChildren([
+  setup,
+  login,
+  signedIn.addChildren([dashboard, agent, execution, operations, settings, account]),
+])
+
+export function createAppRouter(app: App) {
+  return createRouter({
+    routeTree,
+    context: app,
+    defaultPreload: 'intent',
+    // Queries decide what is fresh; the router only asks them.
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true,
+    defaultErrorComponent: LoadFailed,
+    defaultPendingComponent: PagePending,
+    defaultPendingMs: 150,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>
+  }
+}

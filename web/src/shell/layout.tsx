@@ -1,0 +1,38 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { createLazyRoute, Outlet } from '@tanstack/react-router'
+import { useState } from 'react'
+import { meQuery } from '../features/users/queries.ts'
+import { useApi } from './app-context.ts'
+import { LiveBanner } from './live-banner.tsx'
+import { CommandPalette } from './palette/command-palette.tsx'
+import { Sidebar } from './sidebar.tsx'
+import { TopBar } from './top-bar.tsx'
+import { useShortcuts } from './use-shortcuts.ts'
+
+export const route = createLazyRoute('/signed-in')({ component: Layout })
+
+/** The frame of every page of a signed-in person: navigation on the left, on phones in a bar. */
+function Layout() {
+  const { data: me } = useSuspenseQuery(meQuery(useApi()))
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  useShortcuts({ openPalette: () => setPaletteOpen(true) })
+  return (
+    <div className="flex min-h-dvh flex-col bg-canvas text-ink md:flex-row">
+      <a
+        href="#content"
+        className="sr-only rounded-md bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:absolute focus:left-3 focus:top-3 focus:z-50"
+      >
+        To the content
+      </a>
+      <Sidebar me={me} onSearch={() => setPaletteOpen(true)} />
+      <TopBar me={me} onSearch={() => setPaletteOpen(true)} />
+      <div className="flex min-w-0 flex-1 flex-col">
+        <LiveBanner />
+        <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
+          <Outlet />
+        </main>
+      </div>
+      <CommandPalette me={me} open={isPaletteOpen} onOpenChange={setPaletteOpen} />
+    </div>
+  )
+}

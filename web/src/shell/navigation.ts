@@ -1,0 +1,93 @@
+import type { User } from '@roost/contracts/identity/users'
+import {
+  LayoutDashboard,
+  ListTree,
+  type LucideIcon,
+  Settings,
+  SquareTerminal,
+  UserRound,
+  Waypoints,
+} from 'lucide-react'
+
+export type Place = {
+  /** Also what the palette finds it by. */
+  label: string
+  icon: LucideIcon
+  to: '/' | '/operations' | '/settings' | '/account'
+  search?: Record<string, string>
+  /** Pressed one after another: `g`, then this key. */
+  key?: string
+  keywords?: string[]
+}
+
+const settingsPlaces: Place[] = [
+  {
+    label: 'General settings',
+    icon: Settings,
+    to: '/settings',
+    search: { tab: 'general' },
+    keywords: ['prompt', 'model', 'build'],
+  },
+  {
+    label: 'Provider keys',
+    icon: Settings,
+    to: '/settings',
+    search: { tab: 'integrations' },
+    keywords: ['anthropic', 'openai', 'google', 'api key'],
+  },
+  {
+    label: 'MCP keys',
+    icon: Settings,
+    to: '/settings',
+    search: { tab: 'keys' },
+    keywords: ['token', 'api key'],
+  },
+  {
+    label: 'Agent defaults',
+    icon: Settings,
+    to: '/settings',
+    search: { tab: 'agents' },
+    keywords: ['ceiling', 'resources'],
+  },
+]
+
+/** The sidebar, in its order. */
+export function mainPlaces(): Place[] {
+  return [
+    {
+      label: 'Dashboard',
+      icon: LayoutDashboard,
+      to: '/',
+      key: 'd',
+      keywords: ['agents', 'fleet', 'overview'],
+    },
+    {
+      label: 'Executions',
+      icon: ListTree,
+      to: '/operations',
+      search: { tab: 'executions' },
+      key: 'e',
+      keywords: ['runs', 'tasks', 'history'],
+    },
+    { label: 'Settings', icon: Settings, to: '/settings', key: 's' },
+  ]
+}
+
+/** Every page the palette leads to. */
+export function allPlaces(user: Pick<User, 'role'>): Place[] {
+  return [
+    ...mainPlaces(),
+    ...(user.role === 'admin'
+      ? settingsPlaces
+      : settingsPlaces.filter(({ search }) => search?.tab === 'keys')),
+    {
+      label: 'Account',
+      icon: UserRound,
+      to: '/account',
+      key: 'a',
+      keywords: ['password', 'e-mail', 'profile'],
+    },
+  ]
+}
+
+export const icons = { agent: SquareTerminal, api: Waypoints }

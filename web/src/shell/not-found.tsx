@@ -1,0 +1,21 @@
+import { Link } from '@tanstack/react-router'
+import { Compass } from 'lucide-react'
+import { buttonClass } from '../ui/button.tsx'
+import { EmptyState } from '../ui/empty-state.tsx'
+
+export function NotFound() {
+  return (
+    <div className="grid min-h-96 place-items-center p-6">
+      <EmptyState
+        icon={<Compass />}
+        title="There is nothing at this address"
+        description="The link may be old, or what it led to was renamed or deleted."
+        action={
+          <Link to="/" className={buttonClass({ variant: 'secondary' })}>
+            To the dashboard
+          </Link>
+        }
+      />
+    </div>
+  )
+}

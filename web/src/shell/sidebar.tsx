@@ -1,0 +1,68 @@
+import type { User } from '@roost/contracts/identity/users'
+import { Link } from '@tanstack/react-router'
+import { BookOpen, Search } from 'lucide-react'
+import { Kbd } from '../ui/kbd.tsx'
+import { Logo } from './logo.tsx'
+import { mainPlaces, type Place } from './navigation.ts'
+import { UserMenu } from './user-menu.tsx'
+
+export type ShellProps = { me: User; onSearch(): void }
+
+/** The navigation of wide screens. */
+export function Sidebar({ me, onSearch }: ShellProps) {
+  return (
+    <aside className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col border-r border-line bg-surface md:flex">
+      <Link to="/" className="flex h-14 items-center gap-2 px-4 font-semibold tracking-tight">
+        <Logo className="size-6 text-accent" />
+        Roost
+      </Link>
+      <div className="px-3 pb-3">
+        <button
+          type="button"
+          onClick={onSearch}
+          className="flex h-8 w-full items-center gap-2 rounded-md border border-line bg-canvas px-2.5 text-left text-muted text-sm hover:border-line-strong"
+        >
+          <Search aria-hidden className="size-3.5" />
+          <span className="flex-1">Search</span>
+          <Kbd>{isApple() ? '⌘K' : 'Ctrl K'}</Kbd>
+        </button>
+      </div>
+      <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 px-3">
+        {mainPlaces().map((place) => (
+          <SidebarLink key={place.label} place={place} />
+        ))}
+      </nav>
+      <div className="flex flex-col gap-0.5 border-t border-line p-3">
+        <a
+          href="/docs"
+          target="_blank"
+          rel="noreferrer"
+          className="flex h-8 items-center gap-2.5 rounded-md px-2.5 text-muted text-sm hover:bg-hover hover:text-ink"
+        >
+          <BookOpen aria-hidden className="size-4" />
+          API reference
+        </a>
+        <UserMenu me={me} />
+      </div>
+    </aside>
+  )
+}
+
+function SidebarLink({ place }: { place: Place }) {
+  const Icon = place.icon
+  return (
+    <Link
+      to={place.to}
+      search={place.search ?? {}}
+      activeOptions={{ exact: place.to === '/', includeSearch: false }}
+      className="flex h-8 items-center gap-2.5 rounded-md px-2.5 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
+    >
+      <Icon aria-hidden className="size-4" />
+      {place.label}
+    </Link>
+  )
+}
+
+function isApple(): boolean {
+  return /Mac|iP(hone|ad)/.test(navigator.userAgent)
+}

@@ -1,0 +1,40 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useEffectEvent } from 'react'
+import { allPlaces } from './navigation.ts'
+
+/** How long the second key of a pair may take. */
+const pairMs = 1500
+
+/** Ctrl/Cmd-K opens the palette; `g` and a letter go to a page, unless something is being typed. */
+export function useShortcuts({ openPalette }: { openPalette(): void }): void {
+  const navigate = useNavigate()
+  const onOpen = useEffectEvent(openPalette)
+  const onGo = useEffectEvent((key: string) => {
+    const place = allPlaces({ role: 'admin' }).find((each) => each.key === key)
+    if (place) void navigate({ to: place.to, search: place.search ?? {} })
+    return place !== undefined
+  })
+  useEffect(() => {
+    let goneAt = Number.NEGATIVE_INFINITY
+    const onKeyDown = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        onOpen()
+        return
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (event.key === 'g') goneAt = event.timeStamp
+      else if (event.timeStamp - goneAt < pairMs) {
+        goneAt = Number.NEGATIVE_INFINITY
+        if (onGo(event.key)) event.preventDefault()
+      }
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [])
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)
+}
