@@ -68,7 +68,4 @@ export function serveDocs(app: FastifyInstance, endpoints: readonly Endpoint[], 
       return reply.send(createReadStream(join(library, name)))
     })
   }
-  app.get('/', (_request, reply) => {
-    reply.redirect('/docs', 302)
-  })
 }

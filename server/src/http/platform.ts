@@ -10,6 +10,7 @@ import { auditEntryOf } from './audit.ts'
 import { serveDocs } from './docs.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
 import { withRawPrefix } from './listen.ts'
+import { type Pages, servePages } from './pages.ts'
 import { createServer } from './serve.ts'
 import { type SocketRoute, serveSockets } from './sockets.ts'
 
@@ -19,6 +20,8 @@ export type PlatformServerDeps = {
   clock: Clock
   trustedProxies: string[]
   migrations(): Promise<MigrationState>
+  /** Where the build of the web UI is, or would be. */
+  pagesFolder: string
   checkReplies?: boolean
 }
 
@@ -37,8 +40,10 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const { platform, log, clock, trustedProxies, checkReplies = false } = deps
   const shared = { guard: platform.guard, checkReplies, log }
   const streams = new Set<AbortController>()
+  let pages: Pages | null = null
   const openApp = createServer({
     ...shared,
+    notFoundPage: (request, reply) => pages?.notFound(request, reply) ?? null,
     trustedProxies,
     routes: [...platform.routes, ...healthRoutes({ clock, migrations: deps.migrations })],
     streams,
@@ -49,6 +54,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   })
   const publicEndpoints = endpoints.filter((endpoint) => endpoint.access.who !== 'internal')
   serveDocs(openApp, publicEndpoints, platform.version)
+  pages = servePages(openApp, deps.pagesFolder)
   const internalApp = createServer({ ...shared, trustedProxies: [], routes: internalHealthRoutes(), streams })
 
   const internalRest: RequestListener = (request, response) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { Log } from '../ports/log.ts'
 import { type BindOptions, bindRoute } from './bind.ts'
 import { problemOf } from './problem.ts'
@@ -13,6 +13,8 @@ export type ServerOptions = BindOptions & {
   trustedProxies: string[]
   /** The open requests, so that whoever stops the process can end their streams. */
   streams?: Set<AbortController>
+  /** Answers a browser at an address of which nothing is known; null: the answer is the error body. */
+  notFoundPage?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null
   /** Called once for each answered request of a known endpoint; writes the audit entry. */
   answered?: (request: AnsweredRequest) => void
 }
@@ -89,10 +91,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(patterns, request.url)
+    const page = allowed.length === 0 ? options.notFoundPage?.(request, reply) : null
+    if (page) return page
     const code: ErrorCode = allowed.length > 0 ? 'method_not_allowed' : 'not_found'
     const [status, detail] = errorCatalogue[code]
     if (allowed.length > 0) reply.header('allow', allowed.join(', '))
-    reply
+    return reply
       .code(status)
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ detail, error: code }))

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { startLoops } from '../background/loops.ts'
 import { startRelay } from '../background/relay.ts'
 import { compose } from '../compose.ts'
@@ -49,6 +49,7 @@ async function runApi(): Promise<void> {
     clock,
     trustedProxies: config.trustedProxies,
     migrations: () => migrationState(db, migrations),
+    pagesFolder: join(import.meta.dirname, '../../../web/dist'),
   })
   await server.ready()
 
