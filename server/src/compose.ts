@@ -8,7 +8,7 @@ import type { Loop } from './background/loops.ts'
 import type { Config } from './config.ts'
 import { chatRoutes, createChat } from './conversations/chat/index.ts'
 import { type Audit, createAudit } from './foundation/audit/index.ts'
-import { createIdempotency } from './foundation/idempotency/index.ts'
+import { createIdempotency, createWorkStates } from './foundation/idempotency/index.ts'
 import { createLeases, type Leases } from './foundation/leases/index.ts'
 import { createOutbox, type Outbox } from './foundation/outbox/index.ts'
 import { createRateLimits, rateRules } from './foundation/rate-limits/index.ts'
@@ -92,13 +92,12 @@ export async function compose(
   const keys = createKeys({ db, clock, changes, users, limits, agentNames })
   const identify = createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey })
 
+  const works = createWorkStates()
   const idempotency = createIdempotency({
     db,
     clock,
     log,
-    // Only turns name their work; fan-outs and what else has a key ask here once they are there.
-    workState: async ({ execution_id }) =>
-      execution_id === null ? { state: 'void' } : chat.workState(execution_id),
+    workState: works.ask,
   })
 
   const hub = createAgentLinkHub({ ephemeral, clock, log })
@@ -199,6 +198,7 @@ export async function compose(
     idempotency,
     agentName: async (id) => (await agents.directory.byId(id))?.name ?? null,
   })
+  works.register(chat.workState)
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
 
   hub.serve({

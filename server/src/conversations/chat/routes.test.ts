@@ -35,7 +35,7 @@ async function start() {
     db,
     clock,
     log: silentLog,
-    workState: ({ execution_id }) => chat.workState(execution_id ?? ''),
+    workState: async (work) => (await chat.workState(work)) ?? { state: 'void' },
   })
   const chat = createChat({
     ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },

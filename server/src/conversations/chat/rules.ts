@@ -1,18 +1,7 @@
 import type { ChatMessage, ChatReply, ChatSession } from '@roost/contracts/conversations/chat'
-import type { SignedIn } from '../../identity/access/caller.ts'
 import type { ChatMessagesTable, ChatSessionsTable } from './tables.ts'
 
-/**
- * Whose conversation it is. A person's sessions and user keys are one holder; an agent and a connector talk
- * for themselves, so that what they say does not land in their owner's chat.
- */
-export function holderOf(caller: SignedIn): string {
-  if (caller.kind === 'key' && caller.key.scope === 'agent')
-    return `agent:${caller.key.agent_id ?? caller.key.id}`
-  if (caller.kind === 'key' && caller.key.scope === 'connector') return `key:${caller.key.id}`
-  return `user:${caller.user.id}`
-}
-
+/** Whether a conversation is held by a person; see `holderOf`. */
 export function isPerson(holderId: string): boolean {
   return holderId.startsWith('user:')
 }

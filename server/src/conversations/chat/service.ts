@@ -1,15 +1,15 @@
 import type { ChatReply } from '@roost/contracts/conversations/chat'
-import type { Claim, Idempotency, WorkState } from '../../foundation/idempotency/index.ts'
+import type { Claim, Idempotency, WorkStateOf } from '../../foundation/idempotency/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
-import { isFault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
-import { createTakeOnce, type Taken, workStateOf } from './once.ts'
-import { waitForReply, withLog } from './reply.ts'
+import { createWait } from '../../runs/waiting/index.ts'
+import { createTakeOnce, type Taken, turnState } from './once.ts'
+import { replyOf, withLog } from './reply.ts'
 import { createSessions, type Party, type Sessions } from './sessions.ts'
 import { type Item, turnItems } from './stream.ts'
 import { createTakeTurn, type Turn, type TurnAsked } from './turn.ts'
@@ -24,7 +24,7 @@ export type ChatDeps = {
   hooks: RunHooks
   dispatch: Pick<Dispatch, 'admit' | 'acceptIn'>
   executions: Pick<Executions, 'watch' | 'inFlight' | 'toolCalls'>
-  idempotency: Pick<Idempotency, 'open'>
+  idempotency: Pick<Idempotency, 'enter'>
   /** Name of an agent, for turns that an agent takes with another one. */
   agentName(agentId: string): Promise<string | null>
 }
@@ -38,8 +38,8 @@ export type Chat = {
   /** The reply when the turn has ended, with the transcript; null when the client went away. */
   wait(turn: Turn, claim: Claim, signal: AbortSignal): Promise<ChatReply | null>
   withLog(reply: ChatReply): Promise<ChatReply>
-  /** For the store of idempotency keys: what has become of a run. */
-  workState(executionId: string): Promise<WorkState>
+  /** For the store of idempotency keys: what has become of a turn. */
+  workState: WorkStateOf
   /** Hook of the registry. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
 }
@@ -47,6 +47,7 @@ export type Chat = {
 export function createChat(deps: ChatDeps): Chat {
   const sessions = createSessions(deps)
   const takeTurn = createTakeTurn({ ...deps, sessions })
+  const waitForEnd = createWait(deps)
   registerTurnHooks(deps.hooks, deps)
 
   /** A turn that came to nothing leaves its key free. */
@@ -59,30 +60,14 @@ export function createChat(deps: ChatDeps): Chat {
     follow: (turn, claim, signal) =>
       turnItems(deps, turn, { signal, done: (reply) => settleKey(claim, reply) }),
     async wait(turn, claim, signal) {
-      try {
-        const reply = await waitForReply(deps, turn, signal)
-        if (!reply) return null
-        await settleKey(claim, reply)
-        return withLog(deps, reply)
-      } catch (error) {
-        if (isFault(error, 'sync_wait_exceeded')) await claim.complete(receiptOf(turn))
-        else await claim.release()
-        throw error
-      }
+      const ended = await waitForEnd(turn.row, claim, signal)
+      if (!ended) return null
+      const reply = await replyOf(deps, turn, ended)
+      await settleKey(claim, reply)
+      return withLog(deps, reply)
     },
     withLog: (reply) => withLog(deps, reply),
-    workState: (executionId) => workStateOf(deps, executionId),
+    workState: turnState(deps),
     agentDeleted: sessions.agentDeleted,
   }
-}
-
-/** What a repeated request is told while the turn goes on without anybody waiting. */
-function receiptOf({ row }: Turn) {
-  const body = {
-    status: 'queued_timeout',
-    execution_id: row.id,
-    agent_name: row.agent_name,
-    async_mode: true,
-  }
-  return { status: 200, body, receipt: true }
 }

@@ -5,9 +5,10 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
+import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
-import { holderOf, shownMessage, shownSession } from './rules.ts'
+import { shownMessage, shownSession } from './rules.ts'
 import { chatStore, type SessionRow } from './store.ts'
 
 export type SessionsDeps = {

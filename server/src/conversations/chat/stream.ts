@@ -1,11 +1,15 @@
 import type { ChatReply } from '@roost/contracts/conversations/chat'
 import { sentenceOf } from '@roost/contracts/kit/errors'
 import type { Log } from '../../ports/log.ts'
-import type { ExecutionRow } from '../../runs/executions/index.ts'
-import { errorOf, type ReplyDeps, replyOf } from './reply.ts'
+import type { ExecutionRow, Executions } from '../../runs/executions/index.ts'
+import { errorOf } from '../../runs/waiting/index.ts'
+import { type ReplyDeps, replyOf } from './reply.ts'
 import type { Turn } from './turn.ts'
 
-export type StreamDeps = ReplyDeps & { log: Pick<Log, 'error'> }
+export type StreamDeps = ReplyDeps & {
+  log: Pick<Log, 'error'>
+  executions: Pick<Executions, 'watch'>
+}
 
 /** One object of a stream: its JSON text, and its number when it is a stored line. */
 export type Item = { text: string; n?: number }

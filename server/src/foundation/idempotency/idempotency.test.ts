@@ -283,16 +283,13 @@ forEachDialect((_dialect, openDb) => {
     const { idempotency } = open(db)
     await sql`alter table idempotency_claims rename column body_digest to elsewhere`.execute(db.withTables())
     let rows = 0
-    const { accepted } = {
-      accepted: null,
-      ...(await idempotency.enter(scope, (claim) =>
-        db.atomically(async (tx) => {
-          await claim.take(tx, { execution_id: 'e1' })
-          rows += 1
-          return 'in'
-        }),
-      )),
-    }
+    const { accepted } = await idempotency.enter(scope, (claim) =>
+      db.atomically(async (tx) => {
+        await claim.take(tx, { execution_id: 'e1' })
+        rows += 1
+        return 'in'
+      }),
+    )
     assert.deepEqual([accepted, rows], ['in', 1])
   })
 })

@@ -40,7 +40,9 @@ export type Idempotency = {
 }
 
 export type Door = { replay: Reply; claim: null } | { replay: null; claim: Claim }
-export type Entered<T> = { replay: Reply } | { replay: null; accepted: T; claim: Claim }
+export type Entered<T> =
+  | { replay: Reply; accepted: null; claim: null }
+  | { replay: null; accepted: T; claim: Claim }
 
 /** So many requests with one key may be faster, one after another. */
 const most = 3
@@ -97,7 +99,7 @@ export function createIdempotency(deps: {
   async function enter<T>(scope: Scope | null, accept: (claim: Claim) => Promise<T>): Promise<Entered<T>> {
     for (let attempt = 1; attempt <= most; attempt += 1) {
       const { replay, claim } = await open(scope)
-      if (replay) return { replay }
+      if (replay) return { replay, accepted: null, claim: null }
       try {
         return { replay: null, accepted: await accept(claim), claim }
       } catch (error) {

@@ -10,6 +10,7 @@ export type { Accept, Accepted } from './accept.ts'
 export type { AgentFact, AgentFacts } from './facts.ts'
 export {
   type Attachment,
+  holderOf,
   isViaMcp,
   type Links,
   modelOf,

@@ -4,12 +4,19 @@ import type { KeyScope } from '@roost/contracts/kit/access'
 import type { KeyCaller } from '../../identity/access/caller.ts'
 import { isFault } from '../../kit/fault.ts'
 import { person } from '../../test/run-platform.ts'
-import { modelOf, triggerOf } from './request.ts'
+import { holderOf, modelOf, triggerOf } from './request.ts'
 
 const key = (scope: KeyScope): KeyCaller => ({
   kind: 'key',
   user: person().user,
   key: { id: 'k1', name: 'k', scope, agent_id: scope === 'agent' ? 'a7' : null },
+})
+
+test("a person's session and user key ask as one; agents and connectors ask for themselves", () => {
+  assert.equal(holderOf(person()), 'user:u1')
+  assert.equal(holderOf(key('user')), 'user:u1')
+  assert.equal(holderOf(key('agent')), 'agent:a7')
+  assert.equal(holderOf(key('connector')), 'key:k1')
 })
 
 test('what causes a run: a person by its way, an agent by whom it calls', () => {

@@ -86,6 +86,17 @@ export function isViaMcp(request: { header(name: string): string | undefined }):
   return request.header('x-via-mcp') === '1'
 }
 
+/**
+ * On whose behalf a caller asks. A person's sessions and user keys are one holder; an agent and a connector
+ * ask for themselves, so that what they say does not land in their owner's conversations.
+ */
+export function holderOf(caller: SignedIn): string {
+  if (caller.kind === 'key' && caller.key.scope === 'agent')
+    return `agent:${caller.key.agent_id ?? caller.key.id}`
+  if (caller.kind === 'key' && caller.key.scope === 'connector') return `key:${caller.key.id}`
+  return `user:${caller.user.id}`
+}
+
 /** The source of what a caller asks over HTTP; `agentName` names the agent of an agent key. */
 export function sourceOf(caller: SignedIn, agentName: string | null): Source {
   const key = caller.kind === 'key' ? caller.key : null
