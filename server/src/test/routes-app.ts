@@ -9,8 +9,8 @@ import { silentLog } from '../ports/log.ts'
 /** Who may come: the bearer's text names the caller, who stands to the one agent as said. */
 export type Callers = Record<string, { caller: SignedIn; relation: Relation | null }>
 
-/** Some routes behind the real web layer, for one agent `scout` (`a1`); replies are checked against their shapes. */
-export function routesApp(routes: Route[], callers: Callers): FastifyInstance {
+/** Some routes behind the real web layer, for one agent `scout`; replies are checked against their shapes. */
+export function routesApp(routes: Route[], callers: Callers, agentId = 'a1'): FastifyInstance {
   const of = (caller: unknown) => Object.values(callers).find((each) => each.caller === caller)
   return createServer({
     routes,
@@ -26,7 +26,7 @@ export function routesApp(routes: Route[], callers: Callers): FastifyInstance {
       async reach(caller, name) {
         const relation = of(caller)?.relation
         if (name !== 'scout' || !relation) return null
-        return { agent: { id: 'a1', name: 'scout', owner_id: 'u-owner', is_system: false }, relation }
+        return { agent: { id: agentId, name: 'scout', owner_id: 'u-owner', is_system: false }, relation }
       },
       refuseBefore,
       refuseAfter,

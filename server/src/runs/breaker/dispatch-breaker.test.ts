@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { agentStore, blankRow } from '../../agents/directory/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import {
+  accept,
+  agentFact,
+  linked,
+  person,
+  type RunPlatform,
+  resultOf,
+  startRunPlatform,
+} from '../../test/run-platform.ts'
+import { sourceOf } from '../dispatch/index.ts'
+import { executionStore } from '../executions/index.ts'
+import { createBreakers } from './service.ts'
+
+type Failure = 'auth' | 'billing' | 'agent_error'
+
+forEachDialect((_, open) => {
+  async function start({ toggle = true, platformOn = true } = {}) {
+    const db = await open()
+    const clock = createTestClock()
+    const isPlatformEnabled = () => platformOn
+    const platform = await startRunPlatform({ db, clock, isBreakerEnabled: isPlatformEnabled })
+    await agentStore(db).insert({
+      ...blankRow('scout', '2026-01-05T08:00:00.000Z'),
+      id: 'a1',
+      circuit_breaker_enabled: toggle ? 1 : 0,
+    })
+    platform.agents.set('a1', agentFact({ effective_slots: 9 }))
+    const breakers = createBreakers({ db, clock, isPlatformEnabled })
+    const view = () => breakers.view({ id: 'a1', name: 'scout', circuit_breaker_enabled: toggle })
+    return { db, clock, platform, breakers, view }
+  }
+
+  async function claimOne(platform: RunPlatform) {
+    const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    return runs[0] ?? assert.fail('nothing was handed out')
+  }
+  /** One run from its acceptance to its end; null ends it well. */
+  async function runOnce(platform: RunPlatform, code: Failure | null): Promise<string> {
+    const { id } = await accept(platform)
+    await end(platform, await claimOne(platform), code)
+    return id
+  }
+  async function end(
+    platform: RunPlatform,
+    run: { execution_id: string; claim_token: number },
+    code: Failure | null,
+  ) {
+    const failed = { status: 'failed', response: null, error: 'no', error_code: code } as const
+    await platform.dispatch.handlers.result(linked, resultOf(run, code === null ? {} : failed))
+  }
+  const isOpenFault = (seconds: number) => (error: unknown) =>
+    error instanceof Fault && error.code === 'circuit_open' && error.fields.retry_after_seconds === seconds
+  const several = (platform: RunPlatform, count: number, entering: number) =>
+    platform.db.atomically((tx) => {
+      const request = {
+        agentId: 'a1',
+        kind: 'task' as const,
+        triggeredBy: 'fan_out' as const,
+        message: 'do it',
+        source: sourceOf(person(), null),
+      }
+      return platform.dispatch.acceptAllIn(tx, agentFact(), Array(count).fill(request), entering)
+    })
+
+  test('the third run in a row that the provider refuses opens it: new runs get circuit_open, waiting ones fail', async () => {
+    const { platform, view } = await start()
+    await runOnce(platform, 'auth')
+    await runOnce(platform, 'billing')
+    await accept(platform)
+    const third = await claimOne(platform)
+    const waiting = [await accept(platform), await accept(platform, { triggeredBy: 'loop' })]
+    await end(platform, third, 'auth')
+    for (const { id } of waiting) {
+      const row = await platform.row(id)
+      assert.deepEqual([row.status, row.error_code], ['failed', 'circuit_open'])
+    }
+    await assert.rejects(accept(platform), isOpenFault(60))
+    await assert.rejects(accept(platform, { kind: 'chat', triggeredBy: 'chat' }), isOpenFault(60))
+    await assert.rejects(several(platform, 3, 3), isOpenFault(60))
+    const { open, dispatch } = await view()
+    assert.deepEqual([open, dispatch], [true, { state: 'open', failure_count: 3, retry_after_seconds: 60 }])
+  })
+
+  test('what waits when it opens is told as finished, once each', async () => {
+    const { platform } = await start()
+    for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
+    await accept(platform)
+    const third = await claimOne(platform)
+    const waiting = await accept(platform)
+    await end(platform, third, 'auth')
+    await platform.events.relaying.pass()
+    const told = (await platform.events.after(0, 1000)).filter(
+      ({ type, fields }) => type === 'execution.finished' && fields.execution_id === waiting.id,
+    )
+    assert.deepEqual(
+      told.map(({ fields }) => [fields.status, fields.error_code]),
+      [['failed', 'circuit_open']],
+    )
+  })
+
+  test('a cancelled run counts for nothing, another failure ends the row', async () => {
+    const { platform, view } = await start()
+    for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
+    const row = await accept(platform)
+    await platform.executions.terminate(
+      { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' },
+      row.id,
+    )
+    assert.equal((await view()).dispatch.failure_count, 2)
+    await runOnce(platform, 'agent_error')
+    assert.equal((await view()).dispatch.failure_count, 0)
+  })
+
+  test('off at the agent or at the platform, failures are counted and nothing is refused', async () => {
+    for (const toggles of [{ toggle: false }, { platformOn: false }]) {
+      const { platform, view } = await start(toggles)
+      for (let time = 0; time < 4; time += 1) await runOnce(platform, 'auth')
+      const { open, dispatch, warning } = await view()
+      assert.deepEqual([open, dispatch.state, dispatch.failure_count], [false, 'closed', 4])
+      assert.equal(warning !== undefined, toggles.platformOn === false)
+    }
+  })
+
+  test('half open, of twenty at once one run comes in; its success lets all in again', async () => {
+    const { platform, clock, view } = await start()
+    for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
+    await clock.advance(60)
+    assert.equal((await view()).dispatch.state, 'half_open')
+    const asked = await Promise.allSettled(Array.from({ length: 20 }, () => accept(platform)))
+    const refused = asked.filter(({ status }) => status === 'rejected')
+    assert.equal(refused.length, 19)
+    for (const each of refused) assert.ok(each.status === 'rejected' && isOpenFault(10)(each.reason))
+    await end(platform, await claimOne(platform), null)
+    assert.deepEqual((await view()).dispatch, {
+      state: 'closed',
+      failure_count: 0,
+      retry_after_seconds: null,
+    })
+    await accept(platform)
+  })
+
+  test('a probe that fails doubles the wait; one that is cancelled makes room for another', async () => {
+    const { platform, clock, view } = await start()
+    for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
+    await clock.advance(60)
+    await runOnce(platform, 'billing')
+    assert.equal((await view()).dispatch.retry_after_seconds, 120)
+    await clock.advance(120)
+    const probe = await accept(platform)
+    const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
+    await platform.executions.terminate(reader, probe.id)
+    await runOnce(platform, null)
+    assert.equal((await view()).dispatch.state, 'closed')
+  })
+
+  test('half open, of several runs that come together only the first enters the line', async () => {
+    const { platform, clock, db } = await start()
+    for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
+    await clock.advance(60)
+    const rows = await several(platform, 4, 3)
+    const places = await Promise.all(
+      rows.map(async ({ id }) => (await executionStore(db).byId(id))?.queued_at),
+    )
+    assert.deepEqual(
+      places.map((at) => at !== null),
+      [true, false, false, false],
+    )
+    await end(platform, await claimOne(platform), 'auth')
+    for (const { id } of rows.slice(1)) assert.equal((await platform.row(id)).error_code, 'circuit_open')
+  })
+
+  test('runs that come in while it opens are refused or fail: none is left waiting', async () => {
+    const { platform, db } = await start()
+    for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
+    await accept(platform)
+    const third = await claimOne(platform)
+    const [, ...asked] = await Promise.allSettled([
+      end(platform, third, 'auth'),
+      ...Array.from({ length: 20 }, () => accept(platform)),
+    ])
+    const taken = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value.id] : []))
+    for (const id of taken) assert.equal((await platform.row(id)).error_code, 'circuit_open')
+    const left = await executionStore(db).list({ agentId: 'a1', status: 'queued' }, { limit: 50, offset: 0 })
+    assert.equal(left.length, 0)
+  })
+
+  test('a reset forces both closed and says what they were; a deleted agent is forgotten', async () => {
+    const { platform, breakers, db, view } = await start()
+    for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
+    const { prior_dispatch_state, prior_transport_state, new_state } = await breakers.reset({
+      id: 'a1',
+      name: 'scout',
+    })
+    assert.deepEqual([prior_dispatch_state, prior_transport_state, new_state], ['open', 'closed', 'closed'])
+    await accept(platform)
+    assert.equal((await breakers.dispatchStates()).size, 0)
+    await end(platform, await claimOne(platform), 'auth')
+    await db.atomically((tx) => breakers.forget(tx, 'a1'))
+    assert.equal((await view()).dispatch.failure_count, 0)
+  })
+
+  test('another process sees the same breaker, and so does the next start', async () => {
+    await using db = await open()
+    const clock = createTestClock()
+    const on = { clock, isBreakerEnabled: () => true }
+    const first = await startRunPlatform({ db, ...on })
+    await agentStore(db).insert({
+      ...blankRow('scout', '2026-01-05T08:00:00.000Z'),
+      id: 'a1',
+      circuit_breaker_enabled: 1,
+    })
+    await using again = await db.openAgain()
+    const second = await startRunPlatform({ db: again, ...on })
+    await runOnce(first, 'auth')
+    await runOnce(second, 'auth')
+    await runOnce(first, 'auth')
+    await assert.rejects(accept(second), isOpenFault(60))
+  })
+})
