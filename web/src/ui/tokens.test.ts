@@ -53,7 +53,10 @@ function between(text: string, start: string, end: string): string {
 
 function colours(block: string): Record<string, string> {
   return Object.fromEntries(
-    [...block.matchAll(/--color-([a-z0-9-]+):\s*(#[0-9a-f]{6})/g)].map(([, name = '', hex = '']) => [name, hex]),
+    [...block.matchAll(/--color-([a-z0-9-]+):\s*(#[0-9a-f]{6})/g)].map(([, name = '', hex = '']) => [
+      name,
+      hex,
+    ]),
   )
 }
 

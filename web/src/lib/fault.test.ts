@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { ApiError } from '@roost/contracts/client'
+import { describeFault } from './fault.ts'
+
+it('places failed checks on the fields they name', () => {
+  const fault = describeFault(
+    new ApiError(422, {
+      error: 'validation_error',
+      detail: [
+        { loc: ['body', 'name'], msg: 'is required', type: 'missing' },
+        { loc: ['body', 'retry', 'max'], msg: 'is too large', type: 'too_big' },
+        { loc: ['query', 'limit'], msg: 'is no number', type: 'invalid' },
+      ],
+    }),
+  )
+  assert.deepEqual(fault.fields, { name: 'Is required', 'retry.max': 'Is too large' })
+  assert.equal(fault.code, 'validation_error')
+})
+
+it('places a named error on the field it names', () => {
+  const fault = describeFault(
+    new ApiError(400, { error: 'invalid_timezone', detail: 'The timezone is unknown.', field: 'timezone' }),
+  )
+  assert.deepEqual(fault.fields, { timezone: 'The timezone is unknown.' })
+})
+
+it('keeps the request id of a failure of ours', () => {
+  const fault = describeFault(
+    new ApiError(500, { error: 'internal_error', detail: 'Something went wrong.', request_id: 'r-1' }),
+  )
+  assert.equal(fault.requestId, 'r-1')
+})
+
+it('tells a proxy, a cut connection and a fault of the page apart', () => {
+  assert.equal(describeFault(new ApiError(502, null)).code, 'http_502')
+  assert.equal(describeFault(new TypeError('Failed to fetch')).code, 'network_error')
+  assert.equal(describeFault(new Error('boom')).code, 'unexpected_error')
+  assert.equal(describeFault('odd').sentence, 'Something went wrong.')
+})

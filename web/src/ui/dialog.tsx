@@ -1,0 +1,109 @@
+import { X } from 'lucide-react'
+import { Dialog as Primitive } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { cx } from './class-names.ts'
+
+export type DialogProps = {
+  open: boolean
+  onOpenChange: (open: boolean) => void
+  title: string
+  description?: ReactNode
+  children?: ReactNode
+  /** The buttons, the main one last. */
+  footer?: ReactNode
+  size?: 'sm' | 'md' | 'lg' | 'xl'
+  /** Escape and clicks outside do nothing: for what must be answered. */
+  insistent?: boolean
+}
+
+export function Dialog(props: DialogProps) {
+  const { open, onOpenChange, title, description, children, footer, size = 'md', insistent = false } = props
+  return (
+    <Primitive.Root open={open} onOpenChange={onOpenChange}>
+      <Primitive.Portal>
+        <Primitive.Overlay className={overlayClass}>
+          <Primitive.Content
+            {...(description ? {} : { 'aria-describedby': undefined })}
+            {...(insistent ? { onEscapeKeyDown: refuse, onPointerDownOutside: refuse } : {})}
+            className={cx(
+              'relative my-auto flex max-h-full w-full animate-pop-in flex-col rounded-xl border border-line bg-raised shadow-lg outline-none',
+              widths[size],
+            )}
+          >
+            <Heading title={title} description={description} closable={!insistent} />
+            {children && <div className="min-h-0 overflow-y-auto px-5 pb-5">{children}</div>}
+            {footer && <Footer>{footer}</Footer>}
+          </Primitive.Content>
+        </Primitive.Overlay>
+      </Primitive.Portal>
+    </Primitive.Root>
+  )
+}
+
+/** A panel from the right edge, for details beside a list; covers the whole of a phone. */
+export function Sheet({
+  open,
+  onOpenChange,
+  title,
+  description,
+  children,
+  footer,
+  size = 'md',
+}: DialogProps) {
+  return (
+    <Primitive.Root open={open} onOpenChange={onOpenChange}>
+      <Primitive.Portal>
+        <Primitive.Overlay className="fixed inset-0 z-overlay animate-fade-in bg-overlay" />
+        <Primitive.Content
+          {...(description ? {} : { 'aria-describedby': undefined })}
+          className={cx(
+            'fixed inset-y-0 right-0 z-overlay flex w-full animate-slide-in flex-col border-l border-line bg-raised shadow-lg outline-none',
+            widths[size],
+          )}
+        >
+          <Heading title={title} description={description} closable />
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 pb-5">{children}</div>
+          {footer && <Footer>{footer}</Footer>}
+        </Primitive.Content>
+      </Primitive.Portal>
+    </Primitive.Root>
+  )
+}
+
+function Heading(props: { title: string; description?: ReactNode; closable: boolean }) {
+  return (
+    <header className="flex items-start gap-3 px-5 pt-4 pb-4">
+      <div className="min-w-0 flex-1">
+        <Primitive.Title className="text-lg font-semibold text-ink">{props.title}</Primitive.Title>
+        {props.description && (
+          <Primitive.Description asChild>
+            <div className="mt-1 text-sm text-muted">{props.description}</div>
+          </Primitive.Description>
+        )}
+      </div>
+      {props.closable && (
+        <Primitive.Close
+          aria-label="Close"
+          className="-mt-1 -mr-2 grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink"
+        >
+          <X aria-hidden className="size-4" />
+        </Primitive.Close>
+      )}
+    </header>
+  )
+}
+
+function Footer({ children }: { children: ReactNode }) {
+  return (
+    <footer className="flex flex-wrap items-center justify-end gap-2 border-t px-5 py-3">{children}</footer>
+  )
+}
+
+const overlayClass =
+  'fixed inset-0 z-overlay flex animate-fade-in justify-center overflow-y-auto bg-overlay p-3 sm:p-6'
+
+const widths = { sm: 'max-w-sm', md: 'max-w-lg', lg: 'max-w-2xl', xl: 'max-w-4xl' } as const
+
+function refuse(event: Event): void {
+  event.preventDefault()
+}

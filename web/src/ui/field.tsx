@@ -1,0 +1,109 @@
+import { CircleAlert } from 'lucide-react'
+import { createContext, type ReactNode, useContext, useId } from 'react'
+import { cx } from './class-names.ts'
+
+export type FieldProps = {
+  label: string
+  hint?: ReactNode
+  error?: string | null
+  required?: boolean
+  /** The label is for screen readers only, where the surroundings already say it. */
+  hideLabel?: boolean
+  /** `row`: the words on the left, a small control such as a switch on the right. */
+  layout?: 'stack' | 'row'
+  className?: string
+  children: ReactNode
+}
+
+/** Names and describes the control inside it; any control of `ui/` picks this up by itself. */
+export function Field(props: FieldProps) {
+  const { label, hint, error, required = false, hideLabel, layout = 'stack', className, children } = props
+  const id = useId()
+  const wiring: FieldWiring = {
+    id,
+    labelId: `${id}-label`,
+    describedBy: error ? `${id}-error` : hint ? `${id}-hint` : undefined,
+    invalid: Boolean(error),
+    required,
+  }
+  const words = (
+    <label
+      id={wiring.labelId}
+      htmlFor={id}
+      className={hideLabel ? 'sr-only' : 'w-fit text-sm font-medium text-ink'}
+    >
+      {label}
+      {required && (
+        <span aria-hidden="true" className="ml-0.5 text-danger">
+          *
+        </span>
+      )}
+    </label>
+  )
+  const control = <FieldContext value={wiring}>{children}</FieldContext>
+  const about = error ? <FieldError id={id} error={error} /> : hint && <FieldHint id={id} hint={hint} />
+  if (layout === 'row') {
+    return (
+      <div className={cx('flex min-w-0 items-start justify-between gap-4', className)}>
+        <div className="flex min-w-0 flex-col gap-0.5">
+          {words}
+          {about}
+        </div>
+        {control}
+      </div>
+    )
+  }
+  return (
+    <div className={cx('flex min-w-0 flex-col gap-1.5', className)}>
+      {words}
+      {control}
+      {about}
+    </div>
+  )
+}
+
+function FieldError({ id, error }: { id: string; error: string }) {
+  return (
+    <p id={`${id}-error`} className="flex items-start gap-1 text-xs text-danger">
+      <CircleAlert aria-hidden className="mt-0.5 size-3 shrink-0" />
+      {error}
+    </p>
+  )
+}
+
+function FieldHint({ id, hint }: { id: string; hint: ReactNode }) {
+  return (
+    <p id={`${id}-hint`} className="text-xs text-faint">
+      {hint}
+    </p>
+  )
+}
+
+export type FieldWiring = {
+  id: string
+  labelId: string
+  describedBy: string | undefined
+  invalid: boolean
+  required: boolean
+}
+
+/** The attributes a control takes from the `Field` around it; nothing when it stands alone. */
+export function useFieldControl() {
+  const field = useContext(FieldContext)
+  if (!field) return {}
+  return {
+    id: field.id,
+    'aria-describedby': field.describedBy,
+    'aria-invalid': field.invalid || undefined,
+    'aria-required': field.required || undefined,
+  }
+}
+
+/** For controls of several parts, which `<label for>` cannot name. */
+export function useFieldGroup() {
+  const field = useContext(FieldContext)
+  if (!field) return {}
+  return { id: field.id, 'aria-labelledby': field.labelId, 'aria-describedby': field.describedBy }
+}
+
+const FieldContext = createContext<FieldWiring | null>(null)

@@ -1,0 +1,149 @@
+import type { ReactNode } from 'react'
+import { useController } from 'react-hook-form'
+import { Field } from './field.tsx'
+import { Input, type InputProps, NumberInput, PasswordInput, Textarea, type TextareaProps } from './input.tsx'
+import { Select, type SelectOption } from './select.tsx'
+import { Switch } from './switch.tsx'
+
+type FieldBasics = {
+  /** The value's path in the form. */
+  name: string
+  label: string
+  hint?: ReactNode
+  required?: boolean
+  className?: string
+}
+
+/** What an emptied control gives to the form: schemas of optional values refuse the empty text. */
+type Emptied = { emptyAs?: 'text' | 'null' | 'undefined' }
+
+export type TextFieldProps = FieldBasics & Emptied & Omit<InputProps, 'name' | 'value' | 'onChange' | 'ref'>
+
+export function TextField({
+  name,
+  label,
+  hint,
+  required,
+  className,
+  emptyAs = 'text',
+  ...rest
+}: TextFieldProps) {
+  const { field, fieldState } = useController({ name })
+  const Control = rest.type === 'password' ? PasswordInput : Input
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      required={required}
+      error={fieldState.error?.message}
+      className={className}
+    >
+      <Control
+        {...rest}
+        {...field}
+        value={field.value ?? ''}
+        onChange={(event) => field.onChange(emptied(event.target.value, emptyAs))}
+      />
+    </Field>
+  )
+}
+
+export type TextareaFieldProps = FieldBasics &
+  Emptied &
+  Omit<TextareaProps, 'name' | 'value' | 'onChange' | 'ref'>
+
+export function TextareaField(props: TextareaFieldProps) {
+  const { name, label, hint, required, className, emptyAs = 'text', ...rest } = props
+  const { field, fieldState } = useController({ name })
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      required={required}
+      error={fieldState.error?.message}
+      className={className}
+    >
+      <Textarea
+        {...rest}
+        {...field}
+        value={field.value ?? ''}
+        onChange={(event) => field.onChange(emptied(event.target.value, emptyAs))}
+      />
+    </Field>
+  )
+}
+
+export type NumberFieldProps = FieldBasics & {
+  emptyAs?: 'null' | 'undefined'
+  unit?: string
+  min?: number
+  max?: number
+  step?: number | 'any'
+  placeholder?: string
+  disabled?: boolean
+}
+
+export function NumberField(props: NumberFieldProps) {
+  const { name, label, hint, required, className, emptyAs = 'undefined', ...rest } = props
+  const { field, fieldState } = useController({ name })
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      required={required}
+      error={fieldState.error?.message}
+      className={className}
+    >
+      <NumberInput
+        {...rest}
+        ref={field.ref}
+        name={field.name}
+        onBlur={field.onBlur}
+        value={field.value ?? null}
+        onValueChange={(value) => field.onChange(value ?? emptied('', emptyAs))}
+      />
+    </Field>
+  )
+}
+
+export type SelectFieldProps = FieldBasics & {
+  options: readonly SelectOption[]
+  placeholder?: string
+  disabled?: boolean
+}
+
+export function SelectField({ name, label, hint, required, className, ...rest }: SelectFieldProps) {
+  const { field, fieldState } = useController({ name })
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      required={required}
+      error={fieldState.error?.message}
+      className={className}
+    >
+      <Select {...rest} value={field.value ?? null} onValueChange={field.onChange} onBlur={field.onBlur} />
+    </Field>
+  )
+}
+
+export type SwitchFieldProps = Omit<FieldBasics, 'required'> & { disabled?: boolean }
+
+export function SwitchField({ name, label, hint, disabled, className }: SwitchFieldProps) {
+  const { field, fieldState } = useController({ name })
+  return (
+    <Field label={label} hint={hint} error={fieldState.error?.message} className={className} layout="row">
+      <Switch
+        checked={field.value === true}
+        onCheckedChange={field.onChange}
+        onBlur={field.onBlur}
+        disabled={disabled}
+      />
+    </Field>
+  )
+}
+
+function emptied(text: string, as: 'text' | 'null' | 'undefined'): string | null | undefined {
+  if (text !== '' || as === 'text') return text
+  return as === 'null' ? null : undefined
+}

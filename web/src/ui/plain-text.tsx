@@ -1,0 +1,39 @@
+import { useMemo } from 'react'
+import { cx } from './class-names.ts'
+import { piecesOf } from './text-pieces.ts'
+
+export type PlainTextProps = {
+  text: string
+  /** Why it is not formatted, told above the text. */
+  note?: string
+  label?: string
+  className?: string
+}
+
+/**
+ * Text as it was written, of any length: it wraps, scrolls by itself, and the browser lays out only the pieces
+ * that are near the screen.
+ */
+export function PlainText({ text, note, label = 'Text', className }: PlainTextProps) {
+  const pieces = useMemo(() => piecesOf(text), [text])
+  return (
+    <div className={cx('min-w-0', className)}>
+      {note && <p className="mb-1.5 text-xs text-muted">{note}</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div role="group" aria-label={label} tabIndex={0} className={well}>
+        {pieces.map((piece, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no identity but their place
+          <div key={index} className={pieceClass}>
+            {piece}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+const well =
+  'max-h-[60vh] overflow-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5'
+
+const pieceClass =
+  'whitespace-pre-wrap [overflow-wrap:anywhere] [content-visibility:auto] [contain-intrinsic-size:auto_400px]'

@@ -1,0 +1,60 @@
+import { type ReactNode, useState } from 'react'
+import { Button } from './button.tsx'
+import { Checkbox } from './checkbox.tsx'
+import { CopyButton } from './copy-button.tsx'
+import { Dialog } from './dialog.tsx'
+
+export type SecretDialogProps = {
+  /** The secrets by their names; null keeps the dialog closed. */
+  secrets: readonly { label: string; value: string }[] | null
+  onClose: () => void
+  title: string
+  description?: ReactNode
+  /** How to use it: an example, a link to the documents. */
+  children?: ReactNode
+}
+
+/** Shows what is shown once. It closes only after the person has said that it is stored. */
+export function SecretDialog({ secrets, onClose, title, description, children }: SecretDialogProps) {
+  const [isStored, setStored] = useState(false)
+  const close = () => {
+    setStored(false)
+    onClose()
+  }
+  return (
+    <Dialog
+      open={secrets !== null}
+      onOpenChange={() => isStored && close()}
+      title={title}
+      description={description ?? 'Copy it now: it is not kept in readable form and cannot be shown again.'}
+      insistent
+      footer={
+        <Button variant="primary" disabled={!isStored} onClick={close}>
+          Done
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        {secrets?.map((secret) => (
+          <Secret key={secret.label} {...secret} />
+        ))}
+        {children}
+        <Checkbox checked={isStored} onCheckedChange={setStored}>
+          I stored it
+        </Checkbox>
+      </div>
+    </Dialog>
+  )
+}
+
+function Secret({ label, value }: { label: string; value: string }) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <span className="text-sm font-medium">{label}</span>
+      <div className="flex items-start gap-1 rounded-md border border-line bg-sunken p-1">
+        <code className="min-w-0 flex-1 px-1.5 py-1 text-xs break-all select-all">{value}</code>
+        <CopyButton text={value} label={`Copy ${label}`} />
+      </div>
+    </div>
+  )
+}

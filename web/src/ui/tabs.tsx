@@ -1,0 +1,72 @@
+import { Tabs as Primitive } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { cx } from './class-names.ts'
+
+export type Tab = { value: string; label: string; icon?: ReactNode; count?: number; content: ReactNode }
+
+export type TabsProps = {
+  value: string
+  onValueChange: (value: string) => void
+  tabs: readonly Tab[]
+  label: string
+  className?: string
+}
+
+/** Panels of one page. Parts with an address of their own are `TabLinks`. */
+export function Tabs({ value, onValueChange, tabs, label, className }: TabsProps) {
+  return (
+    <Primitive.Root value={value} onValueChange={onValueChange} className={className}>
+      <Primitive.List aria-label={label} className={barClass}>
+        {tabs.map((tab) => (
+          <Primitive.Trigger
+            key={tab.value}
+            value={tab.value}
+            className={cx(tabClass, 'data-[state=active]:border-accent data-[state=active]:text-ink')}
+          >
+            {tab.icon}
+            {tab.label}
+            {tab.count !== undefined && <TabCount count={tab.count} />}
+          </Primitive.Trigger>
+        ))}
+      </Primitive.List>
+      {tabs.map((tab) => (
+        <Primitive.Content key={tab.value} value={tab.value} className="pt-4">
+          {tab.content}
+        </Primitive.Content>
+      ))}
+    </Primitive.Root>
+  )
+}
+
+/**
+ * A row of links that look like tabs. The links are the router's own, with `tabLinkClass` and the active one
+ * marked by `aria-current="page"`.
+ */
+export function TabLinks({
+  label,
+  children,
+  className,
+}: {
+  label: string
+  children: ReactNode
+  className?: string
+}) {
+  return (
+    <nav aria-label={label} className={cx(barClass, className)}>
+      {children}
+    </nav>
+  )
+}
+
+export function TabCount({ count }: { count: number }) {
+  return (
+    <span className="rounded-sm bg-hover px-1.5 text-2xs font-medium text-muted tabular-nums">{count}</span>
+  )
+}
+
+const barClass = 'flex max-w-full gap-4 overflow-x-auto overflow-y-hidden border-b [scrollbar-width:none]'
+
+const tabClass =
+  'inline-flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent text-sm font-medium whitespace-nowrap text-muted transition-colors duration-100 hover:text-ink focus-visible:rounded-sm focus-visible:-outline-offset-2 [&_svg]:size-3.5'
+
+export const tabLinkClass = cx(tabClass, 'aria-[current=page]:border-accent aria-[current=page]:text-ink')

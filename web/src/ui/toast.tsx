@@ -1,0 +1,80 @@
+import { CircleAlert, CircleCheck, Info, TriangleAlert, X } from 'lucide-react'
+import { Toast as Primitive } from 'radix-ui'
+import { type ReactNode, useSyncExternalStore } from 'react'
+import { cx } from './class-names.ts'
+import { createToastQueue, type ShownToast, type ToastInput } from './toast-queue.ts'
+
+/**
+ * Tells in passing what has happened. With an action (usually Undo) it stays longer; faults are announced at
+ * once, all else when the screen reader is idle. Returns a function that takes it away.
+ */
+export function toast(input: ToastInput): () => void {
+  return queue.add(input)
+}
+
+/** Mounted once, around no other content. F8 moves the focus to the messages. */
+export function Toaster() {
+  const toasts = useSyncExternalStore(queue.subscribe, queue.current)
+  return (
+    <Primitive.Provider label="Notification" swipeDirection="right">
+      {toasts.map((item) => (
+        <Message key={item.id} item={item} />
+      ))}
+      <Primitive.Viewport
+        label="Notifications ({hotkey})"
+        className="fixed right-0 bottom-0 z-toast flex max-h-dvh w-96 max-w-full flex-col gap-2 p-4 pb-[max(1rem,env(safe-area-inset-bottom))] outline-none"
+      />
+    </Primitive.Provider>
+  )
+}
+
+function Message({ item }: { item: ShownToast }) {
+  const { id, title, description, tone = 'neutral', action } = item
+  return (
+    <Primitive.Root
+      open={item.isOpen}
+      onOpenChange={(open) => !open && queue.close(id)}
+      onAnimationEnd={() => !item.isOpen && queue.remove(id)}
+      type={tone === 'danger' ? 'foreground' : 'background'}
+      duration={action ? 10_000 : tone === 'danger' ? 8_000 : 5_000}
+      className="flex items-start gap-2.5 rounded-lg border border-line bg-raised p-3 text-sm text-ink shadow-md data-[state=closed]:animate-slide-out data-[state=open]:animate-slide-in data-[swipe=move]:translate-x-(--radix-toast-swipe-move-x)"
+    >
+      {icons[tone]}
+      <div className="min-w-0 flex-1">
+        <Primitive.Title className="font-medium">{title}</Primitive.Title>
+        {description && (
+          <Primitive.Description className="mt-0.5 text-xs break-words text-muted">
+            {description}
+          </Primitive.Description>
+        )}
+      </div>
+      {action && (
+        <Primitive.Action
+          altText={action.label}
+          onClick={action.onAction}
+          className="-my-0.5 h-6 shrink-0 rounded-sm px-2 text-xs font-medium text-accent hover:bg-accent-soft"
+        >
+          {action.label}
+        </Primitive.Action>
+      )}
+      <Primitive.Close
+        aria-label="Dismiss"
+        className="-my-0.5 -mr-1 grid size-6 shrink-0 place-items-center rounded-sm text-faint hover:bg-hover hover:text-ink"
+      >
+        <X aria-hidden className="size-3.5" />
+      </Primitive.Close>
+    </Primitive.Root>
+  )
+}
+
+// One page has one place where messages appear, and any handler may speak there without a context.
+const queue = createToastQueue()
+
+const icon = 'mt-0.5 size-4 shrink-0'
+const icons: Record<NonNullable<ToastInput['tone']>, ReactNode> = {
+  neutral: null,
+  success: <CircleCheck aria-hidden className={cx(icon, 'text-success')} />,
+  warning: <TriangleAlert aria-hidden className={cx(icon, 'text-warning')} />,
+  danger: <CircleAlert aria-hidden className={cx(icon, 'text-danger')} />,
+  info: <Info aria-hidden className={cx(icon, 'text-info')} />,
+}
