@@ -17,6 +17,8 @@ import * as health from './operations/health.ts'
 import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
 
+import * as queue from './runs/queue.ts'
+import * as tasks from './runs/tasks.ts'
 const modules: Record<string, unknown>[] = [
   setup,
   sessions,
@@ -33,6 +35,8 @@ const modules: Record<string, unknown>[] = [
   breaker,
   executions,
   chat,
+  tasks,
+  queue,
   health,
 ]
 

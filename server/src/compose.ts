@@ -47,6 +47,8 @@ const root = resolve(import.meta.dirname, '../..')
 const defaultAgentQuota = 10
 
 export type Composition = {
+import { createQueue, queueRoutes } from './runs/queue/index.ts'
+import { createTasks, taskRoutes } from './runs/tasks/index.ts'
   outbox: Outbox
   leases: Leases
   audit: Audit
@@ -101,6 +103,7 @@ export async function compose(
   })
 
   const hub = createAgentLinkHub({ ephemeral, clock, log })
+  const agentName = async (id: string) => (await agents.directory.byId(id))?.name ?? null
   const transportBreaker = createTransportBreaker({ db, clock, log })
   const link = transportBreaker.watch(hub)
   const live = createLive({ ephemeral, log })
@@ -196,8 +199,20 @@ export async function compose(
     dispatch,
     executions,
     idempotency,
-    agentName: async (id) => (await agents.directory.byId(id))?.name ?? null,
+    agentName,
   })
+  const tasks = createTasks({
+    db,
+    clock,
+    dispatch,
+    executions,
+    idempotency,
+    joinConversation: (tx, party, request) => chat.joinConversation(tx, party, request),
+    agentName,
+  })
+  works.register(tasks.workState)
+  const queue = createQueue({ db, settle: executions.settle })
+
   works.register(chat.workState)
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
 
@@ -264,6 +279,8 @@ export async function compose(
       await keys.close()
       await signingKeys.close()
       await changes.close()
+      ...taskRoutes(tasks),
+      ...queueRoutes(queue),
       await settings.close()
       await audit.close()
     },

@@ -45,14 +45,34 @@ const forms: Record<string, ReplyForm> = {
 
 const historyLength = 150_000
 
+type Said = Pick<ChatMessagesTable, 'role' | 'content'>
+
 /** A message that brings the earlier ones along, for a runtime that has lost them. The newest are kept. */
-export function withHistory(
-  earlier: readonly Pick<ChatMessagesTable, 'role' | 'content'>[],
-  message: string,
-): string {
+export function withHistory(earlier: readonly Said[], message: string): string {
+  return withSaid(
+    'Your own record of this conversation is gone. This is what was said so far:',
+    earlier,
+    message,
+  )
+}
+
+/** A message that brings along what was added beside the runtime's own memory. */
+export function withAsides(asides: readonly Said[], message: string): string {
+  return withSaid('Since your last turn, tasks have added this to the conversation:', asides, message)
+}
+
+/** Of the messages before a question, those that tasks have added since the last answered turn. */
+export function newAsides<M extends Pick<ChatMessagesTable, 'role' | 'is_aside'>>(
+  earlier: readonly M[],
+): M[] {
+  const answered = earlier.findLastIndex(({ role, is_aside }) => role === 'assistant' && is_aside === 0)
+  return earlier.slice(answered + 1).filter(({ is_aside }) => is_aside === 1)
+}
+
+function withSaid(intro: string, said: readonly Said[], message: string): string {
   const parts: string[] = []
   let length = 0
-  for (const { role, content } of earlier.toReversed()) {
+  for (const { role, content } of said.toReversed()) {
     const part = `<${role}>\n${content}\n</${role}>`
     length += part.length
     if (length > historyLength) break
@@ -60,7 +80,7 @@ export function withHistory(
   }
   if (parts.length === 0) return message
   return [
-    'Your own record of this conversation is gone. This is what was said so far:',
+    intro,
     `<conversation>\n${parts.join('\n')}\n</conversation>`,
     'The message to answer now:',
     message,

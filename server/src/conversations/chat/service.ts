@@ -7,11 +7,13 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
+import type { JoinConversation } from '../../runs/tasks/index.ts'
 import { createWait } from '../../runs/waiting/index.ts'
 import { createTakeOnce, type Taken, turnState } from './once.ts'
 import { replyOf, withLog } from './reply.ts'
 import { createSessions, type Party, type Sessions } from './sessions.ts'
 import { type Item, turnItems } from './stream.ts'
+import { createJoinConversation, registerTaskResults } from './task-results.ts'
 import { createTakeTurn, type Turn, type TurnAsked } from './turn.ts'
 import { registerTurnHooks } from './turn-hooks.ts'
 
@@ -40,6 +42,8 @@ export type Chat = {
   withLog(reply: ChatReply): Promise<ChatReply>
   /** For the store of idempotency keys: what has become of a turn. */
   workState: WorkStateOf
+  /** Port of the tasks: what they leave in a conversation. */
+  joinConversation: JoinConversation
   /** Hook of the registry. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
 }
@@ -49,6 +53,7 @@ export function createChat(deps: ChatDeps): Chat {
   const takeTurn = createTakeTurn({ ...deps, sessions })
   const waitForEnd = createWait(deps)
   registerTurnHooks(deps.hooks, deps)
+  registerTaskResults(deps.hooks, deps)
 
   /** A turn that came to nothing leaves its key free. */
   const settleKey = (claim: Claim, reply: ChatReply) =>
@@ -68,6 +73,7 @@ export function createChat(deps: ChatDeps): Chat {
     },
     withLog: (reply) => withLog(deps, reply),
     workState: turnState(deps),
+    joinConversation: createJoinConversation({ clock: deps.clock, sessions }),
     agentDeleted: sessions.agentDeleted,
   }
 }

@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
@@ -50,8 +50,8 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
   }
 
   /** Throws `session_not_found` for those of others, admins included: nobody speaks in another's name. */
-  async function own({ caller, agent }: Party, id: string): Promise<SessionRow> {
-    const row = await store.session(id)
+  async function own({ caller, agent }: Party, id: string, on: Executor = db): Promise<SessionRow> {
+    const row = await chatStore(on).session(id)
     if (!row || row.agent_id !== agent.id || row.holder_id !== holderOf(caller)) {
       throw new Fault('session_not_found')
     }
@@ -95,6 +95,13 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
 
   return {
     own,
+
+    /** Any conversation that the agent holds. Throws `session_not_found`. */
+    async withAgent(on: Executor, agentId: string, id: string): Promise<SessionRow> {
+      const row = await chatStore(on).session(id)
+      if (row?.agent_id !== agentId) throw new Fault('session_not_found')
+      return row
+    },
 
     /** The caller's current conversation with the agent; begun when there is none. */
     async ensureCurrent(tx: Tx, party: Party): Promise<SessionRow> {

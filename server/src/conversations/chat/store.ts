@@ -98,12 +98,14 @@ export function chatStore(executor: Executor) {
     },
 
     async remove(id: string): Promise<void> {
+      await db.deleteFrom('chat_task_results').where('session_id', '=', id).execute()
       await db.deleteFrom('chat_messages').where('session_id', '=', id).execute()
       await db.deleteFrom('chat_sessions').where('id', '=', id).execute()
     },
 
     async removeOfAgent(agentId: string): Promise<void> {
       const ofAgent = db.selectFrom('chat_sessions').select('id').where('agent_id', '=', agentId)
+      await db.deleteFrom('chat_task_results').where('session_id', 'in', ofAgent).execute()
       await db.deleteFrom('chat_messages').where('session_id', 'in', ofAgent).execute()
       await db.deleteFrom('chat_sessions').where('agent_id', '=', agentId).execute()
     },
@@ -151,13 +153,32 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    async markFailed(executionId: string, errorCode: string): Promise<void> {
-      await db
+    /** False: the run has no question of its own. */
+    async markFailed(executionId: string, errorCode: string): Promise<boolean> {
+      const result = await db
         .updateTable('chat_messages')
         .set({ error_code: errorCode })
         .where('execution_id', '=', executionId)
         .where('role', '=', 'user')
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) > 0
+    },
+
+    /** The end of this task is to become a message. */
+    async awaitResult(executionId: string, sessionId: string): Promise<void> {
+      await db
+        .insertInto('chat_task_results')
+        .values({ execution_id: executionId, session_id: sessionId })
         .execute()
+    },
+
+    /** True when it was awaited; it is not any more. */
+    async takeAwaited(executionId: string): Promise<boolean> {
+      const result = await db
+        .deleteFrom('chat_task_results')
+        .where('execution_id', '=', executionId)
+        .executeTakeFirst()
+      return Number(result.numDeletedRows) === 1
     },
 
     async messageOf(executionId: string, role: MessageRow['role']): Promise<MessageRow | null> {

@@ -43,6 +43,15 @@ export type ChatMessagesTable = {
   files: string | null
   error_code: string | null
   rating: 'up' | 'down' | null
+  /** 1: left by a task; the runtime's own memory of the conversation does not have it. */
+  is_aside: number
 }
 
-export type ChatTables = { chat_sessions: ChatSessionsTable; chat_messages: ChatMessagesTable }
+/** Tasks whose end becomes a message of a conversation; removed with that end. */
+export type ChatTaskResultsTable = { execution_id: string; session_id: string }
+
+export type ChatTables = {
+  chat_sessions: ChatSessionsTable
+  chat_messages: ChatMessagesTable
+  chat_task_results: ChatTaskResultsTable
+}

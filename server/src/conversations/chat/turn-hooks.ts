@@ -1,8 +1,8 @@
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Executions, RunHooks } from '../../runs/executions/index.ts'
-import { isPerson, withHistory } from './rules.ts'
+import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/index.ts'
+import { isPerson, newAsides, withAsides, withHistory } from './rules.ts'
 import { chatStore, type SessionRow } from './store.ts'
 import { noFigures } from './turn.ts'
 
@@ -17,21 +17,22 @@ const historyMessages = 200
 /** What a conversation does with its runs, in their own transactions. */
 export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnHooksDeps): void {
   /**
-   * A turn goes on in the runtime's own session, as the last turn left it. Without one, what was said since
-   * the conversation was last reset is brought along.
+   * A turn goes on in the runtime's own session, as the last turn left it, and brings along what tasks have
+   * added to the conversation since. Without one, it brings all that was said since the last reset.
    */
   hooks.onTurn(async (tx, row) => {
     const store = chatStore(tx)
     const session = row.session_id === null ? null : await store.session(row.session_id)
     if (!session) return null
-    if (session.runtime_session_id !== null) {
-      return { message: row.message, resumeSessionId: session.runtime_session_id }
-    }
     const question = await store.messageOf(row.id, 'user')
     const earlier = await store.messages(session.id, historyMessages, {
       after: session.remembers_from,
       ...(question ? { before: question.position } : {}),
     })
+    if (session.runtime_session_id !== null) {
+      const message = withAsides(newAsides(earlier), row.message)
+      return { message, resumeSessionId: session.runtime_session_id }
+    }
     const wasAnswered = earlier.some(({ role }) => role === 'assistant')
     const message = wasAnswered ? withHistory(earlier, row.message) : row.message
     return { message, resumeSessionId: null }
@@ -65,13 +66,8 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
         source: 'text',
         execution_id: row.id,
         files: null,
-        ...noFigures,
-        cost_micros: row.cost_micros,
-        context_used: row.context_used,
-        context_max: row.context_max,
-        tool_calls: tools.length > 0 ? JSON.stringify(tools) : null,
-        execution_time_ms: row.duration_ms,
-        output_tokens: row.output_tokens,
+        is_aside: 0,
+        ...figuresOf(row, tools),
       })
     } else {
       await store.markFailed(row.id, row.error_code ?? 'agent_error')
@@ -80,7 +76,21 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
   })
 }
 
-function readyEvent(
+/** What an answer has cost and used. */
+export function figuresOf(row: ExecutionRow, tools: readonly object[]) {
+  return {
+    ...noFigures,
+    cost_micros: row.cost_micros,
+    context_used: row.context_used,
+    context_max: row.context_max,
+    tool_calls: tools.length > 0 ? JSON.stringify(tools) : null,
+    execution_time_ms: row.duration_ms,
+    output_tokens: row.output_tokens,
+  }
+}
+
+/** The person of the conversation is told that something was answered. */
+export function readyEvent(
   session: SessionRow,
   row: { id: string; status: string; agent_id: string; agent_name: string },
 ) {

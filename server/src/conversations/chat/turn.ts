@@ -80,7 +80,8 @@ export function createTakeTurn({ db, clock, dispatch, sessions, agentName }: Tur
           timestamp: timestamp(clock.now()),
           source: 'text',
           execution_id: row.id,
-          files: files.length > 0 ? JSON.stringify(files.map(noteOf)) : null,
+          files: fileNotes(files),
+          is_aside: 0,
           ...noFigures,
         },
         session.title === null ? { title: titleOf(asked.message) } : {},
@@ -103,10 +104,13 @@ export const noFigures = {
   rating: null,
 }
 
-function refuseClosed(session: SessionRow): void {
+/** Throws `conflict`. */
+export function refuseClosed(session: SessionRow): void {
   if (session.status === 'closed') throw new Fault('conflict', 'This conversation is closed.')
 }
 
-function noteOf({ name, mimetype, size }: { name: string; mimetype: string; size: number }) {
-  return { name, mimetype, size }
+/** What a message keeps of its files; null for none. */
+export function fileNotes(files: readonly { name: string; mimetype: string; size: number }[]): string | null {
+  if (files.length === 0) return null
+  return JSON.stringify(files.map(({ name, mimetype, size }) => ({ name, mimetype, size })))
 }

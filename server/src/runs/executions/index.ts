@@ -17,6 +17,7 @@ export {
   isPrivate,
   mayRead,
   messagePreview,
+  maySee,
   metadataOf,
 } from './rules.ts'
 export {
@@ -35,3 +36,4 @@ export {
 } from './store.ts'
 export { streamHeaders } from './stream.ts'
 export type { Watch, Watched } from './watch.ts'
+export { nameOf } from './terminate.ts'

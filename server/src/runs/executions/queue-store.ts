@@ -2,6 +2,7 @@ import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from './store.ts'
 import type { ExecutionTables } from './tables.ts'
 
+export type InLine = Pick<ExecutionRow, 'id' | 'triggered_by' | 'queued_at' | 'source_mcp_key_id'>
 export type Waiting = { id: string; serial_key: string | null }
 
 /**
@@ -62,6 +63,31 @@ export function queueStore(executor: Executor) {
         .orderBy('queued_at')
         .orderBy('queue_number')
         .limit(limit)
+        .execute()
+    },
+
+    /** The first of the line, as a list of it shows them. */
+    async line(agentId: string, limit: number): Promise<InLine[]> {
+      return db
+        .selectFrom('executions')
+        .select(['id', 'triggered_by', 'queued_at', 'source_mcp_key_id'])
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'queued')
+        .where('queued_at', 'is not', null)
+        .orderBy('queued_at')
+        .orderBy('queue_number')
+        .limit(limit)
+        .execute()
+    },
+
+    /** Everything that was accepted and waits, held runs too. */
+    async queuedOf(agentId: string): Promise<ExecutionRow[]> {
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'queued')
+        .orderBy('queue_number')
         .execute()
     },
 

@@ -65,7 +65,8 @@ async function tell(
   }
 }
 
-function nameOf(caller: SignedIn): string {
+/** Who ended a run, as its error says. */
+export function nameOf(caller: SignedIn): string {
   const person = caller.user.email ?? caller.user.username
   return caller.kind === 'key' ? `${person} (key "${caller.key.name}")` : person
 }

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { AgentParams, Id, Timestamp } from '../kit/primitives.ts'
+import { triggers } from './executions.ts'
+
+const tag = 'Tasks'
+const count = z.number().int()
+
+export const AgentQueue = z
+  .object({
+    agent_name: z.string(),
+    active: count.describe('Runs that hold a slot.'),
+    queue_length: count,
+    queued_executions: z.array(
+      z.object({
+        execution_id: Id,
+        triggered_by: z.enum(triggers),
+        queued_at: Timestamp.nullable(),
+        position: count.describe('From 1.'),
+      }),
+    ),
+  })
+  .meta({ id: 'AgentQueue' })
+export type AgentQueue = z.output<typeof AgentQueue>
+
+export const getQueue = endpoint({
+  id: 'getQueue',
+  method: 'GET',
+  path: '/api/agents/{name}/queue',
+  summary: 'What waits for a slot of an agent, in order',
+  description:
+    'The first 500 are listed. A caller who sees only its own runs is shown those, in their places among all.',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  returns: AgentQueue,
+  fails: ['agent_not_found'],
+})
+
+export const clearQueue = endpoint({
+  id: 'clearQueue',
+  method: 'POST',
+  path: '/api/agents/{name}/queue/clear',
+  summary: 'Cancel everything that waits for an agent; what runs goes on',
+  tag,
+  access: { who: 'owner', gate: 'person' },
+  params: AgentParams,
+  returns: z.object({ agent_name: z.string(), cancelled: count }),
+  fails: ['agent_not_found', 'owner_required'],
+  audit: { type: 'execution', action: 'clear_queue' },
+})

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { ModelOverride } from '../kit/model.ts'
+import { AgentParams, Id, messageBodyLimit, Timestamp } from '../kit/primitives.ts'
+import { FileAttachments } from './attachments.ts'
+import { RunMetadata, ToolCall } from './executions.ts'
+import { AllowedTools, MessageText, QueuedReceipt, RunTimeout, SystemPrompt } from './request.ts'
+
+/**
+ * `timeout_seconds` of a task is deprecated in favour of the agent's own timeout: still honoured, and answered
+ * with these headers (RFC 9745, RFC 8594) so that clients learn of it.
+ */
+export const timeoutDeprecation = {
+  deprecation: '@1796083200',
+  sunset: 'Wed, 01 Dec 2027 00:00:00 GMT',
+} as const
+
+/** An id that a runtime gave its session; it becomes an argument of a command line. */
+const RuntimeSession = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be letters, digits, ".", "_" and "-"')
+
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false)
+
+export const TaskBody = z.object({
+  message: MessageText,
+  async_mode: flag,
+  model: ModelOverride,
+  files: FileAttachments,
+  timeout_seconds: RunTimeout.nullish().describe(
+    "Deprecated. Above the agent's cap it is the cap; without it the agent's timeout holds.",
+  ),
+  allowed_tools: AllowedTools.nullish(),
+  system_prompt: SystemPrompt.nullish().describe("Appended to the agent's own; at most 32 KiB."),
+  max_turns: z.number().int().min(1).max(500).nullish(),
+  resume_session_id: RuntimeSession.nullish().describe("The runtime's session to continue."),
+  parent_execution_id: Id.nullish().describe('The run that this one is a part of.'),
+  save_to_session: flag.describe('Question and answer become messages of a conversation of yours.'),
+  session_id: Id.nullish().describe('The conversation; without it `save_to_session` takes the current one.'),
+  inject_result: flag.describe("A self-task's result becomes a message of the conversation."),
+})
+export type TaskBody = z.output<typeof TaskBody>
+
+export const AcceptedTask = z
+  .object({
+    status: z.literal('accepted'),
+    execution_id: Id,
+    agent_name: z.string(),
+    execution_status: z.enum(['queued', 'running']),
+    async_mode: z.literal(true),
+    message: z.string(),
+  })
+  .meta({ id: 'AcceptedTask' })
+export type AcceptedTask = z.output<typeof AcceptedTask>
+
+export const TaskReply = z
+  .object({
+    status: z.literal('success'),
+    execution_id: Id,
+    task_execution_id: Id,
+    response: z.string().nullable(),
+    metadata: RunMetadata,
+    tool_calls: z.array(ToolCall),
+    execution_log: z.array(z.unknown()),
+    session_id: Id.nullable().describe('The conversation that the task belongs to.'),
+    timestamp: Timestamp,
+  })
+  .meta({ id: 'TaskReply' })
+export type TaskReply = z.output<typeof TaskReply>
+
+export const CancelledTask = z
+  .object({ status: z.literal('cancelled'), execution_id: Id, response: z.null() })
+  .meta({ id: 'CancelledTask' })
+export type CancelledTask = z.output<typeof CancelledTask>
+
+export const runTask = endpoint({
+  id: 'runTask',
+  method: 'POST',
+  path: '/api/agents/{name}/task',
+  summary: 'Run a task',
+  description:
+    'Stateless and parallel up to the slots of the agent. The connection is held until the task has ended, while it waits for a slot too; `async_mode` answers at once, and the execution is polled. The header `X-Execution-Id` names the run; a client that goes away does not end it.',
+  tag: 'Tasks',
+  access: { who: 'access' },
+  params: AgentParams,
+  body: TaskBody,
+  bodyLimit: messageBodyLimit,
+  returns: z.union([TaskReply, AcceptedTask, CancelledTask, QueuedReceipt]),
+  fails: [
+    'agent_not_found',
+    'agent_not_running',
+    'invalid_model',
+    'attachment_rejected',
+    'attachment_too_large',
+    'body_too_large',
+    'execution_not_found',
+    'session_not_found',
+    'conflict',
+    'queue_full',
+    'request_in_progress',
+    'circuit_open',
+    'inter_agent_depth_exceeded',
+    'run_failed',
+    'run_timeout',
+    'provider_rate_limited',
+    'sync_wait_exceeded',
+  ],
+  audit: { type: 'execution', action: 'task' },
+})

@@ -1,0 +1,92 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/index.ts'
+import type { JoinConversation } from '../../runs/tasks/index.ts'
+import { isPerson, titleOf } from './rules.ts'
+import type { Party, Sessions } from './sessions.ts'
+import { chatStore, type SessionRow } from './store.ts'
+import { fileNotes, noFigures, refuseClosed } from './turn.ts'
+import { figuresOf, readyEvent } from './turn-hooks.ts'
+
+export type TaskResultsDeps = {
+  clock: Pick<Clock, 'now'>
+  sessions: Sessions
+}
+
+/**
+ * The conversation that a task names, or the caller's current one. Somebody else's is not there; only an
+ * agent's task for itself may name one that it holds with a person, and then leaves no more than its answer:
+ * nobody's question is made up.
+ */
+export function createJoinConversation({ clock, sessions }: TaskResultsDeps): JoinConversation {
+  async function find(tx: Tx, party: Party, sessionId: string | null, isOpen: boolean): Promise<SessionRow> {
+    if (sessionId === null) return sessions.ensureCurrent(tx, party)
+    return isOpen ? sessions.withAgent(tx, party.agent.id, sessionId) : sessions.own(party, sessionId, tx)
+  }
+
+  return async (tx, party, { sessionId, keeps, isSelfTask }) => {
+    const session = await find(tx, party, sessionId, isSelfTask && keeps !== 'turn')
+    refuseClosed(session)
+    const store = chatStore(tx)
+    return {
+      sessionId: session.id,
+      async keep(row, files) {
+        if (keeps === 'nothing') return
+        await store.awaitResult(row.id, session.id)
+        if (keeps === 'result') return
+        const question = {
+          id: newId(),
+          session_id: session.id,
+          role: 'user' as const,
+          content: row.message,
+          timestamp: timestamp(clock.now()),
+          source: 'text' as const,
+          execution_id: row.id,
+          files: fileNotes(files),
+          is_aside: 1,
+          ...noFigures,
+        }
+        await store.addMessage(question, session.title === null ? { title: titleOf(row.message) } : {})
+      },
+    }
+  }
+}
+
+/** The end of a task becomes a message of the conversation that awaits it, its failure too. */
+export function registerTaskResults(
+  hooks: RunHooks,
+  { events, executions }: { events: Pick<Outbox, 'append'>; executions: Pick<Executions, 'toolCalls'> },
+): void {
+  async function keep(tx: Tx, row: ExecutionRow, session: SessionRow, now: Date): Promise<void> {
+    const store = chatStore(tx)
+    const isDone = row.status === 'success'
+    const errorCode = isDone ? null : (row.error_code ?? 'agent_error')
+    if (errorCode !== null && (await store.markFailed(row.id, errorCode))) return
+    const tools = isDone ? await executions.toolCalls(tx, row.id) : []
+    await store.addMessage({
+      id: newId(),
+      session_id: session.id,
+      role: 'assistant',
+      content: isDone ? (row.response ?? '') : `The task did not succeed. ${row.error ?? ''}`.trim(),
+      timestamp: timestamp(now),
+      source: 'text',
+      execution_id: row.id,
+      files: null,
+      is_aside: 1,
+      ...figuresOf(row, tools),
+      error_code: errorCode,
+    })
+  }
+
+  hooks.onEnded(async (tx, row, now) => {
+    if (row.kind !== 'task' || row.session_id === null) return
+    const store = chatStore(tx)
+    if (!(await store.takeAwaited(row.id))) return
+    const session = await store.session(row.session_id)
+    if (!session) return
+    await keep(tx, row, session, now)
+    if (isPerson(session.holder_id)) await events.append(tx, readyEvent(session, row), now)
+  })
+}

@@ -1,0 +1,55 @@
+import type { AcceptedTask, CancelledTask, TaskReply } from '@roost/contracts/runs/tasks'
+import { timestamp } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { type ExecutionRow, type Executions, metadataOf } from '../executions/index.ts'
+import { transcriptStore } from '../transcripts/index.ts'
+
+/** What is answered at once; `position` as it was taken in. */
+export function acceptedBody({ row, position }: { row: ExecutionRow; position: number }): AcceptedTask {
+  return {
+    status: 'accepted',
+    execution_id: row.id,
+    agent_name: row.agent_name,
+    execution_status: position === 0 ? 'running' : 'queued',
+    async_mode: true,
+    message:
+      position === 0
+        ? 'The task was accepted; poll its execution.'
+        : `The task was accepted and is number ${position} in the queue; poll its execution.`,
+  }
+}
+
+/** The reply of a task that succeeded, its transcript left out. */
+export function successBody(row: ExecutionRow, now: Date): TaskReply {
+  return {
+    status: 'success',
+    execution_id: row.id,
+    task_execution_id: row.id,
+    response: row.response,
+    metadata: metadataOf(row),
+    tool_calls: [],
+    execution_log: [],
+    session_id: row.session_id,
+    timestamp: timestamp(now),
+  }
+}
+
+export function cancelledBody(row: Pick<ExecutionRow, 'id'>): CancelledTask {
+  return { status: 'cancelled', execution_id: row.id, response: null }
+}
+
+export async function withTranscript(
+  { db, executions }: { db: Db; executions: Pick<Executions, 'toolCalls'> },
+  reply: TaskReply,
+): Promise<TaskReply> {
+  const [tool_calls, execution_log] = await Promise.all([
+    executions.toolCalls(db, reply.execution_id),
+    transcriptStore(db).all(reply.execution_id),
+  ])
+  return { ...reply, tool_calls, execution_log }
+}
+
+/** A stored body that was made by `successBody`. */
+export function isSuccess(body: unknown): body is TaskReply {
+  return typeof body === 'object' && body !== null && 'status' in body && body.status === 'success'
+}
