@@ -1,15 +1,16 @@
 import './app.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createApi, isWorthRetrying } from './lib/api.ts'
-import { applyCspNonce } from './lib/csp.ts'
 import { createSession } from './lib/session.ts'
 import { startLive } from './live/start.ts'
 import { createAppRouter } from './router.tsx'
 import { AppContext } from './shell/app-context.ts'
 import { followTheme } from './shell/theme.ts'
+import { pageNonce } from './ui/nonce.ts'
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -28,7 +29,8 @@ const live = startLive({ api, session, queries })
 const app = { api, session, queries, live }
 const router = createAppRouter(app)
 
-applyCspNonce()
+// Dialogs lock the page behind them with a style element of their own.
+setNonce(pageNonce() ?? '')
 followTheme()
 session.onChange(() => {
   if (session.token() !== null) return

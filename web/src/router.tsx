@@ -80,26 +80,6 @@ const agent = createRoute({
   }),
 }).lazy(() => import('./pages/agent.tsx').then((page) => page.route))
 
-const execution = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/agents/$name/executions/$id',
-  validateSearch: z.object({ view: text, q: text }),
-}).lazy(() => import('./pages/execution.tsx').then((page) => page.route))
-
-const operations = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operations',
-  validateSearch: z.object({
-    tab: text,
-    status: text,
-    trigger: text,
-    agent: text,
-    hours: z.number().optional().catch(undefined),
-    q: text,
-    page: z.number().optional().catch(undefined),
-  }),
-}).lazy(() => import('./pages/operations.tsx').then((page) => page.route))
-
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',
@@ -114,7 +94,7 @@ const account = createRoute({
 const routeTree = root.addChildren([
   setup,
   login,
-  signedIn.addChildren([dashboard, agent, execution, operations, settings, account]),
+  signedIn.addChildren([dashboard, agent, settings, account]),
 ])
 
 export function createAppRouter(app: App) {

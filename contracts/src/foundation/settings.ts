@@ -246,6 +246,15 @@ export const listProviderKeys = endpoint({
   returns: z.object({ providers: z.array(ProviderKey) }),
 })
 
+export const ProviderKeyBody = z.object({
+  api_key: z
+    .string()
+    .trim()
+    .min(8, 'must have at least 8 characters')
+    .max(4096)
+    .regex(/^[\x21-\x7e]+$/, 'must be one word of printable characters'),
+})
+
 export const putProviderKey = endpoint({
   id: 'putProviderKey',
   method: 'PUT',
@@ -254,14 +263,7 @@ export const putProviderKey = endpoint({
   tag,
   access: adminPerson,
   params: ProviderParams,
-  body: z.object({
-    api_key: z
-      .string()
-      .trim()
-      .min(8, 'must have at least 8 characters')
-      .max(4096)
-      .regex(/^[\x21-\x7e]+$/, 'must be one word of printable characters'),
-  }),
+  body: ProviderKeyBody,
   returns: ProviderKey,
   audit: { type: 'credentials', action: 'put_provider_key' },
 })

@@ -1,5 +1,5 @@
 import type { Client } from '@roost/contracts/client'
-import { createTicket } from '@roost/contracts/operations/sockets'
+import { createSocketTicket } from '@roost/contracts/operations/sockets'
 import type { QueryClient } from '@tanstack/react-query'
 import type { Session } from '../lib/session.ts'
 import { createRefresh } from './refresh.ts'
@@ -40,7 +40,7 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
   }
 
   const live = createLive({
-    ticket: async () => (await api.call(createTicket, {})).ticket,
+    ticket: async () => (await api.call(createSocketTicket, {})).ticket,
     connect: (url) => new WebSocket(url),
     origin: location.origin.replace(/^http/, 'ws'),
     onEvent(event) {

@@ -8,7 +8,7 @@ import { safeNext } from '../lib/next-path.ts'
 import { useApp } from '../shell/app-context.ts'
 import { Doorway } from '../shell/doorway.tsx'
 import { Button } from '../ui/button.tsx'
-import { Form, FormError, PasswordField, showServerError, TextField, useZodForm } from '../ui/form.tsx'
+import { Form, FormError, showServerError, TextField, useZodForm } from '../ui/form.tsx'
 
 export const route = createLazyRoute('/login')({ component: Login })
 
@@ -40,7 +40,7 @@ function Login() {
   return (
     <Doorway title="Sign in to Roost">
       <Form form={form} onSubmit={signIn}>
-        <FormError form={form} />
+        <FormError />
         <TextField
           name="username"
           label="User name"
@@ -48,7 +48,7 @@ function Login() {
           autoComplete="username"
           autoFocus
         />
-        <PasswordField name="password" label="Password" autoComplete="current-password" />
+        <TextField type="password" name="password" label="Password" autoComplete="current-password" />
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting} className="w-full">
           Sign in
         </Button>

@@ -7,7 +7,7 @@ import { PasswordStrength } from '../features/sessions/password-strength.tsx'
 import { useApp } from '../shell/app-context.ts'
 import { Doorway } from '../shell/doorway.tsx'
 import { Button } from '../ui/button.tsx'
-import { Form, FormError, PasswordField, showServerError, TextField, useZodForm } from '../ui/form.tsx'
+import { Form, FormError, TextField, useZodForm } from '../ui/form.tsx'
 
 export const route = createLazyRoute('/setup')({ component: Setup })
 
@@ -33,15 +33,11 @@ function Setup() {
   const form = useZodForm(FirstAdmin, { defaultValues: { password: '', confirm_password: '', email: '' } })
 
   async function setUp({ password, confirm_password, email }: z.output<typeof FirstAdmin>): Promise<void> {
-    try {
-      await api.call(setAdminPassword, { body: { password, confirm_password, email: email || null } })
-      const { access_token } = await api.call(createToken, { body: { username: 'admin', password } })
-      queries.clear()
-      session.begin(access_token)
-      await navigate({ to: '/', search: {}, replace: true })
-    } catch (error) {
-      showServerError(form, error)
-    }
+    await api.call(setAdminPassword, { body: { password, confirm_password, email: email || null } })
+    const { access_token } = await api.call(createToken, { body: { username: 'admin', password } })
+    queries.clear()
+    session.begin(access_token)
+    await navigate({ to: '/', search: {}, replace: true })
   }
 
   return (
@@ -50,10 +46,15 @@ function Setup() {
       description="Choose the password of the first person here, the user “admin”."
     >
       <Form form={form} onSubmit={setUp}>
-        <FormError form={form} />
-        <PasswordField name="password" label="Password" autoComplete="new-password" autoFocus />
+        <FormError />
+        <TextField type="password" name="password" label="Password" autoComplete="new-password" autoFocus />
         <PasswordStrength password={form.watch('password')} />
-        <PasswordField name="confirm_password" label="The same again" autoComplete="new-password" />
+        <TextField
+          type="password"
+          name="confirm_password"
+          label="The same again"
+          autoComplete="new-password"
+        />
         <TextField
           name="email"
           label="E-mail address"

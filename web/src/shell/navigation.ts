@@ -1,7 +1,6 @@
 import type { User } from '@roost/contracts/identity/users'
 import {
   LayoutDashboard,
-  ListTree,
   type LucideIcon,
   Settings,
   SquareTerminal,
@@ -13,7 +12,7 @@ export type Place = {
   /** Also what the palette finds it by. */
   label: string
   icon: LucideIcon
-  to: '/' | '/operations' | '/settings' | '/account'
+  to: '/' | '/settings' | '/account'
   search?: Record<string, string>
   /** Pressed one after another: `g`, then this key. */
   key?: string
@@ -60,14 +59,6 @@ export function mainPlaces(): Place[] {
       to: '/',
       key: 'd',
       keywords: ['agents', 'fleet', 'overview'],
-    },
-    {
-      label: 'Executions',
-      icon: ListTree,
-      to: '/operations',
-      search: { tab: 'executions' },
-      key: 'e',
-      keywords: ['runs', 'tasks', 'history'],
     },
     { label: 'Settings', icon: Settings, to: '/settings', key: 's' },
   ]

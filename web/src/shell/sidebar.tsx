@@ -24,7 +24,7 @@ export function Sidebar({ me, onSearch }: ShellProps) {
         >
           <Search aria-hidden className="size-3.5" />
           <span className="flex-1">Search</span>
-          <Kbd>{isApple() ? '⌘K' : 'Ctrl K'}</Kbd>
+          <Kbd keys={isApple() ? ['⌘', 'K'] : ['Ctrl', 'K']} />
         </button>
       </div>
       <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 px-3">

@@ -1,0 +1,65 @@
+import type { Client } from '@roost/contracts/client'
+import {
+  getAgentDefaultResources,
+  getFeatureFlags,
+  getMaxParallelTasksCeiling,
+  getOpsConfig,
+  getSetting,
+  listProviderKeys,
+} from '@roost/contracts/foundation/settings'
+import { getVersion } from '@roost/contracts/operations/health'
+import { queryOptions } from '@tanstack/react-query'
+
+export const settingKeys = {
+  plain: (key: string) => ['settings', 'plain', key] as const,
+  flags: ['settings', 'flags'] as const,
+  providers: ['settings', 'providers'] as const,
+  ceiling: ['settings', 'ceiling'] as const,
+  resources: ['settings', 'resources'] as const,
+  ops: ['settings', 'ops'] as const,
+}
+
+/** A plain setting; a known one that is not stored has its default. */
+export const settingQuery = (api: Client, key: string) =>
+  queryOptions({
+    queryKey: settingKeys.plain(key),
+    queryFn: ({ signal }) => api.call(getSetting, { params: { key }, signal }),
+  })
+
+export const flagsQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.flags,
+    queryFn: ({ signal }) => api.call(getFeatureFlags, { signal }),
+  })
+
+export const providersQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.providers,
+    queryFn: ({ signal }) => api.call(listProviderKeys, { signal }),
+  })
+
+export const ceilingQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.ceiling,
+    queryFn: ({ signal }) => api.call(getMaxParallelTasksCeiling, { signal }),
+  })
+
+export const defaultResourcesQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.resources,
+    queryFn: ({ signal }) => api.call(getAgentDefaultResources, { signal }),
+  })
+
+export const opsConfigQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.ops,
+    queryFn: ({ signal }) => api.call(getOpsConfig, { signal }),
+  })
+
+/** The build that is running; it changes only when the platform is started anew. */
+export const versionQuery = (api: Client) =>
+  queryOptions({
+    queryKey: ['version'],
+    queryFn: ({ signal }) => api.call(getVersion, { signal }),
+    staleTime: 600_000,
+  })

@@ -1,0 +1,120 @@
+import { passwordLength } from '@roost/contracts/identity/setup'
+import { EmailAddress, setMyEmail, setMyPassword, type User } from '@roost/contracts/identity/users'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { createLazyRoute } from '@tanstack/react-router'
+import { z } from 'zod'
+import { meQuery } from '../features/users/queries.ts'
+import { useApp } from '../shell/app-context.ts'
+import { Page } from '../shell/page.tsx'
+import { Button } from '../ui/button.tsx'
+import { Form, FormError, TextField, useZodForm } from '../ui/form.tsx'
+import { KeyValues } from '../ui/key-values.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { Section } from '../ui/section.tsx'
+import { RelativeTime } from '../ui/time.tsx'
+import { toast } from '../ui/toast.tsx'
+
+export const route = createLazyRoute('/signed-in/account')({ component: Account })
+
+function Account() {
+  const { data: me } = useSuspenseQuery(meQuery(useApp().api))
+  // The accounts of people who sign in by e-mail are their address, and have no password.
+  const hasPassword = me.role === 'admin' && me.username === 'admin'
+  return (
+    <Page width="text">
+      <PageHeader title="Account" description="Your own sign-in and what Roost knows of you." />
+      <Section title="Who you are">
+        <KeyValues
+          items={[
+            { label: 'User name', value: me.username },
+            { label: 'E-mail', value: me.email ?? 'none' },
+            { label: 'Role', value: me.role },
+            { label: 'Here since', value: <RelativeTime at={me.created_at} /> },
+            {
+              label: 'Last sign-in',
+              value: me.last_login_at ? <RelativeTime at={me.last_login_at} /> : 'never',
+            },
+          ]}
+        />
+      </Section>
+      {hasPassword ? (
+        <>
+          <EmailSection me={me} />
+          <PasswordSection />
+        </>
+      ) : null}
+    </Page>
+  )
+}
+
+const EmailForm = z.object({ email: EmailAddress })
+
+function EmailSection({ me }: { me: User }) {
+  const { api, queries } = useApp()
+  const form = useZodForm(EmailForm, { defaultValues: { email: me.email ?? '' } })
+  async function save(body: z.output<typeof EmailForm>): Promise<void> {
+    await api.call(setMyEmail, { body })
+    await queries.invalidateQueries({ queryKey: ['me'] })
+    toast({ title: 'The e-mail address is saved.', tone: 'success' })
+  }
+  return (
+    <Section title="E-mail address" description="You can sign in with it instead of the user name.">
+      <Form form={form} onSubmit={save} className="max-w-sm">
+        <FormError />
+        <TextField name="email" label="E-mail" type="email" autoComplete="email" />
+        <div>
+          <Button type="submit" pending={form.formState.isSubmitting}>
+            Save the address
+          </Button>
+        </div>
+      </Form>
+    </Section>
+  )
+}
+
+const { least, most } = passwordLength
+const PasswordForm = z
+  .object({
+    current_password: z.string().min(1, 'Type the present password.'),
+    new_password: z
+      .string()
+      .min(least, `Use at least ${least} characters.`)
+      .max(most, `Use at most ${most} characters.`),
+    again: z.string(),
+  })
+  .refine((body) => body.new_password === body.again, {
+    path: ['again'],
+    message: 'The two passwords differ.',
+  })
+
+function PasswordSection() {
+  const { api } = useApp()
+  const form = useZodForm(PasswordForm, {
+    defaultValues: { current_password: '', new_password: '', again: '' },
+  })
+  async function save({ current_password, new_password }: z.output<typeof PasswordForm>): Promise<void> {
+    await api.call(setMyPassword, { body: { current_password, new_password } })
+    form.reset()
+    toast({ title: 'The password is changed. Other sessions have ended.', tone: 'success' })
+  }
+  return (
+    <Section title="Password" description="Changing it ends your sessions in other browsers.">
+      <Form form={form} onSubmit={save} className="max-w-sm">
+        <FormError />
+        <TextField
+          type="password"
+          name="current_password"
+          label="Present password"
+          autoComplete="current-password"
+        />
+        <TextField type="password" name="new_password" label="New password" autoComplete="new-password" />
+        <TextField type="password" name="again" label="The new one again" autoComplete="new-password" />
+        <div>
+          <Button type="submit" pending={form.formState.isSubmitting}>
+            Change the password
+          </Button>
+        </div>
+      </Form>
+    </Section>
+  )
+}
