@@ -14,6 +14,7 @@ import * as setup from './identity/setup.ts'
 import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
 import * as health from './operations/health.ts'
+import * as sockets from './operations/sockets.ts'
 import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
 
@@ -37,6 +38,7 @@ const modules: Record<string, unknown>[] = [
   chat,
   tasks,
   queue,
+  sockets,
   health,
 ]
 

@@ -16,6 +16,7 @@ import { openSettings, settingsRoutes } from './foundation/settings/index.ts'
 import { openVault } from './foundation/vault/index.ts'
 import { createGuard, type Guard } from './http/guard.ts'
 import type { Route } from './http/route.ts'
+import type { SocketRoute } from './http/sockets.ts'
 import {
   createIdentify,
   type Identify,
@@ -26,6 +27,14 @@ import {
 import { createKeys, keyRoutes } from './identity/keys/index.ts'
 import { createSessions, openSigningKeys, sessionRoutes } from './identity/sessions/index.ts'
 import { createUsers, firstAdminName, userRoutes } from './identity/users/index.ts'
+import {
+  createCallerOf,
+  createSockets,
+  createTickets,
+  liveSocketRoutes,
+  type Sockets,
+  socketTicketRoutes,
+} from './operations/sockets/index.ts'
 import { readBuildInfo, versionRoutes } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
 import { createAgentView } from './runs/agent-view/index.ts'
@@ -56,6 +65,9 @@ import { createTasks, taskRoutes } from './runs/tasks/index.ts'
   identify: Identify
   setupCompleted(): Promise<boolean>
   routes: Route[]
+  /** Paths of the public listener on which sockets are opened. */
+  socketRoutes: SocketRoute[]
+  sockets: Pick<Sockets, 'close'>
   loops: Loop[]
   hub: AgentLinkHub
   broker: Broker
@@ -229,6 +241,18 @@ export async function compose(
     },
   })
 
+  const tickets = createTickets({ ephemeral, limits })
+  const callerOf = createCallerOf({ sessions, keys })
+  const sockets = createSockets({
+    outbox,
+    directory: agents.directory,
+    reach: agents.reach,
+    callerOf,
+    changes,
+    clock,
+    log,
+  })
+
   const build = await readBuildInfo(root, {
     installSource: config.installSource,
     entitlements: config.entitlements,
@@ -256,8 +280,17 @@ export async function compose(
       ...executionRoutes(executions, log),
       ...dispatchRoutes(dispatch, executions),
       ...chatRoutes(chat),
+      ...socketTicketRoutes(tickets),
       ...versionRoutes(build, images.tagFor('claude-code').version),
     ],
+    socketRoutes: liveSocketRoutes({
+      sockets,
+      tickets,
+      callerOf,
+      verifyKey: keys.verifyKey,
+      directory: agents.directory,
+    }),
+    sockets,
     loops: [
       ...settings.loops,
       ...idempotency.loops,
@@ -270,6 +303,7 @@ export async function compose(
       await live.open()
       await hub.open()
       await agents.open()
+      sockets.open()
     },
     async close() {
       await agents.close()

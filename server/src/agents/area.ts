@@ -76,7 +76,7 @@ export type AgentsAreaDeps = {
   images: AgentImages
   link: AgentLink
   vault: Vault
-  events: Pick<Outbox, 'append'>
+  events: Pick<Outbox, 'append' | 'on'>
   leases: Leases
   idempotency: Pick<Idempotency, 'once' | 'open'>
   keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
@@ -191,6 +191,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     },
   }
 
+  let stopHearing = () => {}
+
   return {
     directory,
     reach,
@@ -220,12 +222,17 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ],
     loops: [...health.loops, ...lifecycle.loops, ...registry.loops, ...ssh.loops],
     async open() {
+      // Through the database, and so before any event behind it: the topic may lose its message.
+      stopHearing = deps.events.on('*', (event) => {
+        if (!event.signal && event.type.startsWith('agent.')) directory.heard(event.agent_ids)
+      })
       await directory.open()
       await ensureSystemAgent({ db, clock, directory })
       await health.open()
       lifecycle.open()
     },
     async close() {
+      stopHearing()
       await lifecycle.close()
       await health.close()
       await directory.close()

@@ -15,7 +15,10 @@ import { createServer } from './serve.ts'
 import { type SocketRoute, serveSockets } from './sockets.ts'
 
 export type PlatformServerDeps = {
-  platform: Pick<Composition, 'routes' | 'guard' | 'identify' | 'audit' | 'hub' | 'broker' | 'version'>
+  platform: Pick<
+    Composition,
+    'routes' | 'socketRoutes' | 'guard' | 'identify' | 'audit' | 'hub' | 'broker' | 'version'
+  >
   log: Log
   clock: Clock
   trustedProxies: string[]
@@ -30,7 +33,9 @@ export type PlatformServer = {
   ready(): Promise<void>
   publicHandler: RequestListener
   internalHandler: RequestListener
-  /** Lets agents open their links on this server. */
+  /** Lets people and programs open live sockets on the public server. */
+  attachSockets(server: Server): Server
+  /** Lets agents open their links on an internal server. */
   attachLinks(server: Server): Server
   /** Ends every open stream, so that a stop does not wait for readers. */
   endStreams(): void
@@ -69,6 +74,10 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     },
     publicHandler: (request, response) => openApp.routing(request, response),
     internalHandler: withRawPrefix('/broker/', platform.broker.handle, internalRest),
+    attachSockets(server) {
+      serveSockets(server, platform.socketRoutes, log)
+      return server
+    },
     attachLinks(server) {
       serveSockets(server, [linkRoute(platform)], log)
       return server

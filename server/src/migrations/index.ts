@@ -6,6 +6,7 @@ import { runs } from './0004-runs.ts'
 import { conversations } from './0005-conversations.ts'
 import { breakers } from './0007-breakers.ts'
 import { tasks } from './0008-tasks.ts'
+import { sockets } from './0010-sockets.ts'
 
 /** Every migration there is; applied in the order of their names. */
-export const migrations: Migration[] = [foundation, identity, agents, runs, conversations, breakers, tasks]
+export const migrations: Migration[] = [foundation, identity, agents, runs, conversations, breakers, tasks, sockets]

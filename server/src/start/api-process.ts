@@ -61,7 +61,8 @@ async function runApi(): Promise<void> {
   )
   await platform.open()
   const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log })
-  const http = await listen({ host: config.host, port: config.port }, server.publicHandler)
+  const address = { host: config.host, port: config.port }
+  const http = server.attachSockets(await listen(address, server.publicHandler))
 
   tell({
     type: 'ready',
@@ -78,6 +79,7 @@ async function runApi(): Promise<void> {
   await stopInOrder(
     [
       { name: 'open streams', stop: () => server.endStreams() },
+      { name: 'sockets', stop: () => platform.sockets.close() },
       { name: 'public listener', stop: () => closeServer(http, drainMs) },
       { name: 'loops', stop: () => loops.stop() },
       { name: 'platform', stop: () => platform.close() },

@@ -22,6 +22,8 @@ export type Directory = {
   everyRow(): Promise<readonly Agent[]>
   /** Call it in the transaction that changes an agent. */
   changed(tx: Pick<Tx, 'onCommitted'>, agentId: string): void
+  /** Others have told of a change of these agents: they are read anew before the next answer. */
+  heard(agentIds: readonly string[]): void
   /** Grows with each change that a reader can see; a cached answer of an older version is stale. */
   version(): Promise<number>
   /** Listens for changes of other processes. */
@@ -126,6 +128,9 @@ export function createDirectory({ db, ephemeral, clock }: DirectoryDeps): Direct
         // Fails open: other processes then learn of it by age.
         ephemeral.publish(topic, agentId).catch(() => {})
       })
+    },
+    heard(agentIds) {
+      for (const id of agentIds) old.add(id)
     },
     async open() {
       subscription = await ephemeral.subscribe(

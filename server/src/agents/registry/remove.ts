@@ -1,12 +1,13 @@
-import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { agentStore } from '../directory/index.ts'
+import { type Agent, agentStore } from '../directory/index.ts'
 import type { Health } from '../health/index.ts'
 import type { Lifecycle } from '../lifecycle/index.ts'
+import type { Reach } from '../reach/index.ts'
 import type { RegistryHooks } from './hooks.ts'
 
 export type RemoveDeps = {
@@ -17,14 +18,16 @@ export type RemoveDeps = {
   health: Pick<Health, 'forget'>
   link: Pick<AgentLink, 'disconnect'>
   lifecycle: Pick<Lifecycle, 'lock' | 'leftovers'>
+  reach: Pick<Reach, 'callersOf'>
   hooks: RegistryHooks
 }
 
 /** Ends an agent with everything it has. Its name and its port are free when this answers. */
 export function createRemove(deps: RemoveDeps) {
-  const { db, clock, events, keys, health, link, lifecycle, hooks } = deps
+  const { db, clock, events, keys, health, link, lifecycle, reach, hooks } = deps
   return async (agentId: string): Promise<{ message: string }> =>
     lifecycle.lock.run(agentId, async () => {
+      const callers = await reach.callersOf(agentId)
       const { agent, leftover } = await db.atomically(async (tx) => {
         const present = await agentStore(tx).byId(agentId)
         if (present?.state !== 'ready') throw new Fault('agent_not_found')
@@ -33,9 +36,7 @@ export function createRemove(deps: RemoveDeps) {
         await hooks.deleting(tx, { agent: present, now })
         await keys.deleteAgentKeys(tx, agentId)
         const left = await lifecycle.leftovers.leaveBehind(tx, present)
-        const fields = { event: 'agent_deleted', data: { name: present.name } }
-        const event = { type: 'agent.deleted', agent_names: [present.name], agent_ids: [agentId], fields }
-        await events.append(tx, event, now)
+        await events.append(tx, deletedEvent(present, callers), now)
         return { agent: present, leftover: left }
       })
       link.disconnect(agentId)
@@ -44,4 +45,14 @@ export function createRemove(deps: RemoveDeps) {
       await lifecycle.leftovers.clear(leftover)
       return { message: `Agent ${agent.name} deleted.` }
     })
+}
+
+function deletedEvent({ id, name, owner_id, shares }: Agent, callers: string[]): NewEvent {
+  return {
+    type: 'agent.deleted',
+    agent_names: [name],
+    agent_ids: [id],
+    fields: { event: 'agent_deleted', data: { name } },
+    seen_by: { user_ids: [owner_id], emails: shares.map(({ email }) => email), agent_ids: callers },
+  }
 }

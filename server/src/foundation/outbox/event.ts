@@ -10,6 +10,31 @@ export type NewEvent = {
   /** Delivered to this person only. */
   visible_to_user_id?: string
   fields: Record<string, unknown>
+  /** Further fields, which not everybody reads who sees the event. */
+  reserved?: ReservedFields
+  /**
+   * For the end of an agent: who could see it until then. Afterwards it is in nobody's reach, and the event
+   * would reach admins alone.
+   */
+  seen_by?: SeenBy
+}
+
+/** Admins read them always. */
+export type ReservedFields = {
+  fields: Record<string, unknown>
+  /** Everybody who sees the event reads them, except agents that look at another agent. */
+  is_open: boolean
+  /** This person and this key read them whatever `is_open` says. */
+  user_id: string | null
+  key_id: string | null
+}
+
+export type SeenBy = {
+  user_ids: string[]
+  /** Lower-cased. */
+  emails: string[]
+  /** Agents that were permitted to call it. */
+  agent_ids: string[]
 }
 
 export type StoredEvent = NewEvent & {

@@ -8,7 +8,7 @@ import type { Listener, NewEvent, StoredEvent } from './event.ts'
 import { createListeners } from './listeners.ts'
 import { outboxStore } from './store.ts'
 
-export type { Listener, NewEvent, StoredEvent } from './event.ts'
+export type { Listener, NewEvent, ReservedFields, SeenBy, StoredEvent } from './event.ts'
 
 /**
  * What happened, told to whoever cares: in this process, in other replicas, and later to those who were

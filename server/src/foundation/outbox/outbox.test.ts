@@ -45,7 +45,12 @@ forEachDialect((_dialect, open) => {
     await using db = await open()
     await using here = await startProcess(db)
     const heard = hear(here.outbox, 'egg.hatched', 1)
-    const event = hatched(1, { audience: 'admin', visible_to_user_id: 'u1' })
+    const event = hatched(1, {
+      audience: 'admin',
+      visible_to_user_id: 'u1',
+      reserved: { fields: { colour: 'blue' }, is_open: false, user_id: 'u1', key_id: null },
+      seen_by: { user_ids: ['u1'], emails: ['ann@example.org'], agent_ids: [] },
+    })
     await here.tell(event)
     assert.deepEqual(await heard, [{ ...event, position: 1, ts: '2026-01-05T08:00:00.000Z' }])
     assert.equal(here.outbox.position(), 1)

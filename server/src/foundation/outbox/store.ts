@@ -17,6 +17,8 @@ export function outboxStore(on: Executor) {
           audience: event.audience ?? null,
           visible_to_user_id: event.visible_to_user_id ?? null,
           fields: JSON.stringify(event.fields),
+          reserved: event.reserved ? JSON.stringify(event.reserved) : null,
+          seen_by: event.seen_by ? JSON.stringify(event.seen_by) : null,
           ts,
         })
         .execute()
@@ -101,6 +103,8 @@ export function outboxStore(on: Executor) {
         ...(row.audience === 'admin' ? { audience: row.audience } : {}),
         ...(row.visible_to_user_id === null ? {} : { visible_to_user_id: row.visible_to_user_id }),
         fields: JSON.parse(row.fields),
+        ...(row.reserved === null ? {} : { reserved: JSON.parse(row.reserved) }),
+        ...(row.seen_by === null ? {} : { seen_by: JSON.parse(row.seen_by) }),
         // Rows without a position are not above any.
         position: row.position ?? 0,
         ts: row.ts,

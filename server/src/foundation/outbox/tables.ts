@@ -15,6 +15,10 @@ export type OutboxTables = {
     visible_to_user_id: string | null
     /** JSON object. */
     fields: string
+    /** JSON `ReservedFields`. */
+    reserved: string | null
+    /** JSON `SeenBy`. */
+    seen_by: string | null
     ts: string
   }
   /** One row: the newest position. Whoever gives positions locks it first. */

@@ -12,7 +12,7 @@ import { isActive, requestableScope } from './rules.ts'
 import { keyStore } from './store.ts'
 import type { KeyRow } from './tables.ts'
 import { createKeyUsage } from './usage.ts'
-import { createVerifyKey } from './verify.ts'
+import { createVerifyKey, keyCaller } from './verify.ts'
 
 export type KeysDeps = {
   db: Db
@@ -36,6 +36,8 @@ export type Keys = {
   ensureDefault(caller: SignedIn): Promise<{ id: string; name: string; key: string | null }>
   /** The caller that a presented key stands for, or null. Served from memory; a change shows at once. */
   verifyKey(presented: string): Promise<KeyCaller | null>
+  /** Who the key stands for by now; null when it has stopped. For what outlives the request that opened it. */
+  callerOf(keyId: string): Promise<KeyCaller | null>
   agentNameOf(caller: KeyCaller): Promise<string | null>
   /** Mints the key of an agent; the text is not kept here and cannot be asked for again. */
   mintAgentKey(
@@ -152,6 +154,8 @@ export function createKeys(deps: KeysDeps): Keys {
     },
 
     verifyKey: createVerifyKey({ db, clock, changes, users, record: usage.record }),
+
+    callerOf: async (id) => keyCaller(await keyStore(db).byId(id), users, clock.now()),
 
     async agentNameOf({ key }) {
       if (key.agent_id === null) return null

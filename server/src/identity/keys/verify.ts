@@ -6,6 +6,20 @@ import { callerUser, type Users } from '../users/index.ts'
 import { hashOfKey, isKeyText } from './key-text.ts'
 import { isActive, works } from './rules.ts'
 import { keyStore } from './store.ts'
+import type { KeyRow } from './tables.ts'
+
+/** The caller that a key stands for; null when it does not work now. */
+export async function keyCaller(
+  row: KeyRow | null,
+  users: Pick<Users, 'find'>,
+  now: Date,
+): Promise<KeyCaller | null> {
+  if (!row) return null
+  const owner = await users.find(row.user_id)
+  if (!owner || !works({ ...row, owner }, now)) return null
+  const { id, name, scope, agent_id } = row
+  return { kind: 'key', user: callerUser(owner), key: { id, name, scope, agent_id } }
+}
 
 type Known = { caller: KeyCaller; revoked_at: null; expires_at: string | null }
 
@@ -25,12 +39,8 @@ export function createVerifyKey(deps: {
     maxEntries: 10_000,
     async load(text) {
       const row = await keyStore(db).byHash(hashOfKey(text))
-      if (!row) return null
-      const owner = await users.find(row.user_id)
-      if (!owner || !works({ ...row, owner }, clock.now())) return null
-      const { id, name, scope, agent_id } = row
-      const caller: KeyCaller = { kind: 'key', user: callerUser(owner), key: { id, name, scope, agent_id } }
-      return { caller, revoked_at: null, expires_at: row.expires_at }
+      const caller = await keyCaller(row, users, clock.now())
+      return row && caller ? { caller, revoked_at: null, expires_at: row.expires_at } : null
     },
   })
   changes.on((change) => {

@@ -10,7 +10,7 @@ import { createPasswords, isAcceptablePassword } from './passwords.ts'
 import { type AccessToken, type Credentials, createSignIn, type Proof } from './sign-in.ts'
 import type { SigningKeys } from './signing-key.ts'
 import { sessionStore } from './store.ts'
-import { createVerifySession } from './verify.ts'
+import { createVerifySession, sessionCaller } from './verify.ts'
 
 export type SessionsDeps = {
   db: Db
@@ -29,6 +29,8 @@ export type Sessions = {
   /** A session for an account that was proven in another way. */
   issue(account: Account, proof: Proof): Promise<AccessToken>
   verifySession(token: string): Promise<SessionCaller | null>
+  /** Who the session stands for by now; null when it has ended. For what outlives the request that opened it. */
+  callerOf(jti: string): Promise<SessionCaller | null>
   /** What `GET /api/auth/validate` shows of the caller. */
   describe(caller: SignedIn): Promise<{ user: ReturnType<typeof userView>; expires_at: string | null }>
   /** Ends the caller's session at once. A key has none, and stays. */
@@ -52,6 +54,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
     signIn,
     issue,
     verifySession: createVerifySession(deps),
+
+    async callerOf(jti) {
+      const row = await sessionStore(db).byId(jti)
+      if (!row || row.revoked_at !== null || row.expires_at <= timestamp(clock.now())) return null
+      const account = await users.find(row.user_id)
+      if (!account || account.suspended_at !== null) return null
+      return sessionCaller(row, account)
+    },
 
     async setupStatus() {
       const completed = await users.hasUsableAdmin()

@@ -2,10 +2,11 @@ import { createCache } from '../../kit/cache.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { IdentityChanges, SessionCaller } from '../access/index.ts'
-import { callerUser, type Users } from '../users/index.ts'
+import { type Account, callerUser, type Users } from '../users/index.ts'
 import { readJwt } from './jwt.ts'
 import type { SigningKeys } from './signing-key.ts'
 import { sessionStore } from './store.ts'
+import type { SessionRow } from './tables.ts'
 
 /**
  * Who a session token stands for: signed by the present boot, neither expired nor revoked, of an account
@@ -31,11 +32,7 @@ export function createVerifySession(deps: {
       if (!row || row.revoked_at !== null) return null
       const account = await users.find(row.user_id)
       if (!account || account.suspended_at !== null || account.username !== claims.sub) return null
-      const session = { jti: row.jti, mode: row.mode, expires_at: row.expires_at }
-      return {
-        caller: { kind: 'session', user: callerUser(account), session },
-        expiresAtMs: claims.exp * 1000,
-      }
+      return { caller: sessionCaller(row, account), expiresAtMs: claims.exp * 1000 }
     },
   })
   signingKeys.onReplaced(() => cache.clear())
@@ -48,6 +45,10 @@ export function createVerifySession(deps: {
     const known = await cache.get(token)
     return known && isBefore(clock, known.expiresAtMs) ? known.caller : null
   }
+}
+
+export function sessionCaller({ jti, mode, expires_at }: SessionRow, account: Account): SessionCaller {
+  return { kind: 'session', user: callerUser(account), session: { jti, mode, expires_at } }
 }
 
 function isBefore(clock: Clock, ms: number): boolean {

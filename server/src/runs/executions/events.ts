@@ -1,13 +1,13 @@
-import type { NewEvent } from '../../foundation/outbox/index.ts'
+import type { NewEvent, ReservedFields } from '../../foundation/outbox/index.ts'
 import { dollars, isPrivate, messagePreview } from './rules.ts'
 import type { ExecutionRow } from './store.ts'
 
 export function createdEvent(row: ExecutionRow): NewEvent {
-  return about(row, 'execution.created', preview(row))
+  return { ...about(row, 'execution.created'), reserved: preview(row) }
 }
 
 export function startedEvent(row: ExecutionRow): NewEvent {
-  return about(row, 'execution.started', preview(row))
+  return { ...about(row, 'execution.started'), reserved: preview(row) }
 }
 
 export function finishedEvent(row: ExecutionRow): NewEvent {
@@ -38,7 +38,7 @@ export function activitySignal(
   }
 }
 
-function about(row: ExecutionRow, type: string, fields: Record<string, unknown>): NewEvent {
+function about(row: ExecutionRow, type: string, fields: Record<string, unknown> = {}): NewEvent {
   const { schedule_id, loop_id, fan_out_id } = row
   return {
     type,
@@ -56,7 +56,12 @@ function about(row: ExecutionRow, type: string, fields: Record<string, unknown>)
   }
 }
 
-/** An event goes to everybody who reaches the agent, so a private conversation's words are left out. */
-function preview(row: ExecutionRow): { message_preview?: string } {
-  return isPrivate(row) ? {} : { message_preview: messagePreview(row.message) }
+/** An event goes to everybody who reaches the agent; the words of a private conversation do not. */
+function preview(row: ExecutionRow): ReservedFields {
+  return {
+    fields: { message_preview: messagePreview(row.message) },
+    is_open: !isPrivate(row),
+    user_id: row.source_user_id,
+    key_id: row.source_mcp_key_id,
+  }
 }

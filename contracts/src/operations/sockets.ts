@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { Timestamp } from '../kit/primitives.ts'
+
+export const socketTicketSeconds = 30
+
+/** With which codes the platform closes a socket of its own accord, besides those of the protocol. */
+export const socketCloseCodes = {
+  /** Bad, used or expired ticket; bad key; unknown or suspended account; the credential has ended since. */
+  unauthorized: 4001,
+  /** A key of a scope that opens no sockets, or the key of an ephemeral agent. */
+  forbidden: 4003,
+  /** The platform stops: connect again. */
+  stopping: 1001,
+  /** The platform could not send, or not make sure who this is: connect again. */
+  failed: 1011,
+} as const
+
+export const resyncReasons = [
+  'invalid_last_event_id',
+  'gap_too_large',
+  'trimmed',
+  'slow_consumer',
+  'replay_error',
+] as const
+export type ResyncReason = (typeof resyncReasons)[number]
+
+/** Opaque; grows from event to event. Clients keep the last one and send it as `last_event_id`. */
+export const EventId = z.string()
+/** Names of the agents whose events come; `["*"]` for admins. */
+const accessible_agents = z.array(z.string())
+
+export const ConnectedMessage = z.object({
+  type: z.literal('connected'),
+  /** Where the events of this socket start. */
+  _eid: EventId,
+  ts: Timestamp,
+  user: z.string().describe('User name of the person, or of the owner of the key.'),
+  scope: z.string().describe('`session`, or the scope of the key.'),
+  accessible_agents,
+})
+export const RefreshedMessage = z.object({ type: z.literal('refreshed'), accessible_agents })
+export const ResyncMessage = z.object({ type: z.literal('resync_required'), reason: z.enum(resyncReasons) })
+export const PongMessage = z.object({ type: z.literal('pong') })
+
+/** What clients send; the bare words `ping` and `refresh` do as well. */
+export const ClientMessage = z.object({ type: z.enum(['ping', 'refresh']) })
+
+/** Every event has this envelope; its own fields stand beside it. */
+export const SocketEvent = z.looseObject({
+  type: z.string(),
+  _eid: EventId,
+  ts: Timestamp,
+  agent_name: z.string().optional(),
+})
+export type SocketEvent = z.output<typeof SocketEvent>
+
+/** Every event that sockets carry; what else features tell each other stays inside. */
+export const socketEventTypes = [
+  'agent_created',
+  'agent_started',
+  'agent_stopped',
+  'agent_exited',
+  'agent_deleted',
+  'agent_renamed',
+  'agent_shared',
+  'agent_unshared',
+  'agent_label_changed',
+  'agent_tags_changed',
+  'agent_settings_changed',
+  'skills_changed',
+  'agent_health_changed',
+  'agent_activity',
+  'agent_collaboration',
+  'agent_event',
+  'agent_notification',
+  'agent_report',
+  'execution_created',
+  'execution_started',
+  'execution_finished',
+  'schedule_created',
+  'schedule_updated',
+  'schedule_deleted',
+  'schedule_execution_started',
+  'schedule_execution_completed',
+  'schedule_execution_skipped',
+  'loop_run_completed',
+  'loop_completed',
+  'fan_out_completed',
+  'chat_response_ready',
+  'reminder_fired',
+  'canvas_updated',
+  'canvas_deleted',
+  'public_link_created',
+  'public_link_updated',
+  'public_link_deleted',
+  'skills_library_synced',
+  'git_sync_changed',
+  'operator_queue_new',
+  'operator_queue_responded',
+  'operator_queue_acknowledged',
+  'operator_queue_cancelled',
+  'operator_queue_expired',
+  'operator_queue_cleared',
+  'notifications_cleared',
+  'fleet_restart_progress',
+] as const
+
+export const createSocketTicket = endpoint({
+  id: 'createSocketTicket',
+  method: 'POST',
+  path: '/api/ws/ticket',
+  summary: 'A ticket that opens one live socket',
+  description: `The ticket is good for one \`GET /ws?ticket=…\` within ${socketTicketSeconds} seconds. Programs that hold a \`user\`, \`agent\` or \`system\` key open \`/ws/events?token=…\` instead, without a ticket.
+
+Both sockets carry JSON text messages. The first is \`connected\`: \`{type, _eid, ts, user, scope, accessible_agents[]}\`. Then events come as flat objects \`{type, _eid, ts, agent_name?, …}\`, those about agents only while every agent they name is accessible: ${socketEventTypes.map((type) => `\`${type}\``).join(', ')}.
+
+Keep the last \`_eid\` and connect again with \`last_event_id=…\`: what was missed comes first, without gap or repeat. When that is not possible, \`{type: "resync_required", reason}\` says why (${resyncReasons.map((reason) => `\`${reason}\``).join(', ')}): fetch the present state over the API.
+
+\`{"type":"ping"}\` or the text \`ping\` is answered in the same form; so is \`refresh\`, with \`{type: "refreshed", accessible_agents[]}\`. Close code 4001: bad, used or expired ticket, bad key, unknown or suspended account. 4003: a key that opens no sockets.`,
+  tag: 'Events',
+  // A ticket shows what the person sees: narrower keys must not become wider by it.
+  access: { who: 'any', gate: 'person' },
+  returns: z.object({ ticket: z.string(), expires_in: z.number().int() }),
+  fails: ['person_required', 'rate_limited', 'ephemeral_unavailable'],
+  audit: { type: 'authentication', action: 'create_socket_ticket' },
+})

@@ -1,0 +1,10 @@
+import type { Migration } from '../ports/database/port.ts'
+
+/** What decides at delivery who sees an event, beyond the agents it names. */
+export const sockets: Migration = {
+  name: '0010-sockets',
+  async up(db) {
+    await db.schema.alterTable('outbox').addColumn('reserved', 'text').execute()
+    await db.schema.alterTable('outbox').addColumn('seen_by', 'text').execute()
+  },
+}

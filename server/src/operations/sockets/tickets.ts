@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { socketTicketSeconds } from '@roost/contracts/operations/sockets'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newSecretText } from '../../kit/ids.ts'
+import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
+import { type Credential, credentialOf } from './credential.ts'
+
+export type Tickets = {
+  /** Throws `rate_limited`, and `ephemeral_unavailable` when there is nowhere to keep it. */
+  mint(caller: SignedIn): Promise<string>
+  /** What the ticket was minted with, once; null when it is none, used or too old. Throws `ephemeral_unavailable`. */
+  redeem(ticket: string): Promise<Credential | null>
+}
+
+/**
+ * Tickets that stand for a credential where only a URL can be sent. Kept as a hash in the store for
+ * short-lived data, so each is good once in whichever process it is shown.
+ */
+export function createTickets(deps: {
+  ephemeral: Pick<Ephemeral, 'put' | 'take'>
+  limits: Pick<RateLimits, 'use'>
+}): Tickets {
+  const { ephemeral, limits } = deps
+  return {
+    async mint(caller) {
+      await limits.use(rateRules.socketTicket, caller.user.id)
+      const ticket = newSecretText()
+      await orUnavailable(() =>
+        ephemeral.put(keyOf(ticket), JSON.stringify(credentialOf(caller)), socketTicketSeconds),
+      )
+      return ticket
+    },
+    async redeem(ticket) {
+      if (!/^[\w-]{43}$/.test(ticket)) return null
+      const found = await orUnavailable(() => ephemeral.take(keyOf(ticket)))
+      // Written by `mint` and by nobody else.
+      return found === null ? null : (JSON.parse(found) as Credential)
+    },
+  }
+}
+
+/** Fails closed: a ticket that cannot be checked opens nothing. */
+async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (cause) {
+    if (!(cause instanceof EphemeralDown)) throw cause
+    throw new Fault('ephemeral_unavailable', undefined, {}, { cause })
+  }
+}
+
+function keyOf(ticket: string): string {
+  return `socket-ticket:${createHash('sha256').update(ticket).digest('base64url')}`
+}
