@@ -1,28 +1,41 @@
-import { ExternalLink } from 'lucide-react'
-import { Component, type ComponentProps, type ReactNode } from 'react'
-import ReactMarkdown, { type Components } from 'react-markdown'
+import { Component, memo, type ReactNode, useId } from 'react'
+import ReactMarkdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
-import { CodeBlock } from './code-block.tsx'
+import { markdownElements } from './markdown-elements.tsx'
 import { PlainText } from './plain-text.tsx'
-import { safeLink } from './safe-link.ts'
 
 /** One block of Markdown. What the parser cannot take is shown as it was written. */
-export function FormattedBlock({ source }: { source: string }) {
+export const FormattedBlock = memo(function FormattedBlock({ source }: { source: string }) {
+  const id = useId()
   return (
-    <AsWritten key={source.length > 2000 ? source.length : 0} source={source}>
-      <div className={flow}>
-        <ReactMarkdown remarkPlugins={plugins} components={components} urlTransform={asIs}>
+    <AsWritten source={source}>
+      <div className="flex min-w-0 flex-col gap-3">
+        <ReactMarkdown
+          remarkPlugins={plugins}
+          remarkRehypeOptions={{ clobberPrefix: `${id}-` }}
+          components={markdownElements}
+          urlTransform={asIs}
+        >
           {source}
         </ReactMarkdown>
       </div>
     </AsWritten>
   )
-}
+})
 
 const plugins = [remarkGfm]
-const flow = 'flex min-w-0 flex-col gap-3 [&_li>p]:inline'
 
-/** Links and pictures are judged where they are shown, so that a refused one can say what it was. */
+/** Links and pictures are judged where they are shown, so that a refused one can still say what it was. */
 const asIs = (url: string) => url
 
-type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> & { node?: unknown }
+/** React catches what a child throws in a class only. */
+class AsWritten extends Component<{ source: string; children: ReactNode }, { isBroken: boolean }> {
+  override state = { isBroken: false }
+  static getDerivedStateFromError() {
+    return { isBroken: true }
+  }
+  override render() {
+    if (!this.state.isBroken) return this.props.children
+    return <PlainText text={this.props.source} note="Shown as it was written: it cannot be formatted." />
+  }
+}

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { cx } from './class-names.ts'
+import { ScrollRegion } from './scroll-region.tsx'
 import { piecesOf } from './text-pieces.ts'
 
 export type PlainTextProps = {
@@ -19,15 +20,14 @@ export function PlainText({ text, note, label = 'Text', className }: PlainTextPr
   return (
     <div className={cx('min-w-0', className)}>
       {note && <p className="mb-1.5 text-xs text-muted">{note}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div role="group" aria-label={label} tabIndex={0} className={well}>
+      <ScrollRegion label={label} className={well}>
         {pieces.map((piece, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no identity but their place
           <div key={index} className={pieceClass}>
             {piece}
           </div>
         ))}
-      </div>
+      </ScrollRegion>
     </div>
   )
 }

@@ -1,0 +1,79 @@
+import { WrapText } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { IconButton } from './button.tsx'
+import { cx } from './class-names.ts'
+import { CopyButton } from './copy-button.tsx'
+import { PlainText } from './plain-text.tsx'
+import { ScrollRegion } from './scroll-region.tsx'
+
+export type CodeBlockProps = {
+  code: string
+  /** A name as after a fence, e.g. `ts`; unknown ones are shown without colours. */
+  language?: string
+  /** Says what it is where the language alone does not, e.g. a file's name. */
+  title?: string
+  /** More code is coming: it is coloured when it is whole. */
+  isStreaming?: boolean
+  className?: string
+}
+
+/** Code with its language, a copy button and a switch for long lines. */
+export function CodeBlock({ code, language = '', title, isStreaming = false, className }: CodeBlockProps) {
+  const [isWrapped, setIsWrapped] = useState(false)
+  const name = title ?? language
+  const label = name ? `Code, ${name}` : 'Code'
+  const isLong = code.length > longestShown
+  return (
+    <div
+      className={cx('group/code min-w-0 overflow-hidden rounded-md border border-line bg-sunken', className)}
+    >
+      <div className="flex h-8 items-center gap-1 border-b border-line pr-0.5 pl-3">
+        <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted">{name || 'text'}</span>
+        {!isLong && (
+          <IconButton
+            size="sm"
+            label="Wrap long lines"
+            aria-pressed={isWrapped}
+            icon={<WrapText aria-hidden />}
+            onClick={() => setIsWrapped(!isWrapped)}
+          />
+        )}
+        <CopyButton text={code} label="Copy the code" />
+      </div>
+      {isLong ? (
+        <PlainText text={code} label={label} className="[&>div]:rounded-none [&>div]:border-0" />
+      ) : (
+        <ScrollRegion label={label} className={scroller}>
+          <pre className={isWrapped ? 'whitespace-pre-wrap [overflow-wrap:anywhere]' : 'w-max min-w-full'}>
+            <code>
+              {isStreaming || !mayHighlight(code, language) ? (
+                code
+              ) : (
+                <Suspense fallback={code}>
+                  <HighlightedCode code={code} language={language} />
+                </Suspense>
+              )}
+            </code>
+          </pre>
+        </ScrollRegion>
+      )}
+    </div>
+  )
+}
+
+const HighlightedCode = lazy(async () => ({
+  default: (await import('./highlighted-code.tsx')).HighlightedCode,
+}))
+
+const scroller =
+  'max-h-[70vh] overflow-auto px-3 py-2.5 font-mono text-xs leading-5 text-ink -outline-offset-2'
+
+const longestShown = 100_000
+/** Grammars are regular expressions: their time is bounded by what they are given. */
+const longestHighlighted = 30_000
+const longestLine = 3000
+
+function mayHighlight(code: string, language: string): boolean {
+  if (language === '' || code.length > longestHighlighted) return false
+  return code.split('\n').every((line) => line.length <= longestLine)
+}

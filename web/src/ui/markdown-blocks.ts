@@ -1,0 +1,175 @@
+/**
+ * A part of a text that can be shown by itself. `isPlain`: too long or too intricate to be formatted in the
+ * time of a frame or two.
+ */
+export type MarkdownBlock =
+  | { kind: 'markdown'; source: string; isPlain: boolean }
+  | { kind: 'code'; code: string; language: string; isClosed: boolean }
+
+/** Above this a text is shown as it was written, in characters. */
+export const maxFormattedLength = 300_000
+
+/**
+ * Cuts Markdown where its top-level parts end, so that of an answer that is being written only the last part
+ * is read again. It cuts only where a part certainly ends; two parts in one block cost time and no more.
+ * Text behind the last block never changes the blocks before it, apart from link definitions, which every block
+ * that names them gets a copy of.
+ */
+export function markdownBlocks(text: string): MarkdownBlock[] {
+  // Footnotes are numbered over the whole text.
+  if (/^\[\^[^\]\n]{1,100}\]:/m.test(text)) return [markdownBlock(text)]
+  const parts = partsOf(text)
+  const definitions = definitionsOf(parts)
+  if (definitions.size === 0) return parts
+  return parts.map((part) => (part.kind === 'markdown' ? withDefinitions(part, definitions) : part))
+}
+
+type Fence = { mark: string; length: number; indent: number; isTop: boolean }
+
+function partsOf(text: string): MarkdownBlock[] {
+  const parts: MarkdownBlock[] = []
+  let lines: string[] = []
+  let language = ''
+  let fence: Fence | null = null
+  let hasList = false
+  let isBehindBlank = false
+
+  function close() {
+    while (lines.at(-1)?.trim() === '') lines.pop()
+    if (lines.length > 0) parts.push(markdownBlock(lines.join('\n')))
+    lines = []
+    hasList = false
+    isBehindBlank = false
+  }
+
+  function closeCode(isClosed: boolean) {
+    parts.push({ kind: 'code', code: lines.join('\n'), language, isClosed })
+    lines = []
+    fence = null
+  }
+
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (fence?.isTop) {
+      if (closes(line, fence)) closeCode(true)
+      else lines.push(withoutIndent(line, fence.indent))
+      continue
+    }
+    // A fence in a list or a quote ends with it.
+    if (fence && (closes(line.replace(/^[\s>]+/, ''), fence) || /^[^\s>]/.test(line))) {
+      const isEnd = closes(line.replace(/^[\s>]+/, ''), fence)
+      fence = null
+      if (isEnd) {
+        lines.push(line)
+        continue
+      }
+    }
+    if (line.trim() === '') {
+      if (lines.length > 0) lines.push(line)
+      isBehindBlank = lines.length > 0
+      continue
+    }
+    const opened: Fence | null = fence ? null : opens(line, hasList)
+    if (opened?.isTop) {
+      close()
+      fence = opened
+      language = languageOf(line)
+      continue
+    }
+    // A number alone may be an item of which no more has come yet.
+    const isItem = /^ {0,3}(?:[-*+]|\d{1,9}(?:[.)]|$))(?:\s|$)/.test(line)
+    if (isBehindBlank && !fence && /^\S/.test(line) && !(hasList && isItem)) close()
+    if (opened) fence = opened
+    hasList ||= isItem
+    isBehindBlank = false
+    lines.push(line)
+  }
+  if (fence?.isTop) closeCode(false)
+  else close()
+  return parts
+}
+
+function opens(line: string, hasList: boolean): Fence | null {
+  const match = /^([ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?[ \t]{0,8})(`{3,}(?=[^`]*$)|~{3,})/.exec(
+    line,
+  )
+  const [, before = '', marks = ''] = match ?? []
+  if (!match) return null
+  const isTop = /^ {0,3}$/.test(before) && !(hasList && before.length >= 2)
+  return { mark: marks.charAt(0), length: marks.length, indent: before.length, isTop }
+}
+
+function closes(line: string, { mark, length }: Fence): boolean {
+  const text = line.replace(/^ {0,3}/, '').trimEnd()
+  return text.length >= length && text === mark.repeat(text.length)
+}
+
+function languageOf(line: string): string {
+  return /^[\s`~]*([^\s`~{]{1,40})/.exec(line)?.[1] ?? ''
+}
+
+function withoutIndent(line: string, indent: number): string {
+  let from = 0
+  while (from < indent && line[from] === ' ') from += 1
+  return line.slice(from)
+}
+
+type Definitions = Map<string, string>
+
+function definitionsOf(parts: MarkdownBlock[]): Definitions {
+  const found: Definitions = new Map()
+  for (const part of parts) {
+    if (part.kind !== 'markdown' || part.isPlain) continue
+    for (const [line, label = ''] of part.source.matchAll(/^ {0,3}\[([^\]\n]{1,200})\]:[^\n]{1,2000}$/gm)) {
+      const key = label.toLowerCase()
+      if (!found.has(key)) found.set(key, line)
+    }
+  }
+  return found
+}
+
+function withDefinitions(
+  part: MarkdownBlock & { kind: 'markdown' },
+  definitions: Definitions,
+): MarkdownBlock {
+  const named = new Set<string>()
+  for (const [, label = ''] of part.source.matchAll(/\[([^\][\n]{1,200})\]/g)) {
+    const line = definitions.get(label.toLowerCase())
+    if (line !== undefined) named.add(line)
+  }
+  return named.size === 0 ? part : markdownBlock(`${part.source}\n\n${[...named].join('\n')}`)
+}
+
+function markdownBlock(source: string): MarkdownBlock & { kind: 'markdown' } {
+  return { kind: 'markdown', source, isPlain: isTooMuch(source) }
+}
+
+/**
+ * Bounds what the formatter is given: its time grows with the square of marks that never close, and its stack
+ * with the depth of quotes and lists.
+ */
+export function isTooMuch(source: string): boolean {
+  if (source.length > longestBlock) return true
+  if (
+    /^[ \t]*(?:(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))[ \t]*){25}/m.test(source) ||
+    /^[ \t]{100}/m.test(source)
+  )
+    return true
+  // Marks of one kind in a row, as in `[[[[`, or spread over one paragraph, as in `*a **a *a`.
+  if (/[[\]()!*_~<`]{60}/.test(source)) return true
+  return mostMarksInParagraph(source) > mostMarks
+}
+
+const longestBlock = 40_000
+const mostMarks = 1500
+
+function mostMarksInParagraph(source: string): number {
+  let most = 0
+  let marks = 0
+  for (let index = 0; index < source.length; index += 1) {
+    const character = source.charAt(index)
+    if (character === '\n' && source.charAt(index + 1) === '\n') marks = 0
+    else if ('[]*_~<`!&\\'.includes(character)) marks += 1
+    if (marks > most) most = marks
+  }
+  return most
+}
