@@ -17,9 +17,10 @@ import * as health from './operations/health.ts'
 import * as sockets from './operations/sockets.ts'
 import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
-
+import * as fanOut from './runs/fan-out.ts'
 import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
+
 const modules: Record<string, unknown>[] = [
   setup,
   sessions,
@@ -34,10 +35,11 @@ const modules: Record<string, unknown>[] = [
   agentTags,
   agentTemplates,
   breaker,
-  executions,
-  chat,
   tasks,
   queue,
+  fanOut,
+  executions,
+  chat,
   sockets,
   health,
 ]

@@ -47,6 +47,9 @@ import {
 import { type Broker, createBroker } from './runs/broker/index.ts'
 import { createDispatch, dispatchRoutes } from './runs/dispatch/index.ts'
 import { createExecutions, createRunHooks, executionRoutes } from './runs/executions/index.ts'
+import { createFanOuts, fanOutRoutes } from './runs/fan-out/index.ts'
+import { createQueue, queueRoutes } from './runs/queue/index.ts'
+import { createTasks, taskRoutes } from './runs/tasks/index.ts'
 import { createLive } from './runs/transcripts/index.ts'
 import type { Adapters } from './start/adapters.ts'
 import { installedOf } from './start/installed.ts'
@@ -56,8 +59,6 @@ const root = resolve(import.meta.dirname, '../..')
 const defaultAgentQuota = 10
 
 export type Composition = {
-import { createQueue, queueRoutes } from './runs/queue/index.ts'
-import { createTasks, taskRoutes } from './runs/tasks/index.ts'
   outbox: Outbox
   leases: Leases
   audit: Audit
@@ -103,6 +104,7 @@ export async function compose(
     const known = await Promise.all(ids.map((id) => agents.directory.byId(id)))
     return new Map(known.flatMap((agent) => (agent ? [[agent.id, agent.name] as const] : [])))
   }
+  const agentName = async (id: string) => (await agents.directory.byId(id))?.name ?? null
   const keys = createKeys({ db, clock, changes, users, limits, agentNames })
   const identify = createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey })
 
@@ -115,7 +117,6 @@ export async function compose(
   })
 
   const hub = createAgentLinkHub({ ephemeral, clock, log })
-  const agentName = async (id: string) => (await agents.directory.byId(id))?.name ?? null
   const transportBreaker = createTransportBreaker({ db, clock, log })
   const link = transportBreaker.watch(hub)
   const live = createLive({ ephemeral, log })
@@ -201,6 +202,30 @@ export async function compose(
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
   agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
 
+  const tasks = createTasks({
+    db,
+    clock,
+    dispatch,
+    executions,
+    idempotency,
+    joinConversation: (tx, party, request) => chat.joinConversation(tx, party, request),
+    agentName,
+  })
+  works.register(tasks.workState)
+  const fanOuts = createFanOuts({
+    db,
+    clock,
+    log,
+    events: outbox,
+    live,
+    hooks,
+    dispatch,
+    idempotency,
+    agentName,
+  })
+  works.register(fanOuts.workState)
+  const queue = createQueue({ db, settle: executions.settle })
+
   const chat = createChat({
     db,
     clock,
@@ -213,18 +238,6 @@ export async function compose(
     idempotency,
     agentName,
   })
-  const tasks = createTasks({
-    db,
-    clock,
-    dispatch,
-    executions,
-    idempotency,
-    joinConversation: (tx, party, request) => chat.joinConversation(tx, party, request),
-    agentName,
-  })
-  works.register(tasks.workState)
-  const queue = createQueue({ db, settle: executions.settle })
-
   works.register(chat.workState)
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
 
@@ -279,6 +292,9 @@ export async function compose(
       ...breakerRoutes({ breakers, directory: agents.directory, settings: agents.settings }),
       ...executionRoutes(executions, log),
       ...dispatchRoutes(dispatch, executions),
+      ...taskRoutes(tasks),
+      ...fanOutRoutes(fanOuts),
+      ...queueRoutes(queue),
       ...chatRoutes(chat),
       ...socketTicketRoutes(tickets),
       ...versionRoutes(build, images.tagFor('claude-code').version),
@@ -298,6 +314,7 @@ export async function compose(
       ...keys.loops,
       ...agents.loops,
       ...dispatch.loops,
+      ...fanOuts.loops,
     ],
     async open() {
       await live.open()
@@ -308,13 +325,12 @@ export async function compose(
     async close() {
       await agents.close()
       await hub.close()
+      await fanOuts.settled()
       await live.close()
       broker.close()
       await keys.close()
       await signingKeys.close()
       await changes.close()
-      ...taskRoutes(tasks),
-      ...queueRoutes(queue),
       await settings.close()
       await audit.close()
     },

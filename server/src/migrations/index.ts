@@ -4,9 +4,20 @@ import { identity } from './0002-identity.ts'
 import { agents } from './0003-agents.ts'
 import { runs } from './0004-runs.ts'
 import { conversations } from './0005-conversations.ts'
+import { fanOuts } from './0006-fan-outs.ts'
 import { breakers } from './0007-breakers.ts'
 import { tasks } from './0008-tasks.ts'
 import { sockets } from './0010-sockets.ts'
 
 /** Every migration there is; applied in the order of their names. */
-export const migrations: Migration[] = [foundation, identity, agents, runs, conversations, breakers, tasks, sockets]
+export const migrations: Migration[] = [
+  foundation,
+  identity,
+  agents,
+  runs,
+  conversations,
+  fanOuts,
+  breakers,
+  tasks,
+  sockets,
+]

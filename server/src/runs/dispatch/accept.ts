@@ -1,6 +1,6 @@
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import { Fault } from '../../kit/fault.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
@@ -38,8 +38,8 @@ export type Accept = {
   acceptIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<Accepted>
   /**
    * Takes several runs of one source in, all of them or none, in their order. The first `entering` get their
-   * place in the line at once and must fit its bound together; the others are held until `QueueStore.enter`
-   * gives them one, and are never refused: they were accepted here. While the breaker is half open only the
+   * place in the line at once and must fit its bound together; the others are held until `enterIn` gives them
+   * one, and are never refused: they were accepted here. While the breaker is half open only the
    * first enters, as its probe. Throws as `acceptIn` does.
    */
   acceptAllIn(
@@ -48,6 +48,11 @@ export type Accept = {
     requests: readonly RunRequest[],
     entering: number,
   ): Promise<ExecutionRow[]>
+  /**
+   * Gives held runs their place in the line, in order; `choose` says which, while the agent's queue is held.
+   * While the breaker is not closed one of them may enter as its probe, or none.
+   */
+  enterIn(tx: Tx, agentId: string, choose: () => Promise<readonly string[]>): Promise<void>
 }
 
 export function createAccept(deps: AcceptDeps): Accept {
@@ -60,6 +65,16 @@ export function createAccept(deps: AcceptDeps): Accept {
     if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
     await events.append(tx, createdEvent(row), place.now)
     return row
+  }
+
+  async function askBreaker(tx: Tx, agentId: string, executionId: string) {
+    try {
+      // The agent's name is for the refusal's words, which nobody is told here.
+      return await breaker.admitIn(tx, { id: agentId, name: agentId }, executionId)
+    } catch (error) {
+      if (isFault(error, 'circuit_open')) return 'refused'
+      throw error
+    }
   }
 
   return {
@@ -106,6 +121,18 @@ export function createAccept(deps: AcceptDeps): Accept {
       }
       tx.onCommitted(() => link.wake(agent.id))
       return rows
+    },
+
+    async enterIn(tx, agentId, choose) {
+      const queue = queueStore(tx)
+      await queue.lockQueue(agentId)
+      const at = timestamp(clock.now())
+      for (const id of await choose()) {
+        const admission = await askBreaker(tx, agentId, id)
+        if (admission !== 'refused') await queue.enter(id, at)
+        if (admission !== 'free') break
+      }
+      tx.onCommitted(() => link.wake(agentId))
     },
   }
 }

@@ -19,6 +19,7 @@ export {
   messagePreview,
   maySee,
   metadataOf,
+  seesOwnRunsOnly,
 } from './rules.ts'
 export {
   createExecutions,

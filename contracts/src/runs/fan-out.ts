@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { ModelOverride } from '../kit/model.ts'
+import { AgentParams, Id, Money, messageBodyLimit, Timestamp } from '../kit/primitives.ts'
+import { executionErrorCodes } from './executions.ts'
+import { AllowedTools, MessageText, SystemPrompt } from './request.ts'
+
+const tag = 'Fan-out'
+
+export const maxTasks = 50
+export const maxConcurrency = 10
+export const defaultConcurrency = 3
+
+const TaskId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, "_" and "-"')
+
+/** Tasks without an id are `t1`, `t2`, … by their place. */
+const Tasks = z
+  .array(
+    z.object({
+      id: TaskId.nullish().describe('Unique within the fan-out; `t1`, `t2`, … by place when left out.'),
+      message: MessageText,
+    }),
+  )
+  .min(1, 'must have 1 to 50 tasks')
+  .max(maxTasks, 'must have 1 to 50 tasks')
+  .transform((tasks) => tasks.map(({ id, message }, index) => ({ id: id ?? `t${index + 1}`, message })))
+  .superRefine((tasks, context) => {
+    const seen = new Set<string>()
+    for (const [index, { id }] of tasks.entries()) {
+      if (seen.has(id)) {
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'id'],
+          message: `"${id}" is the id of an earlier task`,
+        })
+      }
+      seen.add(id)
+    }
+  })
+
+export const FanOutBody = z.object({
+  tasks: Tasks,
+  max_concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .max(maxConcurrency)
+    .nullish()
+    .transform((value) => value ?? defaultConcurrency)
+    .describe('Tasks of this fan-out that wait for a slot or have one, at the same time.'),
+  timeout_seconds: z
+    .number()
+    .int()
+    .min(10)
+    .max(86_400)
+    .nullish()
+    .describe(
+      "Limits the waiting reply only: open tasks keep running. Without it: the agent's timeout for each round of tasks, and a minute.",
+    ),
+  async_mode: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
+  model: ModelOverride,
+  system_prompt: SystemPrompt.nullish().describe("Appended to the agent's own; at most 32 KiB."),
+  allowed_tools: AllowedTools.nullish(),
+})
+export type FanOutBody = z.output<typeof FanOutBody>
+
+export const fanOutStatuses = [
+  'accepted',
+  'running',
+  'completed',
+  'partial',
+  'failed',
+  'deadline_exceeded',
+] as const
+export type FanOutStatus = (typeof fanOutStatuses)[number]
+
+export const fanOutTaskStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
+export type FanOutTaskStatus = (typeof fanOutTaskStatuses)[number]
+
+const text = z.string().nullable()
+const integer = z.number().int()
+const count = integer.nullable()
+const time = Timestamp.nullable()
+
+export const FanOutResult = z.object({
+  id: z.string(),
+  execution_id: Id,
+  status: z.enum(fanOutTaskStatuses),
+  response: text,
+  error: text,
+  error_code: z.enum(executionErrorCodes).nullable(),
+  cost: Money.nullable().describe('US dollars.'),
+  context_used: count,
+  duration_ms: count,
+  model_used: text,
+  started_at: time,
+  completed_at: time,
+})
+export type FanOutResult = z.output<typeof FanOutResult>
+
+export const FanOut = z
+  .object({
+    fan_out_id: Id,
+    agent_name: z.string(),
+    status: z
+      .enum(fanOutStatuses)
+      .describe(
+        '`completed`: all succeeded; `failed`: none did; `partial`: some did. `accepted` is the asynchronous receipt, `deadline_exceeded` a waiting reply whose time ran out.',
+      ),
+    total: integer,
+    completed: integer,
+    failed: integer,
+    running: integer,
+    queued: integer,
+    cancelled: integer,
+    created_at: Timestamp,
+    results: z.array(FanOutResult).describe('In the order of the request; one for each task from the start.'),
+  })
+  .meta({ id: 'FanOut' })
+export type FanOut = z.output<typeof FanOut>
+
+export const startFanOut = endpoint({
+  id: 'startFanOut',
+  method: 'POST',
+  path: '/api/agents/{name}/fan-out',
+  summary: 'Run up to 50 tasks in parallel',
+  description:
+    'All tasks are accepted, or none. The connection is held until every task has ended or `timeout_seconds` are over; `async_mode` answers at once, and the fan-out is polled. A failed task does not stop the others; a client that goes away does not end them.',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  body: FanOutBody,
+  bodyLimit: messageBodyLimit,
+  returns: FanOut,
+  fails: [
+    'agent_not_found',
+    'agent_not_running',
+    'invalid_model',
+    'body_too_large',
+    'queue_full',
+    'request_in_progress',
+    'circuit_open',
+    'inter_agent_depth_exceeded',
+  ],
+  audit: { type: 'execution', action: 'fan_out' },
+})
+
+export const getFanOut = endpoint({
+  id: 'getFanOut',
+  method: 'GET',
+  path: '/api/agents/{name}/fan-out/{fan_out_id}',
+  summary: 'A fan-out and what has become of its tasks so far',
+  tag,
+  access: { who: 'access' },
+  params: z.object({ name: z.string(), fan_out_id: z.string() }),
+  returns: FanOut,
+  fails: ['agent_not_found', 'not_found'],
+})
+
+export const fanOutCompleted = eventType({
+  name: 'fan_out.completed',
+  stored: true,
+  fields: z.object({
+    fan_out_id: Id,
+    status: z.enum(['completed', 'partial', 'failed']),
+    total: integer,
+    completed: integer,
+    failed: integer,
+  }),
+})

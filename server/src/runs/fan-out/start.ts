@@ -1,0 +1,74 @@
+import type { FanOutBody } from '@roost/contracts/runs/fan-out'
+import type { SignedIn } from '../../identity/access/caller.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Dispatch, modelOf, type RunRequest, sourceOf } from '../dispatch/index.ts'
+import { waitSeconds } from './rules.ts'
+import { type FanOutRow, fanOutStore, type TaskRow } from './store.ts'
+
+export type StartDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  dispatch: Pick<Dispatch, 'admit' | 'acceptAllIn'>
+  /** Name of an agent, for fan-outs that an agent asks of another one. */
+  agentName(agentId: string): Promise<string | null>
+}
+
+/** A fan-out that was taken in, its tasks as they were then, and how long a reply waits for its end. */
+export type Started = { fanOut: FanOutRow; tasks: TaskRow[]; waitSeconds: number }
+
+/**
+ * Takes a fan-out in with all its tasks, or refuses it whole. `within` runs in the same transaction. Throws
+ * `invalid_model`, `agent_not_running`, `circuit_open`, `queue_full`, `inter_agent_depth_exceeded`.
+ */
+export function createStart({ db, clock, dispatch, agentName }: StartDeps) {
+  return async function start(
+    party: { caller: SignedIn; agentId: string },
+    asked: FanOutBody,
+    within: (tx: Tx, started: Started) => Promise<void>,
+  ): Promise<Started> {
+    const { caller, agentId } = party
+    const { max_concurrency } = asked
+    const model = modelOf(asked.model)
+    const agent = await dispatch.admit(agentId)
+    const callingAgentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
+    const source = sourceOf(caller, callingAgentId === null ? null : await agentName(callingAgentId))
+    const fanOut: FanOutRow = {
+      id: `fo_${newId()}`,
+      agent_id: agentId,
+      max_concurrency,
+      source_mcp_key_id: source.key?.id ?? null,
+      created_at: timestamp(clock.now()),
+      completed_at: null,
+    }
+    const requests = asked.tasks.map(
+      ({ id, message }): RunRequest => ({
+        agentId,
+        kind: 'task',
+        triggeredBy: 'fan_out',
+        message,
+        source,
+        model,
+        systemPrompt: asked.system_prompt ?? null,
+        allowedTools: asked.allowed_tools ?? null,
+        links: { fanOutId: fanOut.id, fanOutTaskId: id },
+      }),
+    )
+    const longest = waitSeconds(
+      {
+        taskCount: asked.tasks.length,
+        maxConcurrency: max_concurrency,
+        timeoutSeconds: asked.timeout_seconds,
+      },
+      agent.execution_timeout_seconds,
+    )
+    return db.atomically(async (tx) => {
+      await fanOutStore(tx).insert(fanOut)
+      const tasks = await dispatch.acceptAllIn(tx, agent, requests, max_concurrency)
+      const started = { fanOut, tasks, waitSeconds: longest }
+      await within(tx, started)
+      return started
+    })
+  }
+}
