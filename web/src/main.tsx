@@ -5,12 +5,12 @@ import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createApi, isWorthRetrying } from './lib/api.ts'
+import { cspNonce } from './lib/csp.ts'
 import { createSession } from './lib/session.ts'
 import { startLive } from './live/start.ts'
 import { createAppRouter } from './router.tsx'
 import { AppContext } from './shell/app-context.ts'
 import { followTheme } from './shell/theme.ts'
-import { pageNonce } from './ui/nonce.ts'
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -30,7 +30,7 @@ const app = { api, session, queries, live }
 const router = createAppRouter(app)
 
 // Dialogs lock the page behind them with a style element of their own.
-setNonce(pageNonce() ?? '')
+setNonce(cspNonce() ?? '')
 followTheme()
 session.onChange(() => {
   if (session.token() !== null) return

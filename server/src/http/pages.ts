@@ -66,8 +66,9 @@ export function servePages(app: FastifyInstance, folder: string): Pages | null {
   for (const path of pagePaths) app.get(path, (_request, reply) => send(reply, 200))
   return {
     notFound(request, reply) {
-      const isPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html')
-      return isPage ? send(reply, 404) : null
+      const isApi = request.url.startsWith('/api/')
+      const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html')
+      return wantsPage && !isApi ? send(reply, 404) : null
     },
   }
 }

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLive, type LiveEvent, type LiveState } from './socket.ts'
+
+/** A socket whose other end is the test. */
+class Wire extends EventTarget {
+  readonly url: string
+  closed = false
+  constructor(url: string) {
+    super()
+    this.url = url
+  }
+  say(message: object): void {
+    this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) }))
+  }
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.dispatchEvent(new Event('close'))
+  }
+}
+
+function bench() {
+  const wires: Wire[] = []
+  const arrivals: ((wire: Wire) => void)[] = []
+  const seen = { events: [] as LiveEvent[], states: [] as LiveState[], gaps: 0, waits: [] as number[] }
+  let tickets = 0
+  const live = createLive({
+    ticket: async () => `t${++tickets}`,
+    connect(url) {
+      const wire = new Wire(url)
+      wires.push(wire)
+      queueMicrotask(() => arrivals.shift()?.(wire))
+      // Only what the reader uses of a socket.
+      return wire as unknown as WebSocket
+    },
+    origin: 'ws://roost.test',
+    onEvent: (event) => void seen.events.push(event),
+    onGap: () => void seen.gaps++,
+    onState: (state) => void seen.states.push(state),
+    wait: async (ms) => void seen.waits.push(ms),
+    random: () => 0.5,
+  })
+  const next = () => new Promise<Wire>((resolve) => arrivals.push(resolve))
+  return { live, seen, wires, next }
+}
+
+test('events reach the listener, control messages do not', async () => {
+  const { live, seen, next } = bench()
+  const opened = next()
+  live.resume()
+  const wire = await opened
+  wire.say({ type: 'connected', _eid: '5' })
+  wire.say({ type: 'agent_started', _eid: '6', agent_name: 'scout' })
+  wire.say({ type: 'pong' })
+  assert.deepEqual(
+    seen.events.map((event) => event.type),
+    ['agent_started'],
+  )
+  assert.equal(seen.states.at(-1), 'open')
+  live.close()
+})
+
+test('after a break it begins behind the last event, with a new ticket and no gap', async () => {
+  const { live, seen, next } = bench()
+  const opened = next()
+  live.resume()
+  const first = await opened
+  first.say({ type: 'connected', _eid: '5' })
+  first.say({ type: 'agent_started', _eid: '6' })
+  const again = next()
+  first.close()
+  const second = await again
+  assert.match(second.url, /ticket=t2/)
+  assert.match(second.url, /last_event_id=6/)
+  assert.equal(seen.gaps, 1, 'only the first connection is a gap')
+  // What this message names is ahead of the replay that follows it.
+  second.say({ type: 'connected', _eid: '9' })
+  const third = next()
+  second.close()
+  assert.match((await third).url, /last_event_id=6/)
+  live.close()
+})
+
+test('a resync message makes everything stale', async () => {
+  const { live, seen, next } = bench()
+  const opened = next()
+  live.resume()
+  const wire = await opened
+  wire.say({ type: 'connected', _eid: '5' })
+  wire.say({ type: 'resync_required', reason: 'trimmed' })
+  assert.equal(seen.gaps, 2)
+  live.close()
+})
+
+test('pauses grow while it never opens, and start small again once it did', async () => {
+  const { live, seen, next } = bench()
+  let opened = next()
+  live.resume()
+  for (let attempt = 0; attempt < 8; attempt++) {
+    const wire = await opened
+    opened = next()
+    wire.close()
+  }
+  const refused = [...seen.waits]
+  assert.deepEqual(refused.slice(0, 3), [1000, 2000, 4000])
+  assert.ok(Math.max(...refused) <= 15_000)
+  const wire = await opened
+  wire.say({ type: 'connected', _eid: '1' })
+  opened = next()
+  wire.close()
+  await opened
+  assert.equal(seen.waits.at(-1), 500)
+  live.close()
+})
+
+test('paused, it closes its socket and opens no other', async () => {
+  const { live, seen, wires, next } = bench()
+  const opened = next()
+  live.resume()
+  const wire = await opened
+  wire.say({ type: 'connected', _eid: '5' })
+  live.pause()
+  assert.ok(wire.closed)
+  assert.equal(seen.states.at(-1), 'paused')
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(wires.length, 1)
+})

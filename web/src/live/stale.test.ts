@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { staleBy } from './stale.ts'
+
+test('a finished run makes the lists of runs stale, and the run itself', () => {
+  const keys = staleBy({ type: 'execution_finished', agent_name: 'scout', execution_id: 'e1' })
+  assert.deepEqual(keys, [
+    ['executions'],
+    ['agents', 'figures'],
+    ['agent', 'scout', 'executions'],
+    ['execution', 'e1'],
+  ])
+})
+
+test('a lifecycle event names its agent in its data', () => {
+  const keys = staleBy({ type: 'agent_started', data: { name: 'scout' } })
+  assert.ok(keys.some((key) => key[0] === 'agent' && key[1] === 'scout'))
+  assert.ok(keys.some((key) => key[0] === 'agents'))
+})
+
+test('a rename makes both names stale', () => {
+  const names = staleBy({ type: 'agent_renamed', agent_name: 'new', old_name: 'old' }).map((key) => key[1])
+  assert.ok(names.includes('old') && names.includes('new'))
+})
+
+test('an event that nobody shows makes nothing stale', () => {
+  assert.deepEqual(staleBy({ type: 'something_new', agent_name: 'scout' }), [])
+})
