@@ -7,6 +7,7 @@ import { conversations } from './0005-conversations.ts'
 import { fanOuts } from './0006-fan-outs.ts'
 import { breakers } from './0007-breakers.ts'
 import { tasks } from './0008-tasks.ts'
+import { runFigures } from './0009-run-figures.ts'
 import { sockets } from './0010-sockets.ts'
 
 /** Every migration there is; applied in the order of their names. */
@@ -19,5 +20,6 @@ export const migrations: Migration[] = [
   fanOuts,
   breakers,
   tasks,
+  runFigures,
   sockets,
 ]

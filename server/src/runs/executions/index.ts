@@ -15,11 +15,18 @@ export {
   isFinal,
   isParked,
   isPrivate,
+  type MessageReader,
   mayRead,
-  messagePreview,
   maySee,
+  messagePreview,
+  messageReader,
   metadataOf,
+  offered,
+  privateTriggers,
   seesOwnRunsOnly,
+  statusFilter,
+  summaryOf,
+  triggerFilter,
 } from './rules.ts'
 export {
   createExecutions,
@@ -36,5 +43,5 @@ export {
   type Usage,
 } from './store.ts'
 export { streamHeaders } from './stream.ts'
-export type { Watch, Watched } from './watch.ts'
 export { nameOf } from './terminate.ts'
+export type { Watch, Watched } from './watch.ts'

@@ -10,10 +10,11 @@ import {
   triggers,
 } from '@roost/contracts/runs/executions'
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import { Fault } from '../../kit/fault.ts'
 import type { ExecutionsTable } from './tables.ts'
 
 /** Runs that hold a conversation of one person. */
-const privateTriggers: readonly Trigger[] = ['chat', 'session', 'workspace', 'voice']
+export const privateTriggers: readonly Trigger[] = ['chat', 'session', 'workspace', 'voice']
 
 export function isFinal(status: ExecutionStatus): boolean {
   return (finalStatuses as readonly ExecutionStatus[]).includes(status)
@@ -50,6 +51,18 @@ export function seesOwnRunsOnly(caller: SignedIn, relation: Relation): boolean {
   return relation === 'permitted' || (caller.kind === 'key' && caller.key.scope === 'connector')
 }
 
+/** Whose private conversations a caller reads; a query that looks into messages asks by it too. */
+export type MessageReader = { readsAll: boolean; userId: string | null; keyId: string | null }
+
+/** Admins read all; others what they hold as a person, and what the key held that they come with. */
+export function messageReader(caller: SignedIn): MessageReader {
+  return {
+    readsAll: isAdmin(caller),
+    userId: actsForPerson(caller) ? caller.user.id : null,
+    keyId: caller.kind === 'key' ? caller.key.id : null,
+  }
+}
+
 /**
  * Whether message, response and log are shown: of a private conversation only to the person who holds it,
  * to the key that held it, and to admins.
@@ -58,17 +71,30 @@ export function mayRead(
   caller: SignedIn,
   row: Pick<ExecutionsTable, 'triggered_by' | 'source_user_id' | 'source_mcp_key_id'>,
 ): boolean {
-  if (!isPrivate(row) || isAdmin(caller)) return true
-  if (caller.kind === 'key' && caller.key.id === row.source_mcp_key_id) return true
-  return actsForPerson(caller) && caller.user.id === row.source_user_id
+  if (!isPrivate(row)) return true
+  const { readsAll, userId, keyId } = messageReader(caller)
+  if (readsAll || (keyId !== null && keyId === row.source_mcp_key_id)) return true
+  return userId !== null && userId === row.source_user_id
 }
 
-/** Undefined: not a value of the filter. */
-export function parseStatus(text: string): ExecutionStatus | undefined {
-  return executionStatuses.find((status) => status === text)
+/** Undefined stays undefined. Throws `unknown_filter` with the values offered. */
+export function statusFilter(text: string | undefined): ExecutionStatus | undefined {
+  return offered('status', text, executionStatuses)
 }
-export function parseTrigger(text: string): Trigger | undefined {
-  return triggers.find((trigger) => trigger === text)
+export function triggerFilter(text: string | undefined): Trigger | undefined {
+  return offered('triggered_by', text, triggers)
+}
+
+export function offered<T extends string>(
+  filter: string,
+  text: string | undefined,
+  values: readonly T[],
+): T | undefined {
+  if (text === undefined) return undefined
+  const value = values.find((each) => each === text)
+  if (value !== undefined) return value
+  const detail = `"${text}" is not a value of ${filter}; offered are ${values.join(', ')}.`
+  throw new Fault('unknown_filter', detail, { filter, offered: values })
 }
 
 /** US dollars of micro-dollars. */

@@ -1,12 +1,10 @@
-import {
-  type ExecutionDetails,
-  type ExecutionLog,
-  type ExecutionSummary,
-  executionStatuses,
-  type RunningExecutions,
-  type Terminated,
-  type ToolCall,
-  triggers,
+import type {
+  ExecutionDetails,
+  ExecutionLog,
+  ExecutionSummary,
+  RunningExecutions,
+  Terminated,
+  ToolCall,
 } from '@roost/contracts/runs/executions'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
@@ -23,10 +21,10 @@ import {
   mayRead,
   maySee,
   messagePreview,
-  parseStatus,
-  parseTrigger,
   seesOwnRunsOnly,
+  statusFilter,
   summaryOf,
+  triggerFilter,
 } from './rules.ts'
 import { createSettle, type Settle } from './settle.ts'
 import { type ExecutionFilter, type ExecutionRow, executionStore } from './store.ts'
@@ -141,20 +139,10 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
 }
 
 function filterOf({ caller, agentId, relation }: Reader, query: ListQuery): ExecutionFilter {
-  const filter: ExecutionFilter = { agentId }
-  if (query.status !== undefined) {
-    filter.status = parseStatus(query.status)
-    if (!filter.status) throw unknownFilter('status', query.status, executionStatuses)
+  return {
+    agentId,
+    status: statusFilter(query.status),
+    triggeredBy: triggerFilter(query.triggered_by),
+    keyId: seesOwnRunsOnly(caller, relation) && caller.kind === 'key' ? caller.key.id : undefined,
   }
-  if (query.triggered_by !== undefined) {
-    filter.triggeredBy = parseTrigger(query.triggered_by)
-    if (!filter.triggeredBy) throw unknownFilter('triggered_by', query.triggered_by, triggers)
-  }
-  if (seesOwnRunsOnly(caller, relation) && caller.kind === 'key') filter.keyId = caller.key.id
-  return filter
-}
-
-function unknownFilter(name: string, value: string, offered: readonly string[]): Fault {
-  const detail = `"${value}" is not a value of ${name}; offered are ${offered.join(', ')}.`
-  return new Fault('unknown_filter', detail, { filter: name, offered })
 }

@@ -7,10 +7,10 @@ export type ExecutionRow = ExecutionsTable
 
 export type ExecutionFilter = {
   agentId: string
-  status?: ExecutionStatus
-  triggeredBy?: Trigger
+  status?: ExecutionStatus | undefined
+  triggeredBy?: Trigger | undefined
   /** Only runs that this key started. */
-  keyId?: string
+  keyId?: string | undefined
 }
 
 /** What a run may be given with its end; status and time are set beside it. */
@@ -84,12 +84,19 @@ export function executionStore(executor: Executor) {
       return row ?? null
     },
 
+    /** The page is found in the index `executions_figures`: only its own rows, which are long, are opened. */
     async list(filter: ExecutionFilter, page: { limit: number; offset: number }): Promise<ExecutionRow[]> {
-      return matching(db.selectFrom('executions').selectAll(), filter)
+      const ids = matching(db.selectFrom('executions').select('id'), filter)
         .orderBy('created_at', 'desc')
         .orderBy('queue_number', 'desc')
         .limit(page.limit)
         .offset(page.offset)
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where('id', 'in', ids)
+        .orderBy('created_at', 'desc')
+        .orderBy('queue_number', 'desc')
         .execute()
     },
 
