@@ -1,0 +1,156 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { breakerStates } from './breaker.ts'
+import { ExecutionSummary } from './executions.ts'
+
+const tag = 'Executions'
+const count = z.number().int()
+const rate = z.number().nullable().describe('success ÷ (success + failed), 0 to 1; null when both are 0.')
+const cost = Money.describe('US dollars.')
+const readers = { who: 'any', scopes: ['ops'] } as const
+
+const window = {
+  hours: queryInteger(0, 8760, 24).describe('Runs created in the last so many hours; 0 is all of them.'),
+  agent: z.string().max(63).optional().describe('The name of one agent.'),
+}
+
+export const listExecutions = endpoint({
+  id: 'listExecutions',
+  method: 'GET',
+  path: '/api/executions',
+  summary: 'Runs of all agents that the caller can reach, newest first',
+  description:
+    'Paged; `X-Total-Count` says how many match. `search` looks in the id, and in the message where the caller may read it. Admins see the runs of deleted agents too.',
+  tag,
+  access: readers,
+  query: z.object({
+    ...window,
+    status: z.string().max(50).optional(),
+    triggered_by: z.string().max(50).optional(),
+    search: z.string().max(200).optional(),
+    limit: queryInteger(1, 200, 50),
+    offset: queryInteger(0, 999_999_999, 0),
+  }),
+  returns: z.array(ExecutionSummary),
+  fails: ['unknown_filter'],
+})
+
+export const FleetStats = z.object({
+  total: count,
+  success_count: count,
+  failed_count: count,
+  cancelled_count: count,
+  skipped_count: count,
+  running_count: count.describe('Now, whatever the window.'),
+  queued_count: count.describe('Now, whatever the window.'),
+  total_cost: cost,
+  success_rate: rate,
+  hours: count,
+})
+export type FleetStats = z.output<typeof FleetStats>
+
+export const getFleetStats = endpoint({
+  id: 'getFleetStats',
+  method: 'GET',
+  path: '/api/executions/stats',
+  summary: 'How many runs there were and how they ended',
+  tag,
+  access: readers,
+  query: z.object(window),
+  returns: FleetStats,
+  fails: ['unknown_filter'],
+})
+
+export const timelineGroups = ['hour', 'day', 'trigger', 'agent'] as const
+export type TimelineGroup = (typeof timelineGroups)[number]
+
+export const Timeline = z.object({
+  group_by: z.enum(timelineGroups),
+  hours: count,
+  buckets: z.array(
+    z.object({
+      bucket: z
+        .string()
+        .describe(
+          'The hour or the day it begins with, in UTC; the trigger; or the name of the agent, with " (deleted)" behind the name of a deleted one.',
+        ),
+      total: count,
+      success: count,
+      failed: count,
+      cost,
+    }),
+  ),
+})
+export type Timeline = z.output<typeof Timeline>
+
+export const getFleetTimeline = endpoint({
+  id: 'getFleetTimeline',
+  method: 'GET',
+  path: '/api/executions/timeline',
+  summary: 'Runs by hour, day, trigger or agent',
+  description:
+    'Hours and days in their order, triggers and agents too; those without a run are there with 0.',
+  tag,
+  access: { who: 'any' },
+  query: z.object({ ...window, group_by: z.string().max(20).optional() }),
+  returns: Timeline,
+  fails: ['unknown_filter'],
+})
+
+export const AgentRunStats = z.object({
+  name: z.string(),
+  task_count: count.describe('Runs of every kind that were created in the window.'),
+  success_count: count,
+  failed_count: count,
+  running_count: count.describe('Now, whatever the window.'),
+  queued_count: count.describe('Now, whatever the window.'),
+  success_rate: rate,
+  total_cost: cost,
+  last_execution_at: Timestamp.nullable().describe('Whatever the window; null when there never was one.'),
+  schedules_total: count,
+  schedules_enabled: count,
+  task_count_7d: count.optional(),
+  success_count_7d: count.optional(),
+  failed_count_7d: count.optional(),
+  success_rate_7d: rate.optional(),
+  total_cost_7d: cost.optional(),
+})
+export type AgentRunStats = z.output<typeof AgentRunStats>
+
+export const getExecutionStats = endpoint({
+  id: 'getExecutionStats',
+  method: 'GET',
+  path: '/api/agents/execution-stats',
+  summary: 'How the runs of each agent went',
+  tag,
+  access: readers,
+  query: z.object({ hours: window.hours, include_7d: queryBoolean(false) }),
+  returns: z.object({ agents: z.array(AgentRunStats) }),
+})
+
+export const FleetSlots = z.object({
+  timestamp: Timestamp,
+  agents: z.record(
+    z.string(),
+    z.object({
+      max: count.describe('Runs that the agent may work on at once.'),
+      active: count,
+      queued: count,
+    }),
+  ),
+  circuit_breakers: z
+    .record(z.string(), z.enum(breakerStates))
+    .describe('The dispatch breaker of each agent, by name.'),
+})
+export type FleetSlots = z.output<typeof FleetSlots>
+
+export const getFleetSlots = endpoint({
+  id: 'getFleetSlots',
+  method: 'GET',
+  path: '/api/agents/slots',
+  summary: 'Slots and waiting runs of each agent, by name',
+  tag,
+  access: readers,
+  returns: FleetSlots,
+})

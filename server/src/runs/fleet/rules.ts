@@ -1,0 +1,130 @@
+import { triggers } from '@roost/contracts/runs/executions'
+import type { AgentRunStats, FleetStats, Timeline, TimelineGroup } from '@roost/contracts/runs/fleet'
+import { spansBetween } from '../../kit/calendar.ts'
+import { successRate } from '../../kit/figures.ts'
+
+/** Which runs a caller sees. `all`: those of deleted agents too. */
+export type Visible =
+  | 'all'
+  | {
+      agentIds: readonly string[]
+      /** Of these agents only the runs that the key started. */
+      own: { agentIds: readonly string[]; keyId: string } | null
+    }
+
+/** What a caller reaches, and where it sees only what its key started. */
+export type Sight = {
+  isAdmin: boolean
+  keyId: string | null
+  agents: readonly { id: string; ownRunsOnly: boolean }[]
+}
+
+export function visibleTo({ isAdmin, keyId, agents }: Sight): Visible {
+  if (isAdmin) return 'all'
+  const idsOf = (own: boolean) => agents.filter(({ ownRunsOnly }) => ownRunsOnly === own).map(({ id }) => id)
+  return { agentIds: idsOf(false), own: keyId === null ? null : { agentIds: idsOf(true), keyId } }
+}
+
+/** The first moment of a window that ends now; null for all time. */
+export function sinceOf(hours: number, now: Date): string | null {
+  return hours === 0 ? null : new Date(now.getTime() - hours * 3_600_000).toISOString()
+}
+
+/** Of the runs of a window. */
+export type RunTotals = {
+  total: number
+  success: number
+  failed: number
+  cancelled: number
+  skipped: number
+  cost_micros: number
+}
+/** What runs and waits now. */
+export type Live = { running: number; queued: number }
+
+export const nothingRan: RunTotals = {
+  total: 0,
+  success: 0,
+  failed: 0,
+  cancelled: 0,
+  skipped: 0,
+  cost_micros: 0,
+}
+export const nothingLive: Live = { running: 0, queued: 0 }
+
+export function fleetStats(inWindow: RunTotals, live: readonly Live[], hours: number): FleetStats {
+  const { total, success, failed, cancelled, skipped, cost_micros } = inWindow
+  return {
+    total,
+    success_count: success,
+    failed_count: failed,
+    cancelled_count: cancelled,
+    skipped_count: skipped,
+    running_count: live.reduce((sum, { running }) => sum + running, 0),
+    queued_count: live.reduce((sum, { queued }) => sum + queued, 0),
+    total_cost: cost_micros / 1_000_000,
+    success_rate: successRate(success, failed),
+    hours,
+  }
+}
+
+type WindowStats = Pick<
+  AgentRunStats,
+  'task_count' | 'success_count' | 'failed_count' | 'success_rate' | 'total_cost'
+>
+
+export function windowStats({ total, success, failed, cost_micros }: RunTotals): WindowStats {
+  return {
+    task_count: total,
+    success_count: success,
+    failed_count: failed,
+    success_rate: successRate(success, failed),
+    total_cost: cost_micros / 1_000_000,
+  }
+}
+
+export function weekStats(inWeek: RunTotals) {
+  const stats = windowStats(inWeek)
+  return {
+    task_count_7d: stats.task_count,
+    success_count_7d: stats.success_count,
+    failed_count_7d: stats.failed_count,
+    success_rate_7d: stats.success_rate,
+    total_cost_7d: stats.total_cost,
+  }
+}
+
+type Bucket = Timeline['buckets'][number]
+export type CountedBucket = Omit<Bucket, 'cost'> & { cost_micros: number }
+
+/** The buckets of `names` in that order, those without a run with 0; then whatever else was counted. */
+export function fillBuckets(names: readonly string[], counted: readonly CountedBucket[]): Bucket[] {
+  const filled = new Map<string, Bucket>(
+    names.map((bucket) => [bucket, { bucket, total: 0, success: 0, failed: 0, cost: 0 }]),
+  )
+  for (const { bucket, total, success, failed, cost_micros } of counted) {
+    const before = filled.get(bucket)
+    filled.set(bucket, {
+      bucket,
+      total: (before?.total ?? 0) + total,
+      success: (before?.success ?? 0) + success,
+      failed: (before?.failed ?? 0) + failed,
+      cost: (before?.cost ?? 0) + cost_micros / 1_000_000,
+    })
+  }
+  return [...filled.values()]
+}
+
+/** What a timeline has buckets for although nothing ran; `from` null: nothing ever ran. */
+export function bucketNames(
+  group: Exclude<TimelineGroup, 'agent'>,
+  { from, to }: { from: Date | null; to: Date },
+): string[] {
+  if (group === 'trigger') return [...triggers]
+  return spansBetween(group, from ?? to, to)
+}
+
+/** `2026-01-31T08` as a time; days stay days. */
+export function bucketLabel(group: TimelineGroup, bucket: string): string {
+  return group === 'hour' ? `${bucket}:00:00.000Z` : bucket
+}
