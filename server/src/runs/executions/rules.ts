@@ -167,7 +167,8 @@ export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: Signe
     timeout_seconds: row.timeout_seconds,
     allowed_tools: parseJson(row.allowed_tools),
     model: row.model,
-    runtime_session_id: row.runtime_session_id,
+    // With it a task could go on in somebody else's conversation.
+    runtime_session_id: isShown ? row.runtime_session_id : null,
     num_turns: row.num_turns,
     tool_count: row.tool_count,
     validated_at: row.validated_at,

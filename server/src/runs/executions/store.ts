@@ -116,13 +116,14 @@ export function executionStore(executor: Executor) {
         .execute()
     },
 
-    /** Of each session the run that is worked on, else the first that waits. */
+    /** Of each session the turn that is worked on, else the first that waits; tasks that name one are none. */
     async inFlight(sessionIds: readonly string[]): Promise<Map<string, string>> {
       if (sessionIds.length === 0) return new Map()
       const rows = await db
         .selectFrom('executions')
         .select(['id', 'session_id', 'status'])
         .where('session_id', 'in', [...sessionIds])
+        .where('kind', '=', 'chat')
         .where('status', 'in', ['queued', 'running'])
         .orderBy('queued_at', 'desc')
         .orderBy('queue_number', 'desc')
@@ -219,6 +220,7 @@ export function executionStore(executor: Executor) {
         .selectFrom('executions')
         .select('id')
         .where('session_id', '=', sessionId)
+        .where('kind', '=', 'chat')
         .where('status', '=', 'running')
         .where('agent_id', '=', agentId)
         .executeTakeFirst()

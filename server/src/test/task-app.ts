@@ -1,0 +1,134 @@
+import type { RunResult } from '@roost/contracts/link/messages'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { type Chat, chatRoutes, createChat } from '../conversations/chat/index.ts'
+import { createIdempotency, createWorkStates } from '../foundation/idempotency/index.ts'
+import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
+import type { Db } from '../ports/database/port.ts'
+import { silentLog } from '../ports/log.ts'
+import { executionRoutes } from '../runs/executions/index.ts'
+import { createQueue, queueRoutes } from '../runs/queue/index.ts'
+import { createTasks, taskRoutes } from '../runs/tasks/index.ts'
+import { createTestClock } from './clock.ts'
+import { as, routesApp } from './routes-app.ts'
+import { agentFact, linked, person, resultOf, startRunPlatform } from './run-platform.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are looked at field by field; their shapes are checked by the server
+export type Loose = any
+
+const agentKey = (agent_id: string) => ({
+  kind: 'key' as const,
+  user: person({ id: 'u-owner' }).user,
+  key: { id: `k-${agent_id}`, name: agent_id, scope: 'agent' as const, agent_id },
+})
+const userKey = {
+  kind: 'key' as const,
+  user: person().user,
+  key: { id: 'k-user', name: 'mine', scope: 'user' as const, agent_id: null },
+}
+
+/** Tasks, chat, executions and the queue of one agent behind the real web layer; the test is the agent. */
+export async function startTaskApp(db: Db, options: { queueDepth?: number; slots?: number } = {}) {
+  const clock = createTestClock()
+  const link = createFakeAgentLink()
+  const platform = await startRunPlatform({ db, clock, link, queueDepth: options.queueDepth ?? 50 })
+  platform.agents.set('a1', agentFact({ effective_slots: options.slots ?? 3 }))
+  const { executions, dispatch, hooks, events } = platform
+  const works = createWorkStates()
+  const told: string[] = []
+  const log = { ...silentLog, warn: (_: unknown, text?: string) => void told.push(text ?? '') }
+  const idempotency = createIdempotency({ db, clock, log, workState: works.ask })
+  const agentName = async (id: string) => `name-of-${id}`
+  const chat: Chat = createChat({
+    ...{ db, clock, link, events, hooks, dispatch, executions, idempotency, agentName },
+    log: silentLog,
+  })
+  const tasks = createTasks({
+    ...{ db, clock, dispatch, executions, idempotency, agentName },
+    joinConversation: chat.joinConversation,
+  })
+  works.register(chat.workState)
+  works.register(tasks.workState)
+  const queue = createQueue({ db, settle: executions.settle })
+  const routes = [
+    ...taskRoutes(tasks),
+    ...queueRoutes(queue),
+    ...chatRoutes(chat),
+    ...executionRoutes(executions, silentLog),
+  ]
+  const app = routesApp(routes, {
+    ann: { caller: person(), relation: 'owner' },
+    bob: { caller: person({ id: 'u2', username: 'bob', email: 'bob@example.org' }), relation: 'shared' },
+    key: { caller: userKey, relation: 'owner' },
+    other: { caller: agentKey('a2'), relation: 'permitted' },
+    self: { caller: agentKey('a1'), relation: 'self' },
+  })
+
+  async function call(
+    who: string,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    payload?: object,
+    headers: Record<string, string> = {},
+  ) {
+    const reply = await app.inject({
+      method,
+      url: `/api/agents/scout${path}`,
+      headers: as(who, { accept: 'application/json', ...headers }),
+      ...(payload ? { payload } : {}),
+    })
+    const json: Loose = reply.json()
+    return { status: reply.statusCode, headers: reply.headers, json }
+  }
+  const task = (who: string, payload: object, headers?: Record<string, string>) =>
+    call(who, 'POST', '/task', payload, headers)
+
+  /** Resolves when the agent is told that there is work. */
+  const woken = () =>
+    new Promise<void>((resolve) => {
+      const wake = link.wake
+      link.wake = (agentId) => {
+        link.wake = wake
+        wake(agentId)
+        resolve()
+      }
+    })
+
+  /** Takes the next run as the agent would, its runtime spawned. */
+  async function claim() {
+    const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    const run = runs[0] ?? fail('nothing was handed out')
+    await dispatch.handlers.started(linked, { t: 'started', ...holdOf(run), pid: 1 })
+    return run
+  }
+  const lines = (run: Held, said: TranscriptLine[]) =>
+    dispatch.handlers.lines(linked, { t: 'lines', ...holdOf(run), from: 1, lines: said })
+  const finish = (run: Held, over: Partial<RunResult> = {}) =>
+    dispatch.handlers.result(linked, resultOf(run, { response: 'done', ...over }))
+
+  /** Sends a task, works on it as the agent would, and gives run and reply. */
+  async function worked(
+    who: string,
+    payload: object,
+    over: Partial<RunResult> = {},
+    headers: Record<string, string> = {},
+  ) {
+    const wake = woken()
+    const reply = task(who, payload, headers)
+    await wake
+    const run = await claim()
+    await finish(run, over)
+    return { run, ...(await reply) }
+  }
+
+  return { platform, clock, link, told, call, task, woken, claim, lines, finish, worked, app }
+}
+
+type Held = { execution_id: string; claim_token: number }
+
+function holdOf({ execution_id, claim_token }: Held): Held {
+  return { execution_id, claim_token }
+}
+
+function fail(text: string): never {
+  throw new Error(text)
+}
