@@ -14,6 +14,7 @@ import * as setup from './identity/setup.ts'
 import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
 import * as health from './operations/health.ts'
+import * as invariants from './operations/invariants.ts'
 import * as sockets from './operations/sockets.ts'
 import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
@@ -41,6 +42,7 @@ const modules: Record<string, unknown>[] = [
   executions,
   chat,
   sockets,
+  invariants,
   health,
 ]
 

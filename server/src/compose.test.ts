@@ -22,7 +22,7 @@ test('every endpoint of the contracts is served, and nothing is served that is n
   try {
     await migrate(adapters.db, migrations, { now: adapters.clock.now })
     const platform = await compose(config, adapters, { agentsHost: '127.0.0.1' })
-    const served = platform.routes.map(({ endpoint }) => name(endpoint))
+    const served = [...platform.routes, ...platform.internalRoutes].map(({ endpoint }) => name(endpoint))
     await platform.close()
     assert.deepEqual([...served, ...elsewhere].sort(), endpoints.map(name).sort())
     assert.equal(new Set(endpoints.map(({ id }) => id)).size, endpoints.length, 'ids are unique')

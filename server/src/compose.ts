@@ -27,6 +27,7 @@ import {
 import { createKeys, keyRoutes } from './identity/keys/index.ts'
 import { createSessions, openSigningKeys, sessionRoutes } from './identity/sessions/index.ts'
 import { createUsers, firstAdminName, userRoutes } from './identity/users/index.ts'
+import { createInvariants, internalInvariantRoutes, invariantRoutes } from './operations/invariants/index.ts'
 import {
   createCallerOf,
   createSockets,
@@ -66,6 +67,8 @@ export type Composition = {
   identify: Identify
   setupCompleted(): Promise<boolean>
   routes: Route[]
+  /** For processes of the platform on this machine. */
+  internalRoutes: Route[]
   /** Paths of the public listener on which sockets are opened. */
   socketRoutes: SocketRoute[]
   sockets: Pick<Sockets, 'close'>
@@ -266,6 +269,15 @@ export async function compose(
     log,
   })
 
+  const invariants = createInvariants({
+    db,
+    clock,
+    limitOf: agents.settings.effectiveParallel,
+    isLinked: hub.isConnected,
+    unreachable: breakers.unreachable,
+    // Filled by the schedules once they are there.
+    schedulesCount: async () => 0,
+  })
   const build = await readBuildInfo(root, {
     installSource: config.installSource,
     entitlements: config.entitlements,
@@ -297,8 +309,10 @@ export async function compose(
       ...queueRoutes(queue),
       ...chatRoutes(chat),
       ...socketTicketRoutes(tickets),
+      ...invariantRoutes(invariants),
       ...versionRoutes(build, images.tagFor('claude-code').version),
     ],
+    internalRoutes: internalInvariantRoutes(invariants),
     socketRoutes: liveSocketRoutes({
       sockets,
       tickets,

@@ -17,7 +17,15 @@ import { type SocketRoute, serveSockets } from './sockets.ts'
 export type PlatformServerDeps = {
   platform: Pick<
     Composition,
-    'routes' | 'socketRoutes' | 'guard' | 'identify' | 'audit' | 'hub' | 'broker' | 'version'
+    | 'routes'
+    | 'internalRoutes'
+    | 'socketRoutes'
+    | 'guard'
+    | 'identify'
+    | 'audit'
+    | 'hub'
+    | 'broker'
+    | 'version'
   >
   log: Log
   clock: Clock
@@ -60,7 +68,8 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const publicEndpoints = endpoints.filter((endpoint) => endpoint.access.who !== 'internal')
   serveDocs(openApp, publicEndpoints, platform.version)
   pages = servePages(openApp, deps.pagesFolder)
-  const internalApp = createServer({ ...shared, trustedProxies: [], routes: internalHealthRoutes(), streams })
+  const internalRoutes = [...internalHealthRoutes(), ...platform.internalRoutes]
+  const internalApp = createServer({ ...shared, trustedProxies: [], routes: internalRoutes, streams })
 
   const internalRest: RequestListener = (request, response) => {
     // The agents' network reaches the link and the broker; what is for the platform's own processes is not there.

@@ -71,6 +71,21 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
         await sleep(5 * 2 ** attempt * Math.random())
       }
     },
+    async snapshot(work) {
+      refuseInside()
+      return kysely
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute((transaction) => {
+          const scope = { open: true }
+          return scopes
+            .run(scope, () => work({ withTables: <Tables>() => transaction as unknown as Kysely<Tables> }))
+            .finally(() => {
+              scope.open = false
+            })
+        })
+    },
     async ping() {
       await sql`select 1`.execute(kysely)
     },

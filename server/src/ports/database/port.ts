@@ -20,6 +20,11 @@ export type Db = {
    * On PostgreSQL the isolation is read committed: decide races by conditional updates and unique keys.
    */
   atomically<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Everything that `work` reads is of one state of the database; it must not write. Holds up writers on
+   * SQLite, so it has to be short.
+   */
+  snapshot<T>(work: (on: Executor) => Promise<T>): Promise<T>
   /** Answers when the database does; throws otherwise. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -53,6 +53,27 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     )
   })
 
+  test('what a snapshot reads is of one state, whatever is written meanwhile', async () => {
+    await using db = await open()
+    await using elsewhere = await db.openAgain()
+    let writing: Promise<void> | undefined
+    const seen = await db.snapshot(async (on) => {
+      const before = await on.withTables<Tables>().selectFrom('birds').select('id').execute()
+      writing = add(elsewhere, 'wren', 1)
+      // On PostgreSQL it is written now; on SQLite it waits for the snapshot's end.
+      if (db.dialect === 'postgres') await writing
+      const after = await on.withTables<Tables>().selectFrom('birds').select('id').execute()
+      return [before.length, after.length]
+    })
+    await writing
+    assert.deepEqual(seen, [0, 0])
+    assert.deepEqual(await ids(db), ['wren'])
+    await assert.rejects(
+      db.snapshot(async () => ids(db)),
+      /Inside atomically/,
+    )
+  })
+
   test('text is ordered by its bytes', async () => {
     await using db = await open()
     for (const id of ['a', 'B', '_', 'Z', '-', 'é']) await add(db, id, 1)

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { agentStore, blankRow } from '../../agents/directory/index.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { as, routesApp } from '../../test/routes-app.ts'
+import {
+  accept,
+  linked,
+  person,
+  type RunPlatform,
+  resultOf,
+  startRunPlatform,
+} from '../../test/run-platform.ts'
+import { internalInvariantRoutes, invariantRoutes } from './routes.ts'
+import { createInvariants } from './service.ts'
+
+type Tables = {
+  executions: { id: string; status: string; lease_expires_at: string | null }
+  outbox: { sequence: number; type: string; position: number | null }
+}
+
+forEachDialect((_, open) => {
+  async function start({ isLinked = true } = {}) {
+    const db = await open()
+    const clock = createTestClock()
+    const platform = await startRunPlatform({ db, clock })
+    const row = { ...blankRow('scout', '2026-01-05T08:00:00.000Z'), id: 'a1' }
+    await agentStore(db).insert({ ...row, desired: 'running', status: 'running', state: 'ready' })
+    const invariants = createInvariants({
+      db,
+      clock,
+      limitOf: async ({ max_parallel_tasks }) => max_parallel_tasks,
+      isLinked: () => isLinked,
+      unreachable: async () => new Set(),
+      schedulesCount: async () => 0,
+    })
+    /** What is found at the first look is looked at again after three seconds. */
+    const check = async (meanwhile: () => Promise<unknown> = async () => {}) => {
+      const checking = invariants.check()
+      const isAgain = await Promise.race([clock.waiting(1).then(() => true), checking.then(() => false)])
+      if (isAgain) {
+        await meanwhile()
+        await clock.advance(3)
+      }
+      return checking
+    }
+    const tables = db.withTables<Tables>()
+    return { db, clock, platform, invariants, check, tables }
+  }
+  async function claimOne(platform: RunPlatform) {
+    const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    return runs[0] ?? assert.fail('nothing was handed out')
+  }
+  const rulesOf = (report: { violations: { rule: string }[] }) => report.violations.map(({ rule }) => rule)
+
+  test('runs in every state hold together, and the report counts what it read', async () => {
+    const { platform, check } = await start()
+    for (let time = 0; time < 3; time += 1) {
+      await accept(platform)
+      await platform.dispatch.handlers.result(linked, resultOf(await claimOne(platform)))
+    }
+    await accept(platform)
+    await claimOne(platform)
+    const cancelled = await accept(platform)
+    const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
+    await platform.executions.terminate(reader, cancelled.id)
+    await accept(platform)
+    const report = await check()
+    assert.deepEqual(report.violations, [])
+    assert.equal(report.ok, true)
+    assert.deepEqual(report.read, {
+      executions: 6,
+      queued: 1,
+      running: 1,
+      terminal: 4,
+      events: 14,
+      schedules: 0,
+    })
+  })
+
+  test('an empty platform is clean and says that nothing was read', async () => {
+    const { check } = await start()
+    const { ok, read } = await check()
+    assert.deepEqual([ok, read.executions, read.events], [true, 0, 0])
+  })
+
+  test('each kind of damage is found', async () => {
+    const { platform, check, tables, clock } = await start()
+    const rows = [await accept(platform), await accept(platform)]
+    for (const _row of rows)
+      await platform.dispatch.handlers.result(linked, resultOf(await claimOne(platform)))
+    await tables
+      .updateTable('executions')
+      .set({ status: 'failed' })
+      .where('id', '=', rows[0]?.id ?? '')
+      .execute()
+    await tables
+      .deleteFrom('executions')
+      .where('id', '=', rows[1]?.id ?? '')
+      .execute()
+    const leaseless = await accept(platform)
+    await claimOne(platform)
+    await tables
+      .updateTable('executions')
+      .set({ lease_expires_at: null })
+      .where('id', '=', leaseless.id)
+      .execute()
+    const stuck = await accept(platform)
+    await clock.advance(40)
+    const { ok, violations } = await check()
+    assert.equal(ok, false)
+    assert.deepEqual(
+      violations.map(({ rule, subject }) => [rule, subject]),
+      [
+        ['no_queued_beside_free_slot', 'scout'],
+        ['no_running_without_lease', leaseless.id],
+        ['no_event_without_row', rows[1]?.id],
+        ['terminal_rows_unchanged', rows[0]?.id],
+      ],
+    )
+    assert.ok(stuck.id)
+  })
+
+  test('what is in motion is not reported: it is gone at the second look', async () => {
+    const { platform, check, clock } = await start()
+    await accept(platform)
+    await clock.advance(40)
+    assert.deepEqual(rulesOf(await check(() => claimOne(platform))), [])
+    await accept(platform)
+    await clock.advance(40)
+    assert.deepEqual(rulesOf(await check()), ['no_queued_beside_free_slot'])
+  })
+
+  test('while an agent cannot be reached its runs may wait', async () => {
+    const { platform, check, clock } = await start({ isLinked: false })
+    await accept(platform)
+    await clock.advance(400)
+    assert.deepEqual(rulesOf(await check()), [])
+  })
+
+  test('events that were removed for their age are not missed', async () => {
+    const { platform, check, tables, clock } = await start()
+    await accept(platform)
+    await platform.dispatch.handlers.result(linked, resultOf(await claimOne(platform)))
+    await clock.advance(120)
+    await accept(platform)
+    await platform.events.relaying.pass()
+    await tables.deleteFrom('outbox').where('position', '<=', 3).execute()
+    assert.deepEqual(rulesOf(await check()), [])
+  })
+
+  test('a busy platform is never found guilty', async () => {
+    const { platform, check } = await start()
+    const work = async () => {
+      for (let time = 0; time < 10; time += 1) {
+        await accept(platform)
+        await platform.dispatch.handlers.result(linked, resultOf(await claimOne(platform)))
+      }
+    }
+    const reports = Promise.all(Array.from({ length: 10 }, () => check()))
+    await Promise.all([work(), reports])
+    for (const { violations } of await reports) assert.deepEqual(violations, [])
+  })
+
+  test('403 for who is no admin; the internal listener asks for no credential', async () => {
+    const { invariants } = await start()
+    const opsKey = {
+      kind: 'key' as const,
+      user: person({ role: 'admin' }).user,
+      key: { id: 'k', name: 'ops', scope: 'ops' as const, agent_id: null },
+    }
+    const app = routesApp([...invariantRoutes(invariants), ...internalInvariantRoutes(invariants)], {
+      ann: { caller: person(), relation: null },
+      admin: { caller: person({ role: 'admin' }), relation: null },
+      ops: { caller: opsKey, relation: null },
+    })
+    const get = (path: string, who: string) => app.inject({ url: path, headers: as(who) })
+    assert.equal((await get('/api/ops/invariants', 'ann')).json().error, 'admin_required')
+    assert.equal((await get('/api/ops/invariants', 'ops')).json().error, 'scope_not_allowed')
+    assert.equal((await get('/api/ops/invariants', 'admin')).json().ok, true)
+    assert.equal((await app.inject('/api/internal/invariants')).json().ok, true)
+  })
+})

@@ -1,0 +1,182 @@
+import type { InvariantsReport } from '@roost/contracts/operations/invariants'
+import { finalStatuses } from '@roost/contracts/runs/executions'
+import type { AgentRecord, EventRecord, Records, RunRecord } from './records.ts'
+
+export type Violation = InvariantsReport['violations'][number]
+
+/** What the records do not say of an agent. */
+export type AgentNow = {
+  /** Runs that it may work on at once. */
+  limit: number
+  /** Its link is up and its calls are answered. */
+  isReachable: boolean
+}
+
+export type Look = { records: Records; now: Date; agentNow(agent: AgentRecord): AgentNow }
+
+/** A wake may be lost; the loop that repeats it comes every ten seconds. */
+export const graceSeconds = 30
+
+/** Every rule, each by itself: a record may break several. */
+export function violationsOf(look: Look): Violation[] {
+  return [
+    ...slotsEqualRunningRows(look),
+    ...noQueuedBesideFreeSlot(look),
+    ...noRunningWithoutLease(look.records),
+    ...noEventWithoutRow(look.records),
+    ...terminalRowsUnchanged(look.records),
+  ]
+}
+
+/** What was looked at; a run counts once. */
+export function readOf(records: Records): Omit<InvariantsReport['read'], 'schedules'> {
+  const runs = [...distinct(records).values()]
+  const inState = (status: RunRecord['status']) => runs.filter((run) => run.status === status).length
+  return {
+    executions: runs.length,
+    queued: inState('queued'),
+    running: inState('running'),
+    terminal: runs.filter(isFinal).length,
+    events: records.events.length,
+  }
+}
+
+/**
+ * Slots are counted from running rows, so they equal them; what can go wrong is that more were handed out
+ * than there are. A limit that was lowered since the last one was handed out explains a surplus.
+ */
+function slotsEqualRunningRows({ records, agentNow }: Look): Violation[] {
+  const agents = new Map(records.agents.map((agent) => [agent.id, agent]))
+  const running = Map.groupBy(
+    records.open.filter(({ status }) => status === 'running'),
+    (run) => run.agent_id,
+  )
+  return [...running].flatMap(([agentId, runs]): Violation[] => {
+    const agent = agents.get(agentId)
+    if (!agent) {
+      const message = 'is running for an agent that does not exist'
+      return runs.map(({ id }) => ({ rule: 'slots_equal_running_rows', subject: id, message }))
+    }
+    const { limit } = agentNow(agent)
+    const lastClaim = latest(runs.map(({ started_at }) => started_at))
+    if (runs.length <= limit || lowered(records, agentId) > lastClaim) return []
+    const message = `${runs.length} runs are running, the agent has ${limit} slots`
+    return [{ rule: 'slots_equal_running_rows', subject: agent.name, message }]
+  })
+}
+
+/** When the agent's limit or the platform's ceiling was last changed; the empty text when it is not known. */
+function lowered({ events, ceilingChangedAt }: Records, agentId: string): string {
+  const changes = events.filter((event) => event.setting === 'capacity' && event.agentIds.includes(agentId))
+  return latest([ceilingChangedAt, ...changes.map(({ ts }) => ts)])
+}
+
+function noQueuedBesideFreeSlot({ records, now, agentNow }: Look): Violation[] {
+  const calmSince = new Date(now.getTime() - graceSeconds * 1000).toISOString()
+  return records.agents.flatMap((agent): Violation[] => {
+    const runs = records.open.filter(({ agent_id }) => agent_id === agent.id)
+    const running = runs.filter(({ status }) => status === 'running')
+    const busy = new Set(running.flatMap(({ serial_key }) => serial_key ?? []))
+    const waiting = runs.filter(
+      // Held runs have no place in the line yet; a turn waits for the one before it.
+      ({ status, queued_at, serial_key }) =>
+        status === 'queued' && queued_at !== null && queued_at < calmSince && !busy.has(serial_key ?? ''),
+    )
+    if (waiting.length === 0) return []
+    const { limit, isReachable } = agentNow(agent)
+    const takesRuns = agent.desired === 'running' && agent.status === 'running' && isReachable
+    if (!takesRuns || running.length >= limit) return []
+    // A slot may have become free, or the agent may have come up, a moment ago.
+    if (latest(eventsOf(records, agent.id).map(({ ts }) => ts)) > calmSince) return []
+    const message = `${waiting.length} runs wait, the first since ${waiting[0]?.queued_at}, beside ${limit - running.length} free slots of a reachable agent`
+    return [{ rule: 'no_queued_beside_free_slot', subject: agent.name, message }]
+  })
+}
+
+function noRunningWithoutLease({ open }: Records): Violation[] {
+  return open
+    .filter(({ status }) => status === 'running')
+    .flatMap(({ id, lease_expires_at, claim_token, started_at }): Violation[] => {
+      const missing = [
+        ...(lease_expires_at === null ? ['lease'] : []),
+        ...(claim_token === null ? ['claim token'] : []),
+        ...(started_at === null ? ['time of its claim'] : []),
+      ]
+      if (missing.length === 0) return []
+      const message = `is running without ${missing.join(' and ')}`
+      return [{ rule: 'no_running_without_lease', subject: id, message }]
+    })
+}
+
+function noEventWithoutRow(records: Records): Violation[] {
+  const known = distinct(records)
+  const orphans = new Map(
+    records.events.flatMap(({ executionId, type }) =>
+      executionId !== null && !known.has(executionId) ? [[executionId, type] as const] : [],
+    ),
+  )
+  return [...orphans].map(([id, type]) => ({
+    rule: 'no_event_without_row',
+    subject: id,
+    message: `${type} was told of a run that has no record`,
+  }))
+}
+
+/**
+ * The end of a run is told once, in the transaction that writes it, with the status it had then: a record
+ * that says something else now was changed afterwards.
+ */
+function terminalRowsUnchanged(records: Records): Violation[] {
+  const told = Map.groupBy(
+    records.events.filter(({ executionId }) => executionId !== null),
+    ({ executionId }) => executionId ?? '',
+  )
+  const complete = new Set(records.newest.map(({ id }) => id))
+  return [...distinct(records).values()].flatMap((run) => {
+    const events = told.get(run.id) ?? []
+    return faultsOfEnd(run, events, complete.has(run.id)).map((message) => ({
+      rule: 'terminal_rows_unchanged' as const,
+      subject: run.id,
+      message,
+    }))
+  })
+}
+
+/** `isComplete`: every event of the run is among `events`. */
+function faultsOfEnd(run: RunRecord, events: readonly EventRecord[], isComplete: boolean): string[] {
+  const ends = events.filter(({ type }) => type === 'execution.finished')
+  const firstEnd = ends[0]
+  const faults: string[] = []
+  if (isFinal(run)) {
+    if (run.completed_at === null) faults.push(`is ${run.status} without a time of its end`)
+    if (run.lease_expires_at !== null) faults.push(`is ${run.status} and still has a lease`)
+    if (isComplete && ends.length === 0 && run.status !== 'skipped') {
+      faults.push(`is ${run.status}, and its end was never told`)
+    }
+  } else if (run.completed_at !== null) faults.push(`is ${run.status} with a time of its end`)
+  if (ends.length > 1) faults.push(`its end was told ${ends.length} times`)
+  for (const { status } of ends) {
+    if (status !== run.status) faults.push(`is ${run.status}, and was told to have ended as ${status}`)
+  }
+  const isRestarted = events.some(
+    ({ type, sequence }) => type === 'execution.started' && firstEnd && sequence > firstEnd.sequence,
+  )
+  if (isRestarted) faults.push('was started after it had ended')
+  return faults
+}
+
+function distinct({ open, newest, named, leased }: Records): Map<string, RunRecord> {
+  return new Map([...open, ...newest, ...named, ...leased].map((run) => [run.id, run]))
+}
+
+function eventsOf({ events }: Records, agentId: string): EventRecord[] {
+  return events.filter(({ agentIds }) => agentIds.includes(agentId))
+}
+
+function latest(times: readonly (string | null)[]): string {
+  return times.reduce<string>((last, time) => (time !== null && time > last ? time : last), '')
+}
+
+function isFinal({ status }: RunRecord): boolean {
+  return finalStatuses.some((final) => final === status)
+}

@@ -1,0 +1,110 @@
+import { finalStatuses } from '@roost/contracts/runs/executions'
+import type { Executor } from '../../ports/database/port.ts'
+import type { EventRecord, Records, RunRecord } from './records.ts'
+import type { InvariantTables } from './tables.ts'
+
+/** Bounds of one look, so that it costs a busy platform milliseconds. */
+export const maxRows = 5_000
+export const maxEvents = 5_000
+/** Events are told in order of their commits, and their times may differ by as much as a transaction takes. */
+const marginMs = 60_000
+const batch = 500
+
+const columns = [
+  'id',
+  'agent_id',
+  'status',
+  'created_at',
+  'queued_at',
+  'started_at',
+  'completed_at',
+  'claim_token',
+  'lease_expires_at',
+  'serial_key',
+] as const
+const openStatuses = ['queued', 'running', 'pending_retry'] as const
+
+/** Reads over the tables of others: it judges what all of them wrote, and writes nothing. */
+export async function readRecords(executor: Executor): Promise<Records> {
+  const db = executor.withTables<InvariantTables>()
+  const runs = () => db.selectFrom('executions').select(columns)
+
+  async function runsOf(ids: readonly string[]): Promise<RunRecord[]> {
+    const found: RunRecord[] = []
+    for (let from = 0; from < ids.length; from += batch) {
+      found.push(
+        ...(await runs()
+          .where('id', 'in', ids.slice(from, from + batch))
+          .execute()),
+      )
+    }
+    return found
+  }
+
+  const agents = await db
+    .selectFrom('agents')
+    .select(['id', 'name', 'desired', 'status', 'max_parallel_tasks'])
+    .execute()
+  const open = await runs()
+    .where('status', 'in', [...openStatuses])
+    .orderBy('queued_at')
+    .limit(maxRows)
+    .execute()
+  const rows = await db
+    .selectFrom('outbox')
+    .select(['sequence', 'position', 'type', 'agent_ids', 'fields', 'ts'])
+    .orderBy('sequence', 'desc')
+    .limit(maxEvents)
+    .execute()
+  const since = completeSince(rows)
+  const newest = await runs()
+    .where('created_at', '>=', since)
+    .orderBy('created_at', 'desc')
+    .limit(maxRows)
+    .execute()
+  const leased = await runs()
+    .where('status', 'in', [...finalStatuses])
+    .where('lease_expires_at', 'is not', null)
+    .limit(batch)
+    .execute()
+  const events = rows.map(eventOf).reverse()
+  const known = new Set([...open, ...newest].map(({ id }) => id))
+  const further = new Set(events.flatMap(({ executionId }) => (executionId ? [executionId] : [])))
+  const named = await runsOf([...further].filter((id) => !known.has(id)))
+  const ceiling = await db
+    .selectFrom('settings')
+    .select('updated_at')
+    .where('key', '=', 'max_parallel_tasks_ceiling')
+    .executeTakeFirst()
+  return { agents, open, newest, named, leased, events, ceilingChangedAt: ceiling?.updated_at ?? null }
+}
+
+/** From when on every event of a run that was made is among these; the empty text when none was ever removed. */
+function completeSince(newestFirst: readonly { position: number | null; ts: string }[]): string {
+  const oldest = newestFirst.at(-1)
+  const isComplete = newestFirst.length < maxEvents && (oldest?.position ?? 1) <= 1
+  if (!oldest || isComplete) return ''
+  return new Date(Date.parse(oldest.ts) + marginMs).toISOString()
+}
+
+function eventOf(row: {
+  sequence: number
+  type: string
+  agent_ids: string
+  fields: string
+  ts: string
+}): EventRecord {
+  // Written by the outbox as an array of text and an object.
+  const fields = JSON.parse(row.fields) as Record<string, unknown>
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  const isOfRun = row.type.startsWith('execution.')
+  return {
+    sequence: row.sequence,
+    type: row.type,
+    ts: row.ts,
+    agentIds: JSON.parse(row.agent_ids) as string[],
+    executionId: isOfRun ? text(fields.execution_id) : null,
+    status: text(fields.status),
+    setting: text(fields.setting),
+  }
+}

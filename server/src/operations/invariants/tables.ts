@@ -1,0 +1,16 @@
+import type { AgentRecord, RunRecord } from './records.ts'
+
+/** The columns of other features' tables that are read here. */
+export type InvariantTables = {
+  agents: AgentRecord
+  executions: RunRecord
+  outbox: {
+    sequence: number
+    position: number | null
+    type: string
+    agent_ids: string
+    fields: string
+    ts: string
+  }
+  settings: { key: string; updated_at: string }
+}
