@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect, openTestDatabase, type TestDb } from '../../test/dialects.ts'
+import { as, routesApp } from '../../test/routes-app.ts'
+import { agentFact, linked, person, resultOf } from '../../test/run-platform.ts'
+import { executionStore } from '../executions/index.ts'
+import { fanOutRoutes } from './index.ts'
+import { startFanOutPlatform } from './test/fan-out-platform.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are looked at field by field; their shapes are checked by the server
+type Loose = any
+
+const key = (scope: 'agent' | 'connector' | 'user', agent_id: string | null) => ({
+  kind: 'key' as const,
+  user: person().user,
+  key: { id: `k-${scope}-${agent_id}`, name: scope, scope, agent_id },
+})
+const tasks = (...messages: string[]) => ({ tasks: messages.map((message) => ({ message })) })
+const three = tasks('one', 'two', 'three')
+const failed = { status: 'failed', response: null, error: 'no', error_code: 'agent_error' } as const
+
+async function start(db: TestDb, clock = createTestClock()) {
+  const on = await startFanOutPlatform({ db, clock })
+  on.agents.set('a1', agentFact({ effective_slots: 10, execution_timeout_seconds: 100 }))
+  const app = routesApp(fanOutRoutes(on.fanOuts), {
+    ann: { caller: person(), relation: 'owner' },
+    bob: { caller: person({ id: 'u2', username: 'bob', email: 'bob@example.org' }), relation: 'shared' },
+    stranger: { caller: person({ id: 'u9' }), relation: null },
+    other: { caller: key('agent', 'a2'), relation: 'permitted' },
+    third: { caller: key('agent', 'a3'), relation: 'permitted' },
+    connector: { caller: key('connector', 'a1'), relation: 'shared' },
+  })
+  type Call = { status: number; headers: Record<string, unknown>; json: Loose }
+  async function send(
+    who: string,
+    method: 'GET' | 'POST',
+    path: string,
+    payload?: object,
+    idempotencyKey?: string,
+  ): Promise<Call> {
+    const headers = as(who, idempotencyKey ? { 'idempotency-key': idempotencyKey } : {})
+    const url = `/api/agents/scout/fan-out${path}`
+    const reply = await app.inject({ method, url, headers, ...(payload ? { payload } : {}) })
+    return { status: reply.statusCode, headers: reply.headers, json: reply.body ? reply.json() : null }
+  }
+  /** Works on everything that is handed out until nothing is. */
+  async function workAll(over: Parameters<typeof resultOf>[1] = {}) {
+    for (;;) {
+      const { runs } = await on.dispatch.handlers.claim(linked, { t: 'claim', free: 20 })
+      if (runs.length === 0) return
+      for (const run of runs) await on.dispatch.handlers.result(linked, resultOf(run, over))
+      await on.fanOuts.settled()
+    }
+  }
+  const total = () => executionStore(db).count({ agentId: 'a1' })
+  return {
+    ...on,
+    clock,
+    app,
+    workAll,
+    total,
+    post: (who: string, body: object, idempotencyKey?: string) => send(who, 'POST', '', body, idempotencyKey),
+    get: (who: string, id: string) => send(who, 'GET', `/${id}`),
+    /** A waiting request: whoever waits for a fan-out holds two waits of the clock. */
+    async waiting(who: string, body: object, idempotencyKey?: string) {
+      const reply = send(who, 'POST', '', body, idempotencyKey)
+      await clock.waiting(2)
+      return { reply }
+    },
+  }
+}
+const open = async () => start(await openTestDatabase())
+
+test('async: the receipt at once, then the poll tells what has become of it', async () => {
+  const { post, get, workAll } = await open()
+  const body = { tasks: [{ id: 'a', message: 'x' }, { message: 'y' }, { id: null, message: 'z' }] }
+  const { status, json } = await post('ann', { ...body, async_mode: true })
+  assert.equal(status, 200)
+  assert.match(json.fan_out_id, /^fo_[A-Za-z0-9_-]{22}$/)
+  assert.deepEqual([json.status, json.agent_name, json.total, json.queued], ['accepted', 'scout', 3, 3])
+  assert.deepEqual(
+    json.results.map((task: Loose) => [task.id, task.status, task.response]),
+    [
+      ['a', 'queued', null],
+      ['t2', 'queued', null],
+      ['t3', 'queued', null],
+    ],
+  )
+  assert.equal((await get('ann', json.fan_out_id)).json.status, 'running')
+  await workAll()
+  const done = (await get('bob', json.fan_out_id)).json
+  assert.deepEqual([done.status, done.completed], ['completed', 3])
+  assert.deepEqual(Object.keys(done.results[0]).sort(), [
+    ...['completed_at', 'context_used', 'cost', 'duration_ms', 'error', 'error_code', 'execution_id'],
+    ...['id', 'model_used', 'response', 'started_at', 'status'],
+  ])
+})
+
+test('every run carries what was asked: model, prompt, tools, who asked, and its place in the fan-out', async () => {
+  const { post, row } = await open()
+  const asked = { model: 'opus', system_prompt: 'be brief', allowed_tools: ['Read'], async_mode: true }
+  const { json } = await post('other', { ...tasks('x'), ...asked })
+  const run = await row(json.results[0].execution_id)
+  assert.deepEqual(
+    [run.kind, run.triggered_by, run.model, run.allowed_tools, run.source_agent_name, run.chain_depth],
+    ['task', 'fan_out', 'opus', '["Read"]', 'name-of-a2', 1],
+  )
+  assert.deepEqual([run.fan_out_id, run.fan_out_task_id], [json.fan_out_id, 't1'])
+  assert.equal(JSON.parse(run.request).system_prompt, 'be brief')
+  assert.equal(run.timeout_seconds, 100)
+})
+
+test('waiting: the reply comes with the last end, in the order of the request', async () => {
+  const { waiting, workAll } = await open()
+  const { reply } = await waiting('ann', { ...three, max_concurrency: 1 })
+  await workAll()
+  const { status, json } = await reply
+  assert.deepEqual([status, json.status, json.completed], [200, 'completed', 3])
+  assert.deepEqual(
+    json.results.map((task: Loose) => [task.id, task.response]),
+    [
+      ['t1', 'done'],
+      ['t2', 'done'],
+      ['t3', 'done'],
+    ],
+  )
+})
+
+test('timeout_seconds limits the wait alone: deadline_exceeded, and the tasks go on', async () => {
+  const { waiting, clock, get, workAll } = await open()
+  const { reply } = await waiting('ann', { ...three, timeout_seconds: 30 })
+  await clock.advance(31)
+  const { status, json } = await reply
+  assert.deepEqual([status, json.status, json.queued], [200, 'deadline_exceeded', 3])
+  await workAll()
+  assert.equal((await get('ann', json.fan_out_id)).json.status, 'completed')
+})
+
+test('without timeout_seconds the wait is every round of tasks and a minute', async () => {
+  const { waiting, clock } = await open()
+  const { reply } = await waiting('ann', { ...three, max_concurrency: 2 })
+  let answered = false
+  void reply.then(() => {
+    answered = true
+  })
+  await clock.advance(255)
+  assert.equal(answered, false)
+  await clock.advance(6)
+  assert.equal((await reply).json.status, 'deadline_exceeded')
+})
+
+test('an end in another process, of which no notice came, is found within seconds', async () => {
+  const db = await openTestDatabase()
+  const { waiting, clock } = await start(db)
+  const { reply } = await waiting('ann', tasks('x'))
+  const elsewhere = await start(db)
+  await elsewhere.workAll()
+  await clock.advance(6)
+  assert.equal((await reply).json.status, 'completed')
+})
+
+test('a client that goes away does not end it', async () => {
+  const { fanOuts, get, workAll, post } = await open()
+  const { json } = await post('ann', { ...three, async_mode: true })
+  const gone = new AbortController()
+  const fanOut = {
+    ...{ id: json.fan_out_id, agent_id: 'a1', max_concurrency: 3, source_mcp_key_id: null },
+    ...{ created_at: json.created_at, completed_at: null },
+  }
+  const claim = { take: async () => {}, complete: () => assert.fail('settled'), release: async () => {} }
+  const reply = fanOuts.wait({ fanOut, tasks: [], waitSeconds: 60 }, claim, gone.signal)
+  gone.abort()
+  assert.equal(await reply, null)
+  await workAll()
+  assert.equal((await get('ann', json.fan_out_id)).json.status, 'completed')
+})
+
+test('404 for an unknown fan-out, and for one that a guest agent did not start itself', async () => {
+  const { post, get } = await open()
+  const { json } = await post('other', { ...three, async_mode: true })
+  for (const who of ['ann', 'bob', 'other']) assert.equal((await get(who, json.fan_out_id)).status, 200)
+  for (const [who, id] of [
+    ['third', json.fan_out_id],
+    ['ann', 'fo_unknown'],
+  ]) {
+    const reply = await get(who, id)
+    assert.deepEqual([reply.status, reply.json.error], [404, 'not_found'])
+  }
+  assert.equal((await get('stranger', json.fan_out_id)).json.error, 'agent_not_found')
+  assert.equal((await post('stranger', three)).json.error, 'agent_not_found')
+  assert.deepEqual((await post('connector', three)).json.error, 'scope_not_allowed')
+})
+
+const refused: [what: string, body: object, loc: (string | number)[]][] = [
+  ['no tasks', { tasks: [] }, ['tasks']],
+  ['51 tasks', tasks(...Array(51).fill('x')), ['tasks']],
+  [
+    'an id twice',
+    {
+      tasks: [
+        { id: 'a', message: 'x' },
+        { id: 'a', message: 'y' },
+      ],
+    },
+    ['tasks', 1, 'id'],
+  ],
+  ['the id of a place twice', { tasks: [{ id: 't2', message: 'x' }, { message: 'y' }] }, ['tasks', 1, 'id']],
+  ['a bad id', { tasks: [{ id: 'a b', message: 'x' }] }, ['tasks', 0, 'id']],
+  ['a blank message', tasks(' '), ['tasks', 0, 'message']],
+  ['a long message', tasks('x'.repeat(100_001)), ['tasks', 0, 'message']],
+  ['no concurrency', { ...three, max_concurrency: 0 }, ['max_concurrency']],
+  ['concurrency 11', { ...three, max_concurrency: 11 }, ['max_concurrency']],
+  ['a short wait', { ...three, timeout_seconds: 9 }, ['timeout_seconds']],
+  ['a long wait', { ...three, timeout_seconds: 86_401 }, ['timeout_seconds']],
+]
+for (const [what, body, loc] of refused) {
+  test(`422 for ${what}, named by its field`, async () => {
+    const { post, total } = await open()
+    const { status, json } = await post('ann', body)
+    assert.deepEqual([status, json.error], [422, 'validation_error'])
+    assert.deepEqual(json.detail[0].loc, ['body', ...loc])
+    assert.equal(await total(), 0)
+  })
+}
+
+test('a refused request leaves nothing, and its key is free', async () => {
+  const { post, agents, total } = await open()
+  const bad = await post('ann', { ...three, model: 'parrot' }, 'k')
+  assert.deepEqual([bad.status, bad.json.error, bad.json.value], [422, 'invalid_model', 'parrot'])
+  agents.set('a1', agentFact({ status: 'stopped' }))
+  assert.deepEqual((await post('ann', { ...three, async_mode: true }, 'k')).json.error, 'agent_not_running')
+  assert.equal(await total(), 0)
+  agents.set('a1', agentFact())
+  assert.equal((await post('ann', { ...three, async_mode: true }, 'k')).json.status, 'accepted')
+})
+
+forEachDialect((_, openDb) => {
+  test('twenty requests with one key at once are one fan-out; a replay is the same receipt', async () => {
+    const { post, total } = await start(await openDb())
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => post('ann', { ...three, async_mode: true }, 'k')),
+    )
+    assert.equal(new Set(replies.map(({ json }) => JSON.stringify(json))).size, 1)
+    assert.equal(replies.filter(({ headers }) => headers['x-idempotent-replay'] === undefined).length, 1)
+    assert.equal(await total(), 3)
+  })
+
+  test('409 with fan_out_id while the first request waits; then its reply again, from the record', async () => {
+    const db = await openDb()
+    const { waiting, post, workAll, total } = await start(db)
+    const { reply } = await waiting('ann', three, 'k')
+    const duplicate = await post('ann', three, 'k')
+    assert.deepEqual([duplicate.status, duplicate.json.error], [409, 'request_in_progress'])
+    await workAll()
+    const first = await reply
+    assert.equal(first.json.fan_out_id, duplicate.json.fan_out_id)
+    // Another process knows it too.
+    for (const { post: again } of [{ post }, await start(db)]) {
+      const replay = await again('ann', three, 'k')
+      assert.deepEqual([replay.status, replay.headers['x-idempotent-replay']], [200, 'true'])
+      assert.deepEqual(replay.json, first.json)
+    }
+    assert.equal(await total(), 3)
+  })
+})
+
+test('of which no task succeeded leaves its key free, whether it was waited for or not', async () => {
+  for (const async_mode of [true, false]) {
+    const { post, waiting, workAll, total } = await open()
+    const body = { ...three, async_mode }
+    const begun = async_mode ? { reply: post('ann', body, 'k') } : await waiting('ann', body, 'k')
+    if (async_mode) await begun.reply
+    await workAll(failed)
+    const first = await begun.reply
+    const next = await post('ann', { ...three, async_mode: true }, 'k')
+    assert.equal(next.headers['x-idempotent-replay'], undefined)
+    assert.notEqual(next.json.fan_out_id, first.json.fan_out_id)
+    assert.equal(await total(), 6)
+  }
+})
+
+test('a wait whose time ran out is replayed with 200 while the tasks go on', async () => {
+  const { waiting, clock, post, workAll } = await open()
+  const { reply } = await waiting('ann', { ...three, timeout_seconds: 10 }, 'k')
+  await clock.advance(11)
+  const first = await reply
+  for (let again = 0; again < 2; again += 1) {
+    const replay = await post('ann', three, 'k')
+    assert.deepEqual([replay.status, replay.json], [200, first.json])
+    await workAll()
+  }
+})
+
+test('guest agents have keys of their own: a replay tells nobody what another one asked', async () => {
+  const { post } = await open()
+  const body = { ...three, async_mode: true }
+  const [mine, theirs] = [await post('other', body, 'k'), await post('third', body, 'k')]
+  assert.notEqual(mine.json.fan_out_id, theirs.json.fan_out_id)
+})
