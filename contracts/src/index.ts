@@ -16,9 +16,12 @@ import type { Endpoint } from './kit/endpoint.ts'
 import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
 import * as sockets from './operations/sockets.ts'
+import * as telemetry from './operations/telemetry.ts'
+import * as analytics from './runs/analytics.ts'
 import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
 import * as fanOut from './runs/fan-out.ts'
+import * as fleet from './runs/fleet.ts'
 import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
 
@@ -40,9 +43,12 @@ const modules: Record<string, unknown>[] = [
   queue,
   fanOut,
   executions,
+  fleet,
+  analytics,
   chat,
   sockets,
   invariants,
+  telemetry,
   health,
 ]
 

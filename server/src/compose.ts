@@ -36,9 +36,11 @@ import {
   type Sockets,
   socketTicketRoutes,
 } from './operations/sockets/index.ts'
+import { createTelemetry, telemetryRoutes } from './operations/telemetry/index.ts'
 import { readBuildInfo, versionRoutes } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
 import { createAgentView } from './runs/agent-view/index.ts'
+import { analyticsRoutes, createAnalytics } from './runs/analytics/index.ts'
 import {
   breakerRoutes,
   createBreakers,
@@ -49,6 +51,7 @@ import { type Broker, createBroker } from './runs/broker/index.ts'
 import { createDispatch, dispatchRoutes } from './runs/dispatch/index.ts'
 import { createExecutions, createRunHooks, executionRoutes } from './runs/executions/index.ts'
 import { createFanOuts, fanOutRoutes } from './runs/fan-out/index.ts'
+import { createFleet, fleetRoutes } from './runs/fleet/index.ts'
 import { createQueue, queueRoutes } from './runs/queue/index.ts'
 import { createTasks, taskRoutes } from './runs/tasks/index.ts'
 import { createLive } from './runs/transcripts/index.ts'
@@ -87,7 +90,7 @@ export async function compose(
   /** Host under which agents reach the internal listener. */
   { agentsHost }: { agentsHost: string },
 ): Promise<Composition> {
-  const { db, ephemeral, containers, images, clock, log } = adapters
+  const { db, ephemeral, containers, images, host, clock, log } = adapters
 
   const vault = openVault(config)
   const outbox = createOutbox({ db, ephemeral, log, clock })
@@ -139,6 +142,8 @@ export async function compose(
     monotonic: () => performance.now(),
   })
 
+  // Filled by the schedules once they are there; agents without any are left out.
+  const scheduleCounts = async () => new Map<string, { total: number; enabled: number }>()
   const agents: AgentsArea = createAgentsArea({
     db,
     clock,
@@ -169,7 +174,7 @@ export async function compose(
       isBreakerOpen: breakers.isOpen,
       // Filled by the permissions matrix and the schedules once they are there.
       permittedTargets: async () => new Set(),
-      scheduleCounts: async () => new Map(),
+      scheduleCounts,
       schedulesOf: async () => [],
       schedulesAbove: async () => [],
     },
@@ -278,6 +283,16 @@ export async function compose(
     // Filled by the schedules once they are there.
     schedulesCount: async () => 0,
   })
+  const fleet = createFleet({
+    db,
+    clock,
+    reach: agents.reach,
+    effectiveParallel: agents.settings.effectiveParallel,
+    scheduleCounts,
+    breakers,
+  })
+  const telemetry = createTelemetry({ clock, host, reach: agents.reach, health: agents.health })
+
   const build = await readBuildInfo(root, {
     installSource: config.installSource,
     entitlements: config.entitlements,
@@ -303,6 +318,8 @@ export async function compose(
       ...agents.routes,
       ...breakerRoutes({ breakers, directory: agents.directory, settings: agents.settings }),
       ...executionRoutes(executions, log),
+      ...fleetRoutes(fleet),
+      ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),
       ...fanOutRoutes(fanOuts),
@@ -310,6 +327,7 @@ export async function compose(
       ...chatRoutes(chat),
       ...socketTicketRoutes(tickets),
       ...invariantRoutes(invariants),
+      ...telemetryRoutes(telemetry),
       ...versionRoutes(build, images.tagFor('claude-code').version),
     ],
     internalRoutes: internalInvariantRoutes(invariants),
@@ -327,6 +345,7 @@ export async function compose(
       ...sessions.loops,
       ...keys.loops,
       ...agents.loops,
+      ...telemetry.loops,
       ...dispatch.loops,
       ...fanOuts.loops,
     ],

@@ -12,6 +12,8 @@ import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { openEphemeral } from '../ports/ephemeral/open.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Host } from '../ports/host/port.ts'
+import { systemHost } from '../ports/host/system.ts'
 import type { Log } from '../ports/log.ts'
 import { sandboxImage } from './sandbox-image.ts'
 
@@ -23,6 +25,7 @@ export type Adapters = {
   ephemeral: Ephemeral
   containers: Containers
   images: AgentImages
+  host: Host
 }
 
 /** One network for the agents of all installations on an engine: no agent on it reaches another anyway. */
@@ -40,7 +43,8 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     clock,
   })
   const db = await openDatabase(config.databaseUrl.reveal(), log)
-  return { clock, log, db, ephemeral: openEphemeral(config.redisUrl, { clock, log }), containers, images }
+  const ephemeral = openEphemeral(config.redisUrl, { clock, log })
+  return { clock, log, db, ephemeral, containers, images, host: systemHost(dataDir) }
 }
 
 /** Tells this installation's containers and volumes from another's on the same engine. */
