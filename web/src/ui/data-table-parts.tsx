@@ -1,0 +1,66 @@
+import { useCallback, useEffect, useRef } from 'react'
+import { toggleRows } from './data-table-keys.ts'
+import { Skeleton } from './skeleton.tsx'
+import { useLatest } from './use-latest.ts'
+
+/** The room of rows that are not drawn. */
+export function Gap({ height }: { height: number }) {
+  if (height <= 0) return null
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row takes no focus
+    <tr aria-hidden="true" style={{ height }}>
+      <td className="border-none p-0" />
+    </tr>
+  )
+}
+
+export function SkeletonRows({ count, columns, height }: { count: number; columns: number; height: number }) {
+  return [...Array(count).keys()].map((row) => (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: these rows take no focus
+    <tr key={row} aria-hidden="true" style={{ height }}>
+      {[...Array(columns).keys()].map((column) => (
+        <td key={column} className="border-b px-3">
+          <Skeleton className={widths[(row + column) % widths.length]} />
+        </td>
+      ))}
+    </tr>
+  ))
+}
+
+export type SelectionInput = {
+  selected?: ReadonlySet<string>
+  onSelectedChange?: (selected: Set<string>) => void
+}
+
+/** Ticking of rows, one by one, a range with Shift, or all; null when the rows cannot be selected. */
+export function useSelection(input: SelectionInput, keys: readonly string[]) {
+  const latest = useLatest({ ...input, keys })
+  const anchor = useRef<string | null>(null)
+  const toggle = useCallback(
+    (key: string, isRange: boolean) => {
+      const { selected = nothing, onSelectedChange, keys } = latest.current
+      onSelectedChange?.(toggleRows({ selected, keys, key, anchor: isRange ? anchor.current : null }))
+      anchor.current = key
+    },
+    [latest],
+  )
+  if (!input.onSelectedChange) return null
+  const selected = input.selected ?? nothing
+  const count = keys.filter((key) => selected.has(key)).length
+  const state = count === 0 ? false : count === keys.length ? true : ('indeterminate' as const)
+  const toggleAll = (all: boolean) => input.onSelectedChange?.(new Set(all ? keys : []))
+  return { selected, state, toggle, toggleAll }
+}
+
+/** Tells once for each number of rows that their end has come into view. */
+export function useEndReached(last: number, count: number, onEndReached: (() => void) | undefined): void {
+  const latest = useLatest(onEndReached)
+  const isNear = count > 0 && last >= count - 5
+  useEffect(() => {
+    // The count is what a new page of rows changes: each page's end is an event of its own.
+    if (isNear && count > 0) latest.current?.()
+  }, [isNear, count, latest])
+}
+
+const nothing: ReadonlySet<string> = new Set()
+const widths = ['w-3/4', 'w-1/2', 'w-2/3', 'w-5/6']
