@@ -1,6 +1,7 @@
 import { checkData } from './checkup/data.ts'
 import { checkEngine } from './checkup/engine.ts'
-import { findingLines } from './checkup/finding.ts'
+import { type Finding, findingLines } from './checkup/finding.ts'
+import { checkInvariants } from './checkup/invariants.ts'
 import { checkMachine } from './checkup/machine.ts'
 import { checkPlatform } from './checkup/platform.ts'
 import { type Command, readArguments } from './command.ts'
@@ -12,13 +13,18 @@ export const doctor: Command = {
   summary: 'Say in plain words what is wrong with this machine or installation.',
   usage: [
     'roost doctor [--data-dir FOLDER]',
+    'roost doctor --invariants',
     '',
     '--data-dir FOLDER  of the installation to look at (ROOST_DATA_DIR, ./data)',
+    '--invariants       ask the running platform whether its records of runs hold together, and nothing else',
     '',
     'Looks and changes nothing. Exit code 1 when something fails.',
   ],
   async run(args) {
-    const { values } = readArguments({ args, options: { 'data-dir': { type: 'string' } } })
+    const { values } = readArguments({
+      args,
+      options: { 'data-dir': { type: 'string' }, invariants: { type: 'boolean' } },
+    })
     const env = platformEnvironment({
       shell: process.env,
       dotenv: await readDotenv(repository.dotenv),
@@ -27,17 +33,26 @@ export const doctor: Command = {
       root: repository.root,
     })
     console.log(`Roost ${await readVersion()} in ${repository.root}\n`)
-    const findings = [
+    if (values.invariants) {
+      const { read, findings } = await checkInvariants(env)
+      console.log(`${read}\n`)
+      return report(findings)
+    }
+    return report([
       ...(await checkMachine(env.ROOST_DATA_DIR)),
       ...(await checkEngine(env)),
       ...(await checkData(env)),
       ...(await checkPlatform(env)),
-    ]
-    for (const line of findingLines(findings)) console.log(line)
-    const failed = findings.filter(({ state }) => state === 'fail').length
-    const warned = findings.filter(({ state }) => state === 'warn').length
-    const verdict = failed > 0 ? `${failed} to repair` : 'Nothing to repair'
-    console.log(`\n${verdict}${warned > 0 ? `, ${warned} to look at` : ''}.`)
-    return failed > 0 ? 1 : 0
+    ])
   },
+}
+
+/** Prints what was found and the verdict; the exit code. */
+function report(findings: Finding[]): number {
+  for (const line of findingLines(findings)) console.log(line)
+  const failed = findings.filter(({ state }) => state === 'fail').length
+  const warned = findings.filter(({ state }) => state === 'warn').length
+  const verdict = failed > 0 ? `${failed} to repair` : 'Nothing to repair'
+  console.log(`\n${verdict}${warned > 0 ? `, ${warned} to look at` : ''}.`)
+  return failed > 0 ? 1 : 0
 }
