@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+
+// Tests look into what they expect.
+// biome-ignore lint/suspicious/noExplicitAny: any message
+export type Message = any
+
+/** A client of a live socket, over a real connection. */
+export type Client = AsyncDisposable & {
+  /** Everything received, in order; texts that are not JSON as they are. */
+  messages: Message[]
+  /** The next message, received or to come, that `accept` likes; messages before it are passed over. */
+  next(accept: string | ((message: Message) => boolean)): Promise<Message>
+  /** Events so far: everything but the socket's own messages. */
+  events(): Message[]
+  /** The newest event id that was received. */
+  lastEventId(): string | undefined
+  send(text: string): void
+  /** Reads no further, as a client does that hangs. */
+  deaf(): void
+  hear(): void
+  readonly closed: Promise<{ code: number; reason: string }>
+  cut(): void
+}
+
+export const numbers = (messages: Message[]): number[] => messages.map(({ n }) => n)
+export const isNumber = (n: number) => (message: Message) => message.n === n
+
+const own = ['connected', 'refreshed', 'resync_required', 'pong']
+
+export async function dial(url: string, options: { autoPong?: boolean } = {}): Promise<Client> {
+  const socket = new WebSocket(url, { perMessageDeflate: false, ...options })
+  const messages: Message[] = []
+  const closed = once(socket, 'close').then(([code, reason]) => ({
+    code: Number(code),
+    reason: String(reason),
+  }))
+  let arrived = Promise.withResolvers<void>()
+  let read = 0
+  socket.on('message', (data) => {
+    messages.push(parse(String(data)))
+    arrived.resolve()
+    arrived = Promise.withResolvers()
+  })
+  socket.on('error', () => {})
+  let isClosed = false
+  void closed.then(() => {
+    isClosed = true
+    arrived.resolve()
+  })
+  const [opened] = await Promise.race([
+    once(socket, 'open').then(() => [true]),
+    once(socket, 'unexpected-response').then(([, response]) => [response.statusCode as number]),
+  ])
+  if (opened !== true) throw new Error(`refused with ${opened}`)
+
+  return {
+    messages,
+    async next(accept) {
+      const fits = typeof accept === 'string' ? (message: Message) => message.type === accept : accept
+      for (;;) {
+        while (read < messages.length) {
+          const message = messages[read++]
+          if (fits(message)) return message
+        }
+        if (isClosed) assert.fail(`the socket was closed before ${accept}`)
+        await arrived.promise
+      }
+    },
+    events: () => messages.filter((message) => !own.includes(message.type)),
+    lastEventId: () => messages.findLast((message) => message._eid)?._eid,
+    send: (text) => socket.send(text),
+    deaf: () => socket.pause(),
+    hear: () => socket.resume(),
+    closed,
+    cut: () => socket.terminate(),
+    [Symbol.asyncDispose]: async () => {
+      socket.terminate()
+      await closed
+    },
+  }
+}
+
+function parse(text: string): Message {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
