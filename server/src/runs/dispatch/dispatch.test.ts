@@ -16,7 +16,6 @@ import {
 import { transcriptStore } from '../transcripts/index.ts'
 import { sourceOf } from './request.ts'
 
-const never = new AbortController().signal
 const line = (text: string): TranscriptLine => ({
   type: 'system',
   subtype: 'notice',
@@ -365,58 +364,6 @@ forEachDialect((_, open) => {
     await assert.rejects(on.hello(linked, { ...hello(), protocol: 2 }), /protocol 1/)
   })
 
-  test('beats keep a lease; without them, with the agent linked, a spawned run fails and a parked one returns', async () => {
-    const { platform, on, clock } = await start()
-    const [a, b, c] = [await accept(platform), await accept(platform), await accept(platform)]
-    const runs = await claim(platform)
-    for (const run of runs.slice(0, 2)) await on.started(linked, { t: 'started', ...hold(run), pid: 1 })
-    linkUp(platform, 'a1')
-    for (let beat = 0; beat < 10; beat += 1) {
-      await clock.advance(10)
-      await platform.dispatch.beat('a1', { executions: [{ execution_id: a.id }] })
-      await reap(platform)
-    }
-    assert.equal((await platform.row(a.id)).status, 'running')
-    const failed = await platform.row(b.id)
-    assert.deepEqual([failed.status, failed.error_code], ['failed', 'lease_expired'])
-    assert.equal((await platform.row(c.id)).status, 'queued')
-  })
-
-  test("while an agent cannot be asked its runs are left alone, until their slot's time is over", async () => {
-    const { platform, on, clock } = await start()
-    const row = await accept(platform, { timeoutSeconds: 600 })
-    await on.started(linked, { t: 'started', ...hold(await claimOne(platform)), pid: 1 })
-    await clock.advance(899)
-    await reap(platform)
-    assert.equal((await platform.row(row.id)).status, 'running')
-    await clock.advance(1)
-    await reap(platform)
-    assert.equal((await platform.row(row.id)).error_code, 'lease_expired')
-  })
-
-  test('a run whose container is down is lost when its lease is over', async () => {
-    const { platform, on, clock } = await start()
-    const row = await accept(platform)
-    await on.started(linked, { t: 'started', ...hold(await claimOne(platform)), pid: 1 })
-    platform.agents.set('a1', agentFact({ status: 'exited' }))
-    await clock.advance(61)
-    await reap(platform)
-    const lost = await platform.row(row.id)
-    assert.deepEqual([lost.status, lost.error_code], ['failed', 'agent_lost'])
-  })
-
-  test('a run that waited more than 24 hours fails as queue_expired', async () => {
-    const { platform, clock } = await start()
-    const row = await accept(platform)
-    await clock.advance(24 * 3600)
-    await expire(platform)
-    assert.equal((await platform.row(row.id)).status, 'queued')
-    await clock.advance(1)
-    await expire(platform)
-    const expired = await platform.row(row.id)
-    assert.deepEqual([expired.status, expired.error_code], ['failed', 'queue_expired'])
-  })
-
   test('stopping an agent cancels what runs and leaves what waits; deleting it cancels both', async () => {
     const { platform, db } = await start({ slots: 1 })
     const running = await accept(platform)
@@ -475,14 +422,3 @@ forEachDialect((_, open) => {
 function hold({ execution_id, claim_token }: { execution_id: string; claim_token: number }) {
   return { execution_id, claim_token }
 }
-
-function linkUp(platform: RunPlatform, agentId: string): void {
-  const link = platform.link as import('../../ports/agent-link/fake.ts').FakeAgentLink
-  link.link(agentId)
-}
-
-async function loop(platform: RunPlatform, name: string): Promise<void> {
-  await platform.dispatch.loops.find((each) => each.name === name)?.run(never)
-}
-const reap = (platform: RunPlatform) => loop(platform, 'runs.leases')
-const expire = (platform: RunPlatform) => loop(platform, 'runs.expire')

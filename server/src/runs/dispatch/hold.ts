@@ -9,8 +9,8 @@ import {
 } from '@roost/contracts/link/messages'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
-import type { Db } from '../../ports/database/port.ts'
-import { type ExecutionRow, queueStore, type Settle } from '../executions/index.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type ExecutionRow, executionStore, isFinal, queueStore, type Settle } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import type { AgentFacts } from './facts.ts'
 import { leaseFrom } from './lines.ts'
@@ -27,8 +27,9 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
   return {
     /**
      * An agent dialled in. Of the runs it holds, those under a present claim go on from the last stored
-     * line and the others are dropped. Of the runs that it should hold and does not, those that were never
-     * spawned go back to their place in the queue; the others were lost with it.
+     * line, of those that have ended meanwhile a finished result is still heard, and the others are dropped.
+     * Of the runs that it should hold and does not, those that were never spawned go back to their place in
+     * the queue; the others were lost with it.
      */
     async hello(agentId: string, message: Omit<Hello, 't'>): Promise<HelloAnswer> {
       if (message.protocol !== protocolVersion) {
@@ -57,7 +58,7 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
   }
 
   async function reconcile(
-    tx: Parameters<Settle['settle']>[0],
+    tx: Tx,
     agentId: string,
     held: readonly HeldRun[],
   ): Promise<Pick<HelloAnswer, 'acked' | 'drop'>> {
@@ -70,7 +71,8 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
     for (const run of held) {
       const row = running.get(run.execution_id)
       if (!row || row.claim_token !== run.claim_token) {
-        drop.push(run.execution_id)
+        if (await isLateResult(tx, agentId, run)) acked[run.execution_id] = run.last_line
+        else drop.push(run.execution_id)
         continue
       }
       running.delete(row.id)
@@ -84,7 +86,14 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
     return { acked, drop }
   }
 
-  async function takeBack(tx: Parameters<Settle['settle']>[0], row: ExecutionRow): Promise<void> {
+  /** The result of a run that has ended meanwhile: it does not count any more, and is heard for the note. */
+  async function isLateResult(tx: Tx, agentId: string, run: HeldRun): Promise<boolean> {
+    if (run.state !== 'finished') return false
+    const row = await executionStore(tx).byId(run.execution_id)
+    return row?.agent_id === agentId && isFinal(row.status) && row.claim_token === run.claim_token
+  }
+
+  async function takeBack(tx: Tx, row: ExecutionRow): Promise<void> {
     const claimToken = row.claim_token ?? 0
     if (row.spawned_at === null) {
       await queueStore(tx).requeue(row.id, claimToken, row.restarts)

@@ -56,7 +56,12 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
     given: { fresh: TranscriptLine[]; at: string; secrets: readonly string[] },
   ): Promise<boolean> {
     const { fresh, at, secrets } = given
-    if (!(await queueStore(tx).advanceLines(hold, row.last_line, row.last_line + fresh.length))) return false
+    const advance = {
+      from: row.last_line,
+      to: row.last_line + fresh.length,
+      leaseExpiresAt: leaseFrom(clock.now()),
+    }
+    if (!(await queueStore(tx).advanceLines(hold, advance))) return false
     const kept = fresh.map((line, index) => keepLine(line, row.last_line + index + 1, at, secrets))
     await transcriptStore(tx).add(row, kept)
     tx.onCommitted(() => {

@@ -6,7 +6,7 @@ import { type Ending, type ExecutionRow, queueStore, type Settle } from '../exec
 import type { Live } from '../transcripts/index.ts'
 import type { AgentFacts } from './facts.ts'
 import { lostEnding } from './hold.ts'
-import { judgeExpired, queueExpiryHours } from './rules.ts'
+import { judgeExpired, passesBeforeVerdict, queueExpiryHours } from './rules.ts'
 
 export type ReapDeps = Settle & {
   db: Db
@@ -17,12 +17,14 @@ export type ReapDeps = Settle & {
   facts: AgentFacts
 }
 
-/** Runs of one pass; the next one follows within seconds. */
+/** Runs that are read at a time. */
 const batch = 200
 
 /** What nobody reports: runs whose agent fell silent, runs that waited too long, wakes that were lost. */
 export function createReap(deps: ReapDeps) {
   const { db, clock, log, link, live, facts, settle } = deps
+  /** Of each expired lease, in how many passes in a row it was found. */
+  let found = new Map<string, number>()
 
   async function judge(row: ExecutionRow): Promise<void> {
     const agent = await facts.find(row.agent_id)
@@ -59,12 +61,23 @@ export function createReap(deps: ReapDeps) {
   }
 
   return {
-    /** Runs whose lease has run out. */
+    /** Runs whose lease has run out, and stays so. */
     async leases(signal: AbortSignal): Promise<void> {
-      for (const row of await queueStore(db).leaseExpired(timestamp(clock.now()), batch)) {
-        if (signal.aborted) return
-        await judge(row)
-      }
+      const now = timestamp(clock.now())
+      const foundNow = new Map<string, number>()
+      let after: ExecutionRow | null = null
+      do {
+        const rows: ExecutionRow[] = await queueStore(db).leaseExpired(now, batch, after)
+        for (const row of rows) {
+          if (signal.aborted) return
+          const lease = `${row.id} ${row.lease_expires_at}`
+          const passes = (found.get(lease) ?? 0) + 1
+          foundNow.set(lease, passes)
+          if (passes >= passesBeforeVerdict) await judge(row)
+        }
+        after = rows.length < batch ? null : (rows.at(-1) ?? null)
+      } while (after)
+      found = foundNow
     },
 
     /** Runs that never got a slot. */

@@ -60,9 +60,10 @@ test('what becomes of a run whose lease ran out', () => {
     [false, false, true, 70, 'leave'],
     [true, false, true, 899, 'leave'],
     [true, false, true, 900, 'overdue'],
-    [false, false, true, 900, 'overdue'],
+    [false, false, true, 900, 'leave'],
     [true, false, false, 70, 'lost'],
-    [false, false, false, 70, 'requeue'],
+    [false, false, false, 70, 'leave'],
+    [false, false, false, 900, 'leave'],
   ]
   for (const [isSpawned, isLinked, isContainerRunning, seconds, verdict] of cases) {
     const run = { ...expired, isSpawned, isLinked, isContainerRunning, now: after(seconds) }

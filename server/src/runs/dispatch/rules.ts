@@ -54,9 +54,17 @@ export function placeLines(from: number, count: number, last: number): Placement
 export type Verdict = 'leave' | 'requeue' | 'lost' | 'overdue'
 
 /**
- * A run whose runtime was never spawned goes back to its place in the queue: nothing was done, so nothing is
- * done twice. A spawned one is never handed out again by itself. While the agent cannot be asked, because
- * its link is down and its container runs, a run is left alone until its slot's time is over.
+ * So many passes in a row find a lease run out before anybody is judged: half a minute in which an agent dials
+ * in again and says what it holds. The platform itself may have been away, or the machine asleep, and the
+ * result of the run may be on its way. Passes are counted because a clock that jumped has given nobody time.
+ */
+export const passesBeforeVerdict = 4
+
+/**
+ * A run whose runtime was not spawned, as far as is known, is left to its agent: linked without the run, the
+ * agent does not have it, and it goes back to its place in the queue; out of reach, the agent says so itself
+ * when it dials in. A spawned run is never handed out again by itself. While its container runs and its link
+ * is down it is left alone until its slot's time is over.
  */
 export function judgeExpired(run: {
   isSpawned: boolean
@@ -68,7 +76,8 @@ export function judgeExpired(run: {
   now: Date
 }): Verdict {
   const slotEnds = run.startedAt.getTime() + (run.timeoutSeconds + slotGraceSeconds) * 1000
-  if (run.isLinked || !run.isContainerRunning) return run.isSpawned ? 'lost' : 'requeue'
+  if (!run.isSpawned) return run.isLinked ? 'requeue' : 'leave'
+  if (run.isLinked || !run.isContainerRunning) return 'lost'
   return run.now.getTime() >= slotEnds ? 'overdue' : 'leave'
 }
 

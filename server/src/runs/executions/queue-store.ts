@@ -165,9 +165,18 @@ export function queueStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Takes the numbers up to `to` when `from` is still the last one. False: look again. */
-    async advanceLines(hold: Hold, from: number, to: number): Promise<boolean> {
-      const result = await held(hold).set({ last_line: to }).where('last_line', '=', from).executeTakeFirst()
+    /**
+     * Takes the numbers up to `to` when `from` is still the last one; who sends lines is alive. False: look
+     * again.
+     */
+    async advanceLines(
+      hold: Hold,
+      { from, to, leaseExpiresAt }: { from: number; to: number; leaseExpiresAt: string },
+    ): Promise<boolean> {
+      const result = await held(hold)
+        .set({ last_line: to, lease_expires_at: leaseExpiresAt })
+        .where('last_line', '=', from)
+        .executeTakeFirst()
       return Number(result.numUpdatedRows) === 1
     },
 
@@ -182,13 +191,26 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
-    async leaseExpired(now: string, limit: number): Promise<ExecutionRow[]> {
+    /** The next of them behind the row `after`. */
+    async leaseExpired(
+      now: string,
+      limit: number,
+      after: Pick<ExecutionRow, 'lease_expires_at' | 'id'> | null,
+    ): Promise<ExecutionRow[]> {
+      const last = { at: after?.lease_expires_at ?? '', id: after?.id ?? '' }
       return db
         .selectFrom('executions')
         .selectAll()
         .where('status', '=', 'running')
         .where('lease_expires_at', '<', now)
+        .where((e) =>
+          e.or([
+            e('lease_expires_at', '>', last.at),
+            e.and([e('lease_expires_at', '=', last.at), e('id', '>', last.id)]),
+          ]),
+        )
         .orderBy('lease_expires_at')
+        .orderBy('id')
         .limit(limit)
         .execute()
     },
