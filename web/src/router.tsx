@@ -60,6 +60,7 @@ const dashboard = createRoute({
     q: text,
     tags: text,
     status: text,
+    owner: text,
     sort: text,
     create: z.boolean().optional().catch(undefined),
     template: text,

@@ -1,24 +1,99 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { LayoutGrid, Plus, Table2 } from 'lucide-react'
+import { useDeferredValue, useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Page } from '../../shell/page.tsx'
+import { Button } from '../../ui/button.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { agentsQuery } from './queries.ts'
+import { Segmented } from '../../ui/segmented.tsx'
+import { containersQuery } from '../telemetry/queries.ts'
+import { meQuery } from '../users/queries.ts'
+import { CreateAgentDialog } from './create-agent-dialog.tsx'
+import { FleetFilters } from './fleet-filters.tsx'
+import { filterFleet, fleetRows } from './fleet-rows.ts'
+import { FleetSummary } from './fleet-summary.tsx'
+import { FleetTable } from './fleet-table.tsx'
+import { FleetTiles } from './fleet-tiles.tsx'
+import { NoAgents } from './no-agents.tsx'
+import { agentsQuery, runStatsQuery } from './queries.ts'
 
+const route = getRouteApi('/signed-in/')
+
+const views = [
+  { value: 'tiles', label: 'Tiles', icon: <LayoutGrid /> },
+  { value: 'table', label: 'Table', icon: <Table2 /> },
+] as const
+
+/** The agents of this person: what each is doing, what it uses, how its runs went. */
 export function Fleet() {
-  const { data: agents } = useSuspenseQuery(agentsQuery(useApi()))
+  const api = useApi()
+  const { q: text, tags, status, owner, view, create, template } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data: me } = useSuspenseQuery(meQuery(api))
+  const agents = useQuery(agentsQuery(api))
+  const stats = useQuery(runStatsQuery(api))
+  const telemetry = useQuery(containersQuery(api))
+
+  const rows = useMemo(
+    () => fleetRows(agents.data ?? [], stats.data?.agents, telemetry.data),
+    [agents.data, stats.data, telemetry.data],
+  )
+  const wanted = useDeferredValue(text)
+  const shown = useMemo(
+    () => filterFleet(rows, { text: wanted, tags, status, owner }),
+    [rows, wanted, tags, status, owner],
+  )
+  const mayCreate = me.role === 'admin' || me.role === 'creator'
+  const setCreating = (isOpen: boolean) =>
+    void navigate({
+      search: (now) => ({ ...now, create: isOpen || undefined, template: isOpen ? template : undefined }),
+      replace: true,
+    })
+
   return (
     <Page>
-      <PageHeader title="Dashboard" />
-      <ul>
-        {agents.map(({ name, label }) => (
-          <li key={name}>
-            <Link to="/agents/$name" params={{ name }}>
-              {label ?? name}
-            </Link>
-          </li>
-        ))}
-      </ul>
+      <PageHeader
+        title="Agents"
+        actions={
+          mayCreate ? (
+            <Button variant="primary" icon={<Plus />} onClick={() => setCreating(true)}>
+              Create agent
+            </Button>
+          ) : null
+        }
+      />
+      {agents.isError && !agents.data ? (
+        <ErrorState error={agents.error} onRetry={() => void agents.refetch()} />
+      ) : agents.data?.length === 0 ? (
+        <NoAgents onCreate={mayCreate ? () => setCreating(true) : null} />
+      ) : (
+        <div className="flex min-w-0 flex-col gap-4">
+          <FleetSummary rows={rows} />
+          <div className="flex flex-wrap items-center gap-2">
+            <FleetFilters rows={rows} />
+            <Segmented
+              label="View"
+              options={views}
+              value={view === 'table' ? 'table' : 'tiles'}
+              onValueChange={(next) =>
+                void navigate({
+                  search: (now) => ({ ...now, view: next === 'tiles' ? undefined : next }),
+                  replace: true,
+                })
+              }
+              className="ml-auto"
+            />
+          </div>
+          {view === 'table' ? (
+            <FleetTable rows={shown} isLoading={agents.isPending} />
+          ) : (
+            <FleetTiles rows={shown} isLoading={agents.isPending} />
+          )}
+        </div>
+      )}
+      <CreateAgentDialog open={create === true && mayCreate} onOpenChange={setCreating} template={template} />
     </Page>
   )
 }

@@ -1,6 +1,7 @@
 import { getContextStats } from '@roost/contracts/agents/health'
 import { getAgent, listAgents } from '@roost/contracts/agents/registry'
 import type { Client } from '@roost/contracts/client'
+import { getExecutionStats, getFleetSlots } from '@roost/contracts/runs/fleet'
 import { queryOptions } from '@tanstack/react-query'
 
 /** Keys begin with what they show; `live/stale.ts` names their prefixes. */
@@ -29,4 +30,18 @@ export const contextStatsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...agentKeys.figures, 'context'],
     queryFn: ({ signal }) => api.call(getContextStats, { signal }),
+  })
+
+/** Runs of the last day by agent, with what runs and waits now. */
+export const runStatsQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...agentKeys.figures, 'runs'],
+    queryFn: ({ signal }) => api.call(getExecutionStats, { query: {}, signal }),
+  })
+
+/** Slots of each agent: how many there are, how many are taken, what waits for one. */
+export const slotsQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...agentKeys.figures, 'slots'],
+    queryFn: ({ signal }) => api.call(getFleetSlots, { signal }),
   })

@@ -1,0 +1,172 @@
+import { cpuChoices, type Resources } from '@roost/contracts/agents/agent'
+import { CreateAgent, createAgent } from '@roost/contracts/agents/registry'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { z } from 'zod'
+import { useApp } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form, FormError, SelectField, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { defaultResourcesQuery } from '../settings/queries.ts'
+import { templatesQuery } from '../templates/queries.ts'
+import { agentKeys } from './queries.ts'
+
+export type CreateAgentProps = { open: boolean; onOpenChange(open: boolean): void; template?: string }
+
+export function CreateAgentDialog({ open, onOpenChange, template }: CreateAgentProps) {
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Create an agent"
+      description="It gets a container and a workspace of its own and is started at once."
+    >
+      <CreateAgentForm template={template} onClose={() => onOpenChange(false)} />
+    </Dialog>
+  )
+}
+
+function CreateAgentForm({ template, onClose }: { template?: string; onClose(): void }) {
+  const { api, queries } = useApp()
+  const navigate = useNavigate()
+  const [isMore, setMore] = useState(false)
+  const form = useZodForm(CreateAgent, {
+    defaultValues: {
+      name: '',
+      template: template ?? null,
+      runtime: null,
+      runtime_model: null,
+      resources: null,
+      custom_instructions: null,
+      label: null,
+    },
+  })
+
+  async function create(body: z.output<typeof CreateAgent>): Promise<void> {
+    const made = await api.call(createAgent, { body })
+    await queries.invalidateQueries({ queryKey: agentKeys.list })
+    onClose()
+    toast({
+      title: `${made.label ?? made.name} is running.`,
+      description: remarks(made),
+      tone: made.missing_credentials.length > 0 || made.warnings.length > 0 ? 'warning' : 'success',
+    })
+    await navigate({ to: '/agents/$name', params: { name: made.name }, search: { tab: 'chat' } })
+  }
+
+  return (
+    <Form form={form} onSubmit={create}>
+      <FormError />
+      <TextField
+        name="name"
+        label="Name"
+        hint="Lower-case letters, digits, hyphens; part of every address of the agent"
+        placeholder="scout"
+        required
+        autoFocus
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <TemplateField />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SelectField
+          name="runtime"
+          label="Runtime"
+          placeholder="As the template says"
+          options={[
+            { value: 'claude-code', label: 'claude-code', hint: 'Anthropic' },
+            { value: 'gemini-cli', label: 'gemini-cli', hint: 'Google' },
+          ]}
+        />
+        <TextField
+          name="runtime_model"
+          label="Model"
+          placeholder="The default"
+          hint="Such as “sonnet” or “gemini-2.5-pro”"
+          emptyAs="null"
+        />
+      </div>
+      {isMore ? (
+        <MoreFields />
+      ) : (
+        <div>
+          <Button variant="ghost" size="sm" onClick={() => setMore(true)}>
+            Label, resources, instructions
+          </Button>
+        </div>
+      )}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
+          Create and start
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+function TemplateField() {
+  const { api } = useApp()
+  const { data: templates } = useQuery(templatesQuery(api))
+  if (!templates || templates.length === 0) return null
+  return (
+    <SelectField
+      name="template"
+      label="Template"
+      placeholder="None: an empty workspace"
+      options={templates.map(({ id, display_name, description }) => ({
+        value: id,
+        label: display_name,
+        hint: description,
+      }))}
+    />
+  )
+}
+
+function MoreFields() {
+  const { api } = useApp()
+  const { data: defaults } = useQuery({ ...defaultResourcesQuery(api), retry: false })
+  const ofDefault = (what: keyof z.output<typeof Resources>) =>
+    defaults ? `The default (${defaults[what]})` : 'The default'
+  return (
+    <>
+      <TextField name="label" label="Label" hint="What people read instead of the name" emptyAs="null" />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SelectField
+          name="resources.cpu"
+          label="CPU"
+          placeholder={ofDefault('cpu')}
+          options={cpuChoices.map((value) => ({
+            value,
+            label: `${value} ${value === '1' ? 'core' : 'cores'}`,
+          }))}
+        />
+        <SelectField
+          name="resources.memory"
+          label="Memory"
+          placeholder={ofDefault('memory')}
+          options={Array.from({ length: 32 }, (_, index) => ({
+            value: `${index + 1}g`,
+            label: `${index + 1} GB`,
+          }))}
+        />
+      </div>
+      <TextareaField
+        name="custom_instructions"
+        label="Instructions"
+        hint="Part of its system prompt: who it is and what it is for"
+        rows={4}
+        emptyAs="null"
+      />
+    </>
+  )
+}
+
+function remarks(made: { missing_credentials: string[]; warnings: string[] }): string | undefined {
+  const missing =
+    made.missing_credentials.length > 0 ? `Missing: ${made.missing_credentials.join(', ')}.` : ''
+  const text = [missing, ...made.warnings].filter(Boolean).join(' ')
+  return text === '' ? undefined : text
+}

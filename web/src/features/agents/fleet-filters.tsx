@@ -1,0 +1,63 @@
+import { useMemo } from 'react'
+import { Combobox } from '../../ui/combobox.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Select } from '../../ui/select.tsx'
+import type { FleetRow } from './fleet-rows.ts'
+import { useFleetFilter } from './use-fleet-filter.ts'
+
+const statuses = [
+  { value: 'all', label: 'Any status' },
+  { value: 'running', label: 'Running' },
+  { value: 'stopped', label: 'Stopped' },
+  { value: 'exited', label: 'Exited' },
+] as const
+
+/** Text, status, tag and owner; a choice among one is not offered. */
+export function FleetFilters({ rows }: { rows: readonly FleetRow[] }) {
+  const { filter, change } = useFleetFilter()
+  const tags = useMemo(() => distinct(rows.flatMap((row) => row.tags)), [rows])
+  const owners = useMemo(() => distinct(rows.map((row) => row.owner)), [rows])
+  return (
+    <>
+      <SearchInput
+        label="Filter agents"
+        value={filter.q ?? ''}
+        onValueChange={(q) => change({ q })}
+        className="w-full sm:w-64"
+      />
+      <Select
+        label="Status"
+        options={statuses}
+        value={statuses.find(({ value }) => value === filter.status)?.value ?? 'all'}
+        onValueChange={(value) => change({ status: value === 'all' ? '' : value })}
+        className="w-32"
+      />
+      {tags.length > 0 ? (
+        <Combobox
+          label="Tag"
+          placeholder="Any tag"
+          options={tags.map((tag) => ({ value: tag, label: tag }))}
+          value={filter.tags ?? null}
+          onValueChange={(tag) => change({ tags: tag ?? '' })}
+          clearable
+          className="w-36"
+        />
+      ) : null}
+      {owners.length > 1 ? (
+        <Combobox
+          label="Owner"
+          placeholder="Any owner"
+          options={owners.map((owner) => ({ value: owner, label: owner }))}
+          value={filter.owner ?? null}
+          onValueChange={(owner) => change({ owner: owner ?? '' })}
+          clearable
+          className="w-44"
+        />
+      ) : null}
+    </>
+  )
+}
+
+function distinct(values: string[]): string[] {
+  return [...new Set(values)].sort()
+}

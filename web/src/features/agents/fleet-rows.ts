@@ -1,0 +1,71 @@
+import type { AgentRow } from '@roost/contracts/agents/agent'
+import type { ContainersTelemetry } from '@roost/contracts/operations/telemetry'
+import type { AgentRunStats } from '@roost/contracts/runs/fleet'
+
+/** One agent as the dashboard shows it: the record, what it uses, how its runs went. */
+export type FleetRow = AgentRow & {
+  /** What people call it: the label, else the name. */
+  title: string
+  /** Percent of one CPU; null while it does not run or has no figures yet. */
+  cpuPercent: number | null
+  memoryMb: number | null
+  running: number
+  queued: number
+  /** Runs of the last 24 hours. */
+  runs: number
+  failed: number
+  successRate: number | null
+  /** US dollars of the last 24 hours. */
+  cost: number
+  lastRunAt: string | null
+}
+
+export function fleetRows(
+  agents: readonly AgentRow[],
+  stats: readonly AgentRunStats[] | undefined,
+  telemetry: ContainersTelemetry | undefined,
+): FleetRow[] {
+  const runs = new Map(stats?.map((each) => [each.name, each]))
+  const usage = new Map(telemetry?.containers.map((each) => [each.name, each]))
+  return agents.map((agent) => {
+    const run = runs.get(agent.name)
+    const used = usage.get(agent.name)
+    const hasFigures = used !== undefined && used.error === undefined
+    return {
+      ...agent,
+      title: agent.label ?? agent.name,
+      cpuPercent: hasFigures ? used.cpu : null,
+      memoryMb: hasFigures ? used.memory_mb : null,
+      running: run?.running_count ?? 0,
+      queued: run?.queued_count ?? 0,
+      runs: run?.task_count ?? 0,
+      failed: run?.failed_count ?? 0,
+      successRate: run?.success_rate ?? null,
+      cost: run?.total_cost ?? 0,
+      lastRunAt: run?.last_execution_at ?? null,
+    }
+  })
+}
+
+export type FleetFilter = {
+  text?: string
+  /** Comma-separated; any of them matches. */
+  tags?: string
+  status?: string
+  owner?: string
+}
+
+/** The rows that match all parts of the filter; every word of the text stands somewhere in the row. */
+export function filterFleet(rows: readonly FleetRow[], filter: FleetFilter): FleetRow[] {
+  const words = (filter.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const tags = (filter.tags ?? '').split(',').filter(Boolean)
+  return rows.filter((row) => {
+    if (filter.status && row.status !== filter.status) return false
+    if (filter.owner && row.owner !== filter.owner) return false
+    if (tags.length > 0 && !tags.some((tag) => row.tags.includes(tag))) return false
+    if (words.length === 0) return true
+    const text =
+      `${row.name} ${row.label ?? ''} ${row.runtime} ${row.type} ${row.tags.join(' ')}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}

@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { formatPercent } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Cost } from '../../ui/cost.tsx'
+import { hostQuery } from '../telemetry/queries.ts'
+import type { FleetRow } from './fleet-rows.ts'
+
+/** The fleet in one line: who is up, what runs and waits, the day's runs, and the machine below them. */
+export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
+  const { data: host } = useQuery(hostQuery(useApi()))
+  const sum = (of: (row: FleetRow) => number) => rows.reduce((total, row) => total + of(row), 0)
+  const up = rows.filter((row) => row.status === 'running').length
+  const [runs, failed] = [sum((row) => row.runs), sum((row) => row.failed)]
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3 lg:grid-cols-6">
+      <Figure label="Running">
+        {up}
+        <Rest>of {rows.length}</Rest>
+      </Figure>
+      <Figure label="Working now">
+        {sum((row) => row.running)}
+        <Rest>{sum((row) => row.queued)} waiting</Rest>
+      </Figure>
+      <Figure label="Runs, 24 h">
+        {runs}
+        <Rest>{failed} failed</Rest>
+      </Figure>
+      <Figure label="Cost, 24 h">
+        <Cost usd={sum((row) => row.cost)} />
+      </Figure>
+      <Figure label="Host CPU">
+        {host ? formatPercent(host.cpu.percent / 100) : '–'}
+        {host ? <Rest>{host.cpu.count} cores</Rest> : null}
+      </Figure>
+      <Figure label="Host memory">
+        {host ? formatPercent(host.memory.percent / 100) : '–'}
+        {host ? <Rest>of {Math.round(host.memory.total_gb)} GB</Rest> : null}
+      </Figure>
+    </dl>
+  )
+}
+
+function Figure({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="bg-surface px-4 py-2.5">
+      <dt className="text-muted text-xs">{label}</dt>
+      <dd className="mt-0.5 flex items-baseline gap-1.5 font-semibold text-lg tabular-nums">{children}</dd>
+    </div>
+  )
+}
+
+function Rest({ children }: { children: ReactNode }) {
+  return <span className="font-normal text-muted text-xs">{children}</span>
+}
