@@ -1,0 +1,44 @@
+import { useId } from 'react'
+import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import { type ChartProps, colourOf } from './chart-data.ts'
+import { ChartTooltip } from './chart-tooltip.tsx'
+import { axisProps, gridProps, margin, useMayMove } from './drawing.ts'
+import { Pattern } from './patterns.tsx'
+
+/** Loaded only where a chart is shown: the library is heavy. */
+export function BarsDrawing({ data, series, format = String }: ChartProps) {
+  const id = useId()
+  const mayMove = useMayMove()
+  return (
+    <ResponsiveContainer width="100%" height="100%">
+      <BarChart data={[...data]} margin={margin} barCategoryGap="20%" accessibilityLayer={false}>
+        <defs>
+          {series.map((one, index) => (
+            <Pattern key={one.id} id={`${id}-${index}`} colour={colourOf(one, index)} index={index} />
+          ))}
+        </defs>
+        <CartesianGrid {...gridProps} />
+        <XAxis dataKey="label" {...axisProps} minTickGap={16} />
+        <YAxis {...axisProps} width="auto" tickFormatter={format} allowDecimals={false} />
+        <Tooltip
+          cursor={{ fill: 'var(--color-hover)' }}
+          isAnimationActive={false}
+          content={<ChartTooltip series={series} format={format} />}
+        />
+        {series.map((one, index) => (
+          <Bar
+            key={one.id}
+            dataKey={(point) => point.values[one.id] ?? 0}
+            name={one.id}
+            stackId="all"
+            fill={`url(#${id}-${index})`}
+            maxBarSize={28}
+            radius={index === series.length - 1 ? [2, 2, 0, 0] : 0}
+            isAnimationActive={mayMove}
+            animationDuration={250}
+          />
+        ))}
+      </BarChart>
+    </ResponsiveContainer>
+  )
+}

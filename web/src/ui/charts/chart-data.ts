@@ -1,0 +1,35 @@
+/** One point in time or one group, with its word for the axis and a number per series; null: not known. */
+export type ChartPoint = { label: string; values: Record<string, number | null> }
+
+export type ChartSeries = {
+  id: string
+  label: string
+  tone?: ChartTone
+}
+
+export type ChartTone = 'accent' | 'success' | 'danger' | 'warning' | 'info' | 'muted'
+
+export type ChartProps = {
+  /** Names the chart and its table. */
+  label: string
+  data: readonly ChartPoint[]
+  series: readonly ChartSeries[]
+  /** How a number reads on the axis, in the tooltip and in the table. */
+  format?: (value: number) => string
+  /** Pixels. */
+  height?: number
+}
+
+/** The token of a series; those without a tone take the palette in order. */
+export function colourOf(series: ChartSeries, index: number): string {
+  const place = series.tone === undefined ? (index % 6) + 1 : tones[series.tone]
+  return `var(--color-chart-${place})`
+}
+
+/** Dashes by place, so that lines differ without their colours; the first is solid. */
+export function dashOf(index: number): string | undefined {
+  return dashes[index % dashes.length]
+}
+
+const tones: Record<ChartTone, number> = { accent: 1, danger: 2, success: 3, warning: 4, info: 5, muted: 6 }
+const dashes = [undefined, '6 3', '2 3', '8 3 2 3', '1 4', '12 4']

@@ -1,0 +1,38 @@
+import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import { type ChartProps, colourOf, dashOf } from './chart-data.ts'
+import { ChartTooltip } from './chart-tooltip.tsx'
+import { axisProps, gridProps, margin, useMayMove } from './drawing.ts'
+
+/** Loaded only where a chart is shown: the library is heavy. */
+export function LinesDrawing({ data, series, format = String }: ChartProps) {
+  const mayMove = useMayMove()
+  return (
+    <ResponsiveContainer width="100%" height="100%">
+      <LineChart data={[...data]} margin={margin} accessibilityLayer={false}>
+        <CartesianGrid {...gridProps} />
+        <XAxis dataKey="label" {...axisProps} minTickGap={16} />
+        <YAxis {...axisProps} width="auto" tickFormatter={format} />
+        <Tooltip
+          cursor={{ stroke: 'var(--color-line-strong)' }}
+          isAnimationActive={false}
+          content={<ChartTooltip series={series} format={format} />}
+        />
+        {series.map((one, index) => (
+          <Line
+            key={one.id}
+            dataKey={(point) => point.values[one.id] ?? null}
+            name={one.id}
+            type="monotone"
+            stroke={colourOf(one, index)}
+            strokeWidth={1.75}
+            strokeDasharray={dashOf(index)}
+            dot={data.length === 1}
+            activeDot={{ r: 3, strokeWidth: 0 }}
+            isAnimationActive={mayMove}
+            animationDuration={250}
+          />
+        ))}
+      </LineChart>
+    </ResponsiveContainer>
+  )
+}
