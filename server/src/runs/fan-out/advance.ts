@@ -70,14 +70,18 @@ export function createAdvance(deps: AdvanceDeps) {
     if (fanOut) await advance(fanOut)
   }
 
+  /** One that cannot be advanced holds up no other; the pass over all open ones comes back to it. */
+  function tell(id: string): (error: unknown) => void {
+    return (error) => log.warn({ err: error, fan_out_id: id }, 'a fan-out was not advanced')
+  }
+
   return {
     /** After a commit in which one of its tasks ended; several ends before it is looked at are one look. */
     soon(id: string): void {
       if (due.has(id)) return
       due.add(id)
       const work = inTurn(() => look(id))
-        // The pass over all open ones looks again within seconds.
-        .catch((error: unknown) => log.warn({ err: error, fan_out_id: id }, 'a fan-out was not advanced'))
+        .catch(tell(id))
         .finally(() => working.delete(work))
       working.add(work)
     },
@@ -89,7 +93,7 @@ export function createAdvance(deps: AdvanceDeps) {
         const open = await fanOutStore(db).open(after, page)
         for (const fanOut of open) {
           if (signal.aborted) return
-          await advance(fanOut)
+          await advance(fanOut).catch(tell(fanOut.id))
         }
         const last = open.at(-1)
         if (!last || open.length < page) return

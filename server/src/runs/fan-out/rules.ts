@@ -1,7 +1,6 @@
-import type { ExecutionStatus } from '@roost/contracts/runs/executions'
-import type { FanOut, FanOutResult, FanOutTaskStatus } from '@roost/contracts/runs/fan-out'
-import { dollars, isFinal } from '../executions/index.ts'
-import type { FanOutRow, Place, TaskRow } from './store.ts'
+import { type ExecutionStatus, finalStatuses } from '@roost/contracts/runs/executions'
+import type { FanOut, FanOutTaskStatus } from '@roost/contracts/runs/fan-out'
+import type { Place } from './store.ts'
 
 /** What a fan-out needs next. */
 export type Step = { kind: 'wait' } | { kind: 'complete' } | { kind: 'enter'; ids: string[] }
@@ -11,7 +10,8 @@ export type Step = { kind: 'wait' } | { kind: 'complete' } | { kind: 'enter'; id
  * wait in it or run. A fan-out is complete when all its tasks have ended.
  */
 export function nextStep(places: readonly Place[], maxConcurrency: number): Step {
-  const open = places.filter(({ status }) => !isFinal(status))
+  const final: readonly ExecutionStatus[] = finalStatuses
+  const open = places.filter(({ status }) => !final.includes(status))
   if (open.length === 0) return { kind: 'complete' }
   const held = open.filter(isHeld)
   const room = maxConcurrency - (open.length - held.length)
@@ -48,39 +48,7 @@ export function stateOf({ total, completed, running, queued }: Counts): State {
   return completed === 0 ? 'failed' : 'partial'
 }
 
-/** The fan-out as it is told. Its runs hold no private conversation: who may see it may read it. */
-export function toldOf(fanOut: FanOutRow, tasks: readonly TaskRow[]): FanOut & { status: State } {
-  const counts = countsOf(tasks)
-  return {
-    fan_out_id: fanOut.id,
-    agent_name: tasks[0]?.agent_name ?? '',
-    status: stateOf(counts),
-    ...counts,
-    created_at: fanOut.created_at,
-    results: tasks.map(resultOf),
-  }
-}
-
-function resultOf(task: TaskRow): FanOutResult {
-  const { response, error, error_code, context_used, duration_ms, model_used, started_at, completed_at } =
-    task
-  return {
-    id: task.fan_out_task_id ?? '',
-    execution_id: task.id,
-    status: taskStatus(task.status),
-    response,
-    error,
-    error_code,
-    cost: dollars(task.cost_micros),
-    context_used,
-    duration_ms,
-    model_used,
-    started_at,
-    completed_at,
-  }
-}
-
-function taskStatus(status: ExecutionStatus): FanOutTaskStatus {
+export function taskStatus(status: ExecutionStatus): FanOutTaskStatus {
   switch (status) {
     case 'success':
       return 'completed'

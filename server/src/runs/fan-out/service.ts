@@ -13,9 +13,9 @@ import { Fault } from '../../kit/fault.ts'
 import { maySee, type Reader, type RunHooks, seesOwnRunsOnly } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import { type AdvanceDeps, createAdvance } from './advance.ts'
-import { toldOf } from './rules.ts'
 import { createStart, type StartDeps, type Started } from './start.ts'
 import { fanOutStore } from './store.ts'
+import { toldOf } from './told.ts'
 import { createWait } from './wait.ts'
 
 export type FanOutDeps = StartDeps &
