@@ -1,13 +1,15 @@
-import type { ReactNode } from 'react'
+import type { ComponentProps } from 'react'
 
-export type ScrollRegionProps = { label: string; className?: string; children: ReactNode }
+export type ScrollRegionProps = Omit<ComponentProps<'div'>, 'role' | 'aria-label' | 'tabIndex'> & {
+  label: string
+}
 
 /** What scrolls by itself has a name and a place in the tab order, so that a keyboard can scroll it. */
-export function ScrollRegion({ label, className, children }: ScrollRegionProps) {
+export function ScrollRegion({ label, children, ...rest }: ScrollRegionProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a section would be one more landmark for each piece of code
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <div role="group" aria-label={label} tabIndex={0} className={className}>
+    <div role="group" aria-label={label} tabIndex={0} {...rest}>
       {children}
     </div>
   )

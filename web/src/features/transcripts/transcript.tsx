@@ -1,0 +1,123 @@
+import { memo, useMemo, useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { LogView } from '../../ui/log-view.tsx'
+import { chunksOf, holdsLine } from './chunks.ts'
+import { StepView } from './step-view.tsx'
+import type { Step } from './steps.ts'
+import { useHashLine, useNear } from './use-near.ts'
+
+export type TranscriptProps = {
+  steps: readonly Step[]
+  /** More steps are coming at the end. */
+  isStreaming?: boolean
+  /** Each step links to its line (`#L12`), and the line of the page's address is shown. */
+  hasPermalinks?: boolean
+  /** The stored lines themselves; with them a switch shows them instead of the steps. */
+  lines?: readonly unknown[]
+  className?: string
+}
+
+/**
+ * What a run did, step by step, oldest first. It takes thousands of steps: those that were never near the
+ * screen are not built.
+ */
+export function Transcript({
+  steps,
+  isStreaming = false,
+  hasPermalinks = false,
+  lines,
+  className,
+}: TranscriptProps) {
+  const [isRaw, setIsRaw] = useState(false)
+  return (
+    <div className={cx('min-w-0', className)}>
+      {lines && (
+        <div className="mb-2 flex justify-end">
+          <Button size="sm" variant="ghost" aria-pressed={isRaw} onClick={() => setIsRaw(!isRaw)}>
+            Raw lines
+          </Button>
+        </div>
+      )}
+      {lines && isRaw ? (
+        <RawLines lines={lines} />
+      ) : (
+        <Steps steps={steps} isStreaming={isStreaming} hasPermalinks={hasPermalinks} />
+      )}
+    </div>
+  )
+}
+
+type StepsProps = { steps: readonly Step[]; isStreaming: boolean; hasPermalinks: boolean }
+
+function Steps({ steps, isStreaming, hasPermalinks }: StepsProps) {
+  const hashLine = useHashLine()
+  const target = hasPermalinks ? hashLine : null
+  const chunks = useMemo(() => chunksOf(steps), [steps])
+  return (
+    <ol className="flex flex-col gap-2" aria-label="Steps">
+      {chunks.map((chunk, index) => (
+        <Chunk
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps are added at the end, so a chunk keeps its place
+          key={index}
+          steps={chunk}
+          isLast={index === chunks.length - 1}
+          isStreaming={isStreaming && index === chunks.length - 1}
+          hasPermalinks={hasPermalinks}
+          target={target !== null && holdsLine(chunk, chunks[index + 1], target) ? target : null}
+        />
+      ))}
+    </ol>
+  )
+}
+
+type ChunkProps = StepsProps & { isLast: boolean; target: number | null }
+
+const Chunk = memo(function Chunk({ steps, isLast, isStreaming, hasPermalinks, target }: ChunkProps) {
+  const { ref, isNear } = useNear<HTMLLIElement>(isLast || target !== null)
+  const targetIndex =
+    target === null ? -1 : steps.findLastIndex(({ line }) => line !== null && line <= target)
+  return (
+    <li
+      ref={ref}
+      className={chunkClass}
+      style={isNear ? undefined : { height: steps.length * estimatedHeight }}
+    >
+      {isNear && (
+        <ol className="flex flex-col gap-2">
+          {steps.map((step, index) => (
+            <StepView
+              key={step.key}
+              step={step}
+              isStreaming={isStreaming && index === steps.length - 1}
+              hasPermalink={hasPermalinks}
+              isTarget={index === targetIndex}
+            />
+          ))}
+        </ol>
+      )}
+    </li>
+  )
+}, isSameChunk)
+
+/** Chunks are cut anew for every line that comes; most hold the same steps as before. */
+function isSameChunk(before: ChunkProps, after: ChunkProps): boolean {
+  return (
+    before.isLast === after.isLast &&
+    before.isStreaming === after.isStreaming &&
+    before.hasPermalinks === after.hasPermalinks &&
+    before.target === after.target &&
+    before.steps.length === after.steps.length &&
+    before.steps.every((step, index) => step === after.steps[index])
+  )
+}
+
+/** Pixels of a step that nobody has seen yet. */
+const estimatedHeight = 48
+
+const chunkClass = 'min-w-0 [content-visibility:auto] [contain-intrinsic-size:auto_1920px]'
+
+function RawLines({ lines }: { lines: readonly unknown[] }) {
+  const texts = useMemo(() => lines.map((line) => JSON.stringify(line) ?? ''), [lines])
+  return <LogView lines={texts} label="Raw lines" fileName="transcript.ndjson" className="h-[70vh]" />
+}

@@ -1,0 +1,35 @@
+import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { lineOfHash } from './chunks.ts'
+
+/** Whether an element has ever been near the screen, or is needed at once. It stays true: what was opened stays. */
+export function useNear<T extends Element>(isNeeded: boolean): { ref: RefObject<T | null>; isNear: boolean } {
+  const ref = useRef<T>(null)
+  const [isNear, setIsNear] = useState(isNeeded)
+  if (isNeeded && !isNear) setIsNear(true)
+  useEffect(() => {
+    if (isNear || !ref.current) return
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setIsNear(true)
+      },
+      { rootMargin: '1500px 0px' },
+    )
+    observer.observe(ref.current)
+    return () => observer.disconnect()
+  }, [isNear])
+  return { ref, isNear }
+}
+
+/** The line that the page's address names; null for none. */
+export function useHashLine(): number | null {
+  return useSyncExternalStore(onHashChange, () => lineOfHash(location.hash))
+}
+
+function onHashChange(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener)
+  window.addEventListener('popstate', listener)
+  return () => {
+    window.removeEventListener('hashchange', listener)
+    window.removeEventListener('popstate', listener)
+  }
+}

@@ -1,0 +1,113 @@
+/** A piece of a line and the token classes it is shown with. */
+export type AnsiSpan = { text: string; className: string }
+
+/** Escape sequences of terminals, and control characters other than the tab. */
+const sequences =
+  // biome-ignore lint/complexity/useRegexLiterals: the control characters are readable as escapes only
+  new RegExp(
+    '\\x1b\\[([0-?]*)[ -/]*([@-~])|\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)?|\\x1b.?|[\\x00-\\x08\\x0a-\\x1a\\x1c-\\x1f\\x7f]',
+    'g',
+  )
+
+export function withoutAnsi(line: string): string {
+  return hasControls(line) ? line.replace(sequences, '') : line
+}
+
+/**
+ * A line in pieces of one look each. Every line stands by itself: colours end with it, so that any line can be
+ * shown without those before.
+ */
+export function ansiSpans(line: string): AnsiSpan[] {
+  if (!hasControls(line)) return [{ text: line, className: '' }]
+  const spans: AnsiSpan[] = []
+  let look: Look = plain
+  let from = 0
+  const add = (to: number) => {
+    if (to > from) spans.push({ text: line.slice(from, to), className: classOf(look) })
+  }
+  for (const match of line.matchAll(sequences)) {
+    add(match.index)
+    from = match.index + match[0].length
+    if (match[2] === 'm') look = changed(look, match[1] ?? '')
+  }
+  add(line.length)
+  return spans
+}
+
+function hasControls(line: string): boolean {
+  for (let index = 0; index < line.length; index += 1) {
+    const code = line.charCodeAt(index)
+    if ((code < 32 && code !== 9) || code === 127) return true
+  }
+  return false
+}
+
+type Look = { ink: string; ground: string; marks: readonly string[] }
+const plain: Look = { ink: '', ground: '', marks: [] }
+
+/** Black and white stand for the page's own ink: in one of the two themes they would not be seen. */
+const inks = [
+  'text-muted',
+  'text-danger',
+  'text-success',
+  'text-warning',
+  'text-info',
+  'text-accent',
+  'text-info',
+  'text-ink',
+]
+const grounds = [
+  '',
+  'bg-danger-soft',
+  'bg-success-soft',
+  'bg-warning-soft',
+  'bg-info-soft',
+  'bg-accent-soft',
+  'bg-info-soft',
+  '',
+]
+const marks: Record<number, string> = { 1: 'font-semibold', 3: 'italic', 4: 'underline', 9: 'line-through' }
+const markEnds: Record<number, string> = {
+  22: 'font-semibold',
+  23: 'italic',
+  24: 'underline',
+  29: 'line-through',
+}
+
+function changed(look: Look, parameters: string): Look {
+  const codes = parameters.slice(0, 100).split(/[;:]/).map(Number)
+  let next = look
+  for (let index = 0; index < codes.length; index += 1) {
+    const code = codes[index] ?? 0
+    if (code === 38 || code === 48) {
+      const isIndexed = codes[index + 1] === 5
+      next = withColour(next, code === 38, isIndexed ? (codes[index + 2] ?? -1) : -1)
+      index += isIndexed ? 2 : 4
+    } else next = withCode(next, code)
+  }
+  return next
+}
+
+function withCode(look: Look, code: number): Look {
+  if (code === 0) return plain
+  if (code === 39) return { ...look, ink: '' }
+  if (code === 49) return { ...look, ground: '' }
+  const [mark, end] = [marks[code], markEnds[code]]
+  if (mark) return { ...look, marks: [...look.marks.filter((other) => other !== mark), mark] }
+  if (end) return { ...look, marks: look.marks.filter((other) => other !== end) }
+  if (code >= 30 && code <= 37) return withColour(look, true, code - 30)
+  if (code >= 90 && code <= 97) return withColour(look, true, code - 90)
+  if (code >= 40 && code <= 47) return withColour(look, false, code - 40)
+  if (code >= 100 && code <= 107) return withColour(look, false, code - 100)
+  return look
+}
+
+/** Of the 256 colours the first sixteen have names in every terminal; for the rest there is no token. */
+function withColour(look: Look, isInk: boolean, colour: number): Look {
+  const of = (tokens: string[]) => (colour >= 0 && colour < 16 ? (tokens[colour % 8] ?? '') : '')
+  return isInk ? { ...look, ink: of(inks) } : { ...look, ground: of(grounds) }
+}
+
+function classOf({ ink, ground, marks }: Look): string {
+  return [ink, ground, ...marks].filter(Boolean).join(' ')
+}

@@ -1,0 +1,147 @@
+import { ArrowDown } from 'lucide-react'
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { Button } from './button.tsx'
+import { cx } from './class-names.ts'
+import { linesOf, logRows } from './log-rows.ts'
+import { LogRows } from './log-rows-view.tsx'
+import type { LogQuery } from './log-search.ts'
+import { LogToolbar } from './log-toolbar.tsx'
+import { useLogSearch } from './use-log-search.ts'
+
+export type LogViewProps = {
+  /** The whole text, or its lines; `lines` wins. */
+  text?: string
+  lines?: readonly string[]
+  /** Names the log for screen readers. */
+  label?: string
+  /** Of a download. */
+  fileName?: string
+  /** More may come: it can be followed and paused. */
+  isLive?: boolean
+  /** Keeps the end in view. Without it the view decides for itself, and begins with `isLive`. */
+  follow?: boolean
+  /** Also called when the reader scrolls away from the end or back to it. */
+  onFollowChange?: (follow: boolean) => void
+  /** Shown where there is no line yet. */
+  empty?: string
+  /** Give it a height: it scrolls by itself. */
+  className?: string
+}
+
+/** A log of any length: only the rows on the screen are built. Keys: `/` searches, `n` and `N` step, `f` follows. */
+export function LogView({
+  text = '',
+  lines,
+  label = 'Log',
+  fileName = 'log.txt',
+  isLive = false,
+  follow,
+  onFollowChange = () => {},
+  empty = 'Nothing has been logged yet.',
+  className,
+}: LogViewProps) {
+  const [ownFollow, setOwnFollow] = useState(isLive)
+  const [isWrapped, setIsWrapped] = useState(false)
+  const [query, setQuery] = useState<LogQuery>({ text: '', isRegex: false, isCaseSensitive: false })
+  const [current, setCurrent] = useState(0)
+  const searchBox = useRef<HTMLDivElement>(null)
+  const allLines = useMemo(() => lines ?? linesOf(text), [lines, text])
+  const rows = useMemo(() => logRows(allLines), [allLines])
+  const whole = useMemo(() => (lines ? lines.join('\n') : text), [lines, text])
+  const search = useLogSearch(rows.texts, query)
+  const [seen, setSeen] = useState(allLines.length)
+  const isFollowing = isLive && (follow ?? ownFollow)
+  if (isFollowing && seen !== allLines.length) setSeen(allLines.length)
+
+  const setFollow = (next: boolean) => {
+    setOwnFollow(next)
+    onFollowChange(next)
+  }
+  const step = (by: 1 | -1) => {
+    if (search.count === 0) return
+    setCurrent((current + by + search.count) % search.count)
+    if (isFollowing) setFollow(false)
+  }
+  const changeQuery = (next: LogQuery) => {
+    setQuery(next)
+    setCurrent(0)
+  }
+  const keys: Record<string, () => void> = {
+    '/': () => searchBox.current?.querySelector('input')?.focus(),
+    n: () => step(1),
+    N: () => step(-1),
+    w: () => setIsWrapped(!isWrapped),
+    ...(isLive ? { f: () => setFollow(!isFollowing) } : {}),
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isFind = event.key === 'f' && (event.ctrlKey || event.metaKey)
+    const act = isFind
+      ? keys['/']
+      : event.ctrlKey || event.metaKey || event.altKey
+        ? undefined
+        : keys[event.key]
+    if (!act || (event.target instanceof HTMLInputElement && !isFind)) return
+    event.preventDefault()
+    act()
+  }
+  const place = Math.min(current, search.count - 1)
+  const fresh = allLines.length - seen
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to what is inside and focused
+    <div
+      className={cx(
+        'flex min-h-40 min-w-0 flex-col overflow-hidden rounded-md border border-line bg-sunken',
+        className,
+      )}
+      onKeyDown={onKeyDown}
+    >
+      <LogToolbar
+        query={query}
+        onQueryChange={changeQuery}
+        found={search.count > 0 ? `${(place + 1).toLocaleString('en')} of ${search.words}` : search.words}
+        hasMatches={search.count > 0}
+        onStep={step}
+        isWrapped={isWrapped}
+        onWrapChange={setIsWrapped}
+        isFollowing={isLive ? isFollowing : null}
+        onFollowChange={setFollow}
+        text={whole}
+        onDownload={() => download(whole, fileName)}
+        searchRef={searchBox}
+      />
+      <div className="relative min-h-0 flex-1">
+        <LogRows
+          label={label}
+          rows={rows}
+          isWrapped={isWrapped}
+          search={search}
+          current={place}
+          isFollowing={isFollowing}
+          onFollowChange={isLive ? setFollow : null}
+          empty={empty}
+        />
+        {isLive && !isFollowing && fresh > 0 && (
+          <Button
+            size="sm"
+            variant="primary"
+            icon={<ArrowDown aria-hidden />}
+            className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-xl shadow-md"
+            onClick={() => setFollow(true)}
+          >
+            {fresh === 1 ? '1 new line' : `${fresh.toLocaleString('en')} new lines`}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function download(text: string, fileName: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = fileName
+  link.click()
+  // The browser has taken hold of it by the next task.
+  setTimeout(() => URL.revokeObjectURL(url))
+}
