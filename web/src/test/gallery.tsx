@@ -1,0 +1,39 @@
+import '../ui/tokens.css'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { z } from 'zod'
+import { Toaster } from '../ui/toast.tsx'
+import { ActionsPart } from './gallery-actions.tsx'
+import { FormPart } from './gallery-form.tsx'
+import { OverlaysPart } from './gallery-overlays.tsx'
+import { StatesPart } from './gallery-states.tsx'
+import { TablePart } from './gallery-table.tsx'
+
+/** Every component once, for the browser tests: `?part=table&theme=dark`. */
+const asked = new URLSearchParams(location.search)
+document.documentElement.dataset.theme = asked.get('theme') === 'dark' ? 'dark' : 'light'
+z.config({ jitless: true })
+
+const parts = {
+  actions: ActionsPart,
+  form: FormPart,
+  overlays: OverlaysPart,
+  states: StatesPart,
+  table: TablePart,
+} as const
+
+const wanted = asked.get('part')
+const shown = Object.entries(parts).filter(([name]) => wanted === null || wanted === name)
+const element = document.getElementById('root')
+if (!element) throw new Error('The page has no element to draw into.')
+createRoot(element).render(
+  <StrictMode>
+    <main className="mx-auto flex max-w-5xl flex-col gap-8 p-4 sm:p-8">
+      <h1 className="sr-only">Components</h1>
+      {shown.map(([name, Part]) => (
+        <Part key={name} />
+      ))}
+    </main>
+    <Toaster />
+  </StrictMode>,
+)
