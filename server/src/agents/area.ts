@@ -220,7 +220,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...workspaceRoutes(workspace, directory),
       ...templateRoutes(templates),
     ],
-    loops: [...health.loops, ...lifecycle.loops, ...registry.loops, ...ssh.loops],
+    loops: [...health.loops, ...lifecycle.loops, ...registry.loops, ...settings.loops, ...ssh.loops],
     async open() {
       // Through the database, and so before any event behind it: the topic may lose its message.
       stopHearing = deps.events.on('*', (event) => {

@@ -1,5 +1,6 @@
 import type { Autonomy, Capacity, ReadOnlyConfig, Slot } from '@roost/contracts/agents/settings'
 import type { AgentSettings } from '@roost/contracts/link/messages'
+import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Caller } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -8,6 +9,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentPatch, agentStore, type Directory, requireAgent } from '../directory/index.ts'
+import { platformChangesLoop } from './platform-changes.ts'
 import { effectiveParallel, readOnlyConfigOf, resolveModel } from './rules.ts'
 
 export type AgentSchedule = { id: string; name: string; enabled: boolean }
@@ -18,7 +20,7 @@ export type SettingsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'debug'>
-  directory: Pick<Directory, 'changed' | 'byId'>
+  directory: Pick<Directory, 'changed' | 'byId' | 'all'>
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
   /** The platform's bound of parallel executions of one agent. */
@@ -47,6 +49,7 @@ export type Settings = {
   setReadOnly(agent: Agent, enabled: boolean, config?: Partial<ReadOnlyConfig> | null): Promise<Changed>
   setTimeout(agent: Agent, seconds: number): Promise<Changed>
   setCapacity(agent: Agent, maxParallel: number): Promise<Changed>
+  readonly loops: Loop[]
 }
 export type Changed = { agent: Agent; applied: 'now' | 'next_start' }
 
@@ -90,6 +93,7 @@ export function createSettings(deps: SettingsDeps): Settings {
 
   return {
     change,
+    loops: [platformChangesLoop({ ...deps, push })],
     forLink: settingsOf,
     effectiveParallel: async ({ max_parallel_tasks }) =>
       effectiveParallel(max_parallel_tasks, await deps.parallelCeiling()),
