@@ -136,7 +136,7 @@ export const FleetSlots = z.object({
     z.object({
       max: count.describe('Runs that the agent may work on at once.'),
       active: count,
-      queued: count,
+      queued: count.describe('Runs that wait for a slot.'),
     }),
   ),
   circuit_breakers: z

@@ -192,8 +192,11 @@ export function createFleet({ db, clock, reach, ...deps }: FleetDeps): Fleet {
       ])
       const slots = await Promise.all(
         reached.map(async (agent) => {
-          const { running, queued } = live.get(agent.id) ?? nothingLive
-          return [agent.name, { max: await deps.effectiveParallel(agent), active: running, queued }] as const
+          const { running, waiting } = live.get(agent.id) ?? nothingLive
+          return [
+            agent.name,
+            { max: await deps.effectiveParallel(agent), active: running, queued: waiting },
+          ] as const
         }),
       )
       return {

@@ -39,8 +39,8 @@ export type RunTotals = {
   skipped: number
   cost_micros: number
 }
-/** What runs and waits now. */
-export type Live = { running: number; queued: number }
+/** What runs and waits now. `waiting`: those of the queued ones that stand in the agent's line. */
+export type Live = { running: number; queued: number; waiting: number }
 
 export const nothingRan: RunTotals = {
   total: 0,
@@ -50,7 +50,7 @@ export const nothingRan: RunTotals = {
   skipped: 0,
   cost_micros: 0,
 }
-export const nothingLive: Live = { running: 0, queued: 0 }
+export const nothingLive: Live = { running: 0, queued: 0, waiting: 0 }
 
 export function fleetStats(inWindow: RunTotals, live: readonly Live[], hours: number): FleetStats {
   const { total, success, failed, cancelled, skipped, cost_micros } = inWindow

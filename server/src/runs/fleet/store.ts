@@ -82,7 +82,16 @@ export function fleetStore(executor: Executor) {
     /** What runs and waits now, by agent; few, whatever the history. */
     async live(visible: Visible): Promise<Map<string, Live>> {
       const rows = await matching({ visible, since: null })
-        .select((columns) => ['agent_id', countOf(columns, 'running'), countOf(columns, 'queued')])
+        .select((columns) => [
+          'agent_id',
+          countOf(columns, 'running'),
+          countOf(columns, 'queued'),
+          columns.fn
+            .countAll<number>()
+            .filterWhere('status', '=', 'queued')
+            .filterWhere('queued_at', 'is not', null)
+            .as('waiting'),
+        ])
         .where('status', 'in', ['running', 'queued'])
         .groupBy('agent_id')
         .execute()

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { triggers } from '@roost/contracts/runs/executions'
+import {
+  bucketLabel,
+  bucketNames,
+  fillBuckets,
+  fleetStats,
+  nothingRan,
+  sinceOf,
+  visibleTo,
+  weekStats,
+  windowStats,
+} from './rules.ts'
+
+const agents = [
+  { id: 'a1', ownRunsOnly: false },
+  { id: 'a2', ownRunsOnly: true },
+]
+const now = new Date('2026-01-05T08:30:00.000Z')
+
+test('an admin sees all runs; others those of their agents, a key its own where it sees no more', () => {
+  assert.equal(visibleTo({ isAdmin: true, keyId: null, agents }), 'all')
+  assert.deepEqual(visibleTo({ isAdmin: false, keyId: null, agents: agents.slice(0, 1) }), {
+    agentIds: ['a1'],
+    own: null,
+  })
+  assert.deepEqual(visibleTo({ isAdmin: false, keyId: 'k', agents }), {
+    agentIds: ['a1'],
+    own: { agentIds: ['a2'], keyId: 'k' },
+  })
+})
+
+test('a window of 0 hours is all time', () => {
+  assert.equal(sinceOf(0, now), null)
+  assert.equal(sinceOf(24, now), '2026-01-04T08:30:00.000Z')
+})
+
+test('a rate is of what succeeded or failed; money is dollars', () => {
+  const ran = { total: 9, success: 3, failed: 1, cancelled: 2, skipped: 3, cost_micros: 1_500_000 }
+  const live = [
+    { running: 1, queued: 2, waiting: 1 },
+    { running: 2, queued: 0, waiting: 0 },
+  ]
+  assert.deepEqual(fleetStats(ran, live, 24), {
+    total: 9,
+    success_count: 3,
+    failed_count: 1,
+    cancelled_count: 2,
+    skipped_count: 3,
+    running_count: 3,
+    queued_count: 2,
+    total_cost: 1.5,
+    success_rate: 0.75,
+    hours: 24,
+  })
+  assert.equal(windowStats(nothingRan).success_rate, null)
+  assert.deepEqual(weekStats(ran), {
+    task_count_7d: 9,
+    success_count_7d: 3,
+    failed_count_7d: 1,
+    success_rate_7d: 0.75,
+    total_cost_7d: 1.5,
+  })
+})
+
+test('gaps are filled in order, and what has no place of its own comes behind', () => {
+  const counted = [
+    { bucket: 'x', total: 1, success: 1, failed: 0, cost_micros: 500_000 },
+    { bucket: 'b', total: 2, success: 0, failed: 1, cost_micros: 0 },
+    { bucket: 'x', total: 2, success: 0, failed: 2, cost_micros: 250_000 },
+  ]
+  assert.deepEqual(fillBuckets(['a', 'b'], counted), [
+    { bucket: 'a', total: 0, success: 0, failed: 0, cost: 0 },
+    { bucket: 'b', total: 2, success: 0, failed: 1, cost: 0 },
+    { bucket: 'x', total: 3, success: 1, failed: 2, cost: 0.75 },
+  ])
+})
+
+test('hours and days from the first to now; every trigger; without a run the present one alone', () => {
+  const from = new Date('2026-01-05T06:59:59.000Z')
+  assert.deepEqual(bucketNames('hour', { from, to: now }), [
+    '2026-01-05T06',
+    '2026-01-05T07',
+    '2026-01-05T08',
+  ])
+  assert.deepEqual(bucketNames('day', { from: null, to: now }), ['2026-01-05'])
+  assert.deepEqual(bucketNames('trigger', { from, to: now }), [...triggers])
+})
+
+test('an hour is told as a time, a day as a day', () => {
+  assert.equal(bucketLabel('hour', '2026-01-05T08'), '2026-01-05T08:00:00.000Z')
+  assert.equal(bucketLabel('day', '2026-01-05'), '2026-01-05')
+})
