@@ -1,0 +1,103 @@
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { bracketMatching, indentOnInput } from '@codemirror/language'
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
+import { Compartment, EditorState, type Extension } from '@codemirror/state'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
+import { useEffect, useRef, useState } from 'react'
+import { cspNonce } from '../lib/csp.ts'
+import type { CodeEditorProps } from './code-editor.tsx'
+import { editorTheme } from './code-editor-theme.ts'
+import { loadLanguage } from './code-languages.ts'
+import { useLatest } from './use-latest.ts'
+
+/** The editor itself. The text lives in it; `value` replaces it only when it comes from outside. */
+export function CodeEditorSurface(props: Omit<CodeEditorProps, 'className'>) {
+  const { value, language = '', readOnly = false, label } = props
+  const host = useRef<HTMLDivElement>(null)
+  const latest = useLatest(props)
+  const [view, setView] = useState<EditorView | null>(null)
+  const [parts] = useState(() => ({ language: new Compartment(), access: new Compartment() }))
+
+  useEffect(() => {
+    if (!host.current) return
+    const opened = new EditorView({
+      parent: host.current,
+      state: EditorState.create({
+        doc: latest.current.value,
+        extensions: [
+          ...basics,
+          EditorView.cspNonce.of(cspNonce()),
+          parts.language.of([]),
+          parts.access.of([]),
+          keymap.of([{ key: 'Mod-s', preventDefault: true, run: () => save(latest.current) }]),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) latest.current.onChange?.(update.state.doc.toString())
+          }),
+        ],
+      }),
+    })
+    setView(opened)
+    return () => opened.destroy()
+  }, [latest, parts])
+
+  useEffect(() => {
+    if (!view || view.state.doc.toString() === value) return
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } })
+  }, [view, value])
+
+  useEffect(() => {
+    const names = EditorView.contentAttributes.of({
+      'aria-label': label,
+      'aria-readonly': String(readOnly),
+    })
+    const access = [names, EditorState.readOnly.of(readOnly)]
+    view?.dispatch({ effects: parts.access.reconfigure(access) })
+  }, [view, parts, label, readOnly])
+
+  useEffect(() => {
+    if (!view) return
+    let isCurrent = true
+    // Grammars of long texts cost more than their colours are worth. Without its grammar a text is still a text.
+    const loaded = view.state.doc.length > longestColoured ? Promise.resolve(null) : loadLanguage(language)
+    loaded.then(
+      (found) => isCurrent && view.dispatch({ effects: parts.language.reconfigure(found ?? []) }),
+      () => {},
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [view, parts, language])
+
+  return <div ref={host} className="h-full min-h-[inherit] [&>.cm-editor]:h-full" />
+}
+
+const longestColoured = 500_000
+
+function save({ onSave }: CodeEditorProps): boolean {
+  onSave?.()
+  return onSave !== undefined
+}
+
+const basics: Extension[] = [
+  lineNumbers(),
+  highlightSpecialChars(),
+  history(),
+  drawSelection(),
+  indentOnInput(),
+  bracketMatching(),
+  highlightActiveLine(),
+  highlightActiveLineGutter(),
+  highlightSelectionMatches(),
+  search({ top: true }),
+  EditorView.lineWrapping,
+  keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
+  editorTheme,
+]

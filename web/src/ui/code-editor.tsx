@@ -1,0 +1,42 @@
+import { lazy, Suspense } from 'react'
+import { cx } from './class-names.ts'
+import { PlainText } from './plain-text.tsx'
+import { Skeleton } from './skeleton.tsx'
+
+export type CodeEditorProps = {
+  value: string
+  onChange?: (value: string) => void
+  /** A language or the ending of a file's name; unknown ones are edited without colours. */
+  language?: string
+  readOnly?: boolean
+  /** Names the editor for screen readers. */
+  label: string
+  /** Ctrl-S or Cmd-S. */
+  onSave?: () => void
+  /** Give it a height: it scrolls by itself. */
+  className?: string
+}
+
+/** Above this a text is only shown: every key would copy all of it. In characters. */
+export const maxEditableLength = 3_000_000
+
+/** An editor for code and text, loaded when it is first shown. Escape and then Tab leaves it by keyboard. */
+export function CodeEditor({ className, ...props }: CodeEditorProps) {
+  if (props.value.length > maxEditableLength) {
+    const size = props.value.length.toLocaleString('en')
+    return (
+      <PlainText text={props.value} label={props.label} note={`${size} characters, too long to edit here.`} />
+    )
+  }
+  return (
+    <div
+      className={cx('min-h-40 min-w-0 overflow-hidden rounded-md border border-line bg-surface', className)}
+    >
+      <Suspense fallback={<Skeleton className="size-full min-h-40" />}>
+        <Surface {...props} />
+      </Suspense>
+    </div>
+  )
+}
+
+const Surface = lazy(async () => ({ default: (await import('./code-editor-surface.tsx')).CodeEditorSurface }))
