@@ -18,6 +18,9 @@ export type RedisServer = AsyncDisposable & {
   open(): Promise<Ephemeral>
   closeWith(store: Ephemeral): void
   kill(): Promise<void>
+  /** Keeps its connections and answers nothing, as a machine does that hangs. */
+  freeze(): void
+  thaw(): void
   restart(): Promise<void>
   /** Resolves when `store` has found the server again. */
   backFor(store: Ephemeral): Promise<void>
@@ -83,6 +86,8 @@ export async function startRedis(): Promise<RedisServer> {
     },
     closeWith: (store) => void stores.push(store),
     kill,
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     async restart() {
       server = await launch(port, folder)
     },

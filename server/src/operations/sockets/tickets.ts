@@ -25,11 +25,13 @@ export function createTickets(deps: {
   const { ephemeral, limits } = deps
   return {
     async mint(caller) {
-      await limits.use(rateRules.socketTicket, caller.user.id)
       const ticket = newSecretText()
-      await orUnavailable(() =>
-        ephemeral.put(keyOf(ticket), JSON.stringify(credentialOf(caller)), socketTicketSeconds),
-      )
+      const value = JSON.stringify(credentialOf(caller))
+      // At once: a store that hangs is waited for once. A ticket above the limit is never handed out.
+      await Promise.all([
+        limits.use(rateRules.socketTicket, caller.user.id),
+        orUnavailable(() => ephemeral.put(keyOf(ticket), value, socketTicketSeconds)),
+      ])
       return ticket
     },
     async redeem(ticket) {

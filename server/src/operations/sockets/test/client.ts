@@ -29,8 +29,12 @@ export const isNumber = (n: number) => (message: Message) => message.n === n
 
 const own = ['connected', 'refreshed', 'resync_required', 'pong']
 
-export async function dial(url: string, options: { autoPong?: boolean } = {}): Promise<Client> {
-  const socket = new WebSocket(url, { perMessageDeflate: false, ...options })
+export async function dial(
+  url: string,
+  options: { autoPong?: boolean; onMessage?(message: Message): void } = {},
+): Promise<Client> {
+  const { autoPong = true, onMessage } = options
+  const socket = new WebSocket(url, { perMessageDeflate: false, autoPong })
   const messages: Message[] = []
   const closed = once(socket, 'close').then(([code, reason]) => ({
     code: Number(code),
@@ -39,7 +43,9 @@ export async function dial(url: string, options: { autoPong?: boolean } = {}): P
   let arrived = Promise.withResolvers<void>()
   let read = 0
   socket.on('message', (data) => {
-    messages.push(parse(String(data)))
+    const message = parse(String(data))
+    messages.push(message)
+    onMessage?.(message)
     arrived.resolve()
     arrived = Promise.withResolvers()
   })
