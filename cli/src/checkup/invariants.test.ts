@@ -40,6 +40,7 @@ test('says what was read, and of each rule that it holds', async (t) => {
       ['ok', 'leases'],
       ['ok', 'events'],
       ['ok', 'ends'],
+      ['ok', 'fan-outs'],
     ],
   )
 })

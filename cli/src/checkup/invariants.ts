@@ -52,6 +52,7 @@ const rules: Record<InvariantRule, { about: string; holds: string }> = {
   },
   no_running_without_lease: { about: 'leases', holds: 'every run that is worked on has its lease' },
   no_event_without_row: { about: 'events', holds: 'every event about a run has its record' },
+  fan_outs_follow_their_runs: { about: 'fan-outs', holds: 'every fan-out ends with the last of its runs' },
   terminal_rows_unchanged: { about: 'ends', holds: 'every end was told once, and the record still says so' },
 }
 

@@ -9,6 +9,7 @@ export const invariantRules = [
   'no_running_without_lease',
   'no_event_without_row',
   'terminal_rows_unchanged',
+  'fan_outs_follow_their_runs',
 ] as const
 export type InvariantRule = (typeof invariantRules)[number]
 
@@ -31,7 +32,7 @@ export const InvariantsReport = z
     violations: z.array(
       z.object({
         rule: z.enum(invariantRules),
-        subject: z.string().describe('The id of an execution, or the name of an agent.'),
+        subject: z.string().describe('The id of an execution or a fan-out, or the name of an agent.'),
         message: z.string(),
       }),
     ),

@@ -18,6 +18,13 @@ import { createInvariants } from './service.ts'
 type Tables = {
   executions: { id: string; status: string; lease_expires_at: string | null }
   outbox: { sequence: number; type: string; position: number | null }
+  fan_outs: {
+    id: string
+    agent_id: string
+    max_concurrency: number
+    created_at: string
+    completed_at: string | null
+  }
 }
 
 forEachDialect((_, open) => {
@@ -120,6 +127,17 @@ forEachDialect((_, open) => {
       ],
     )
     assert.ok(stuck.id)
+  })
+
+  test('a fan-out that was told too early is found', async () => {
+    const { platform, check, tables } = await start()
+    const at = '2026-01-05T08:00:00.000Z'
+    const fanOut = { id: 'fo_1', agent_id: 'a1', max_concurrency: 3, created_at: at, completed_at: at }
+    await tables.insertInto('fan_outs').values(fanOut).execute()
+    await accept(platform, { triggeredBy: 'fan_out', links: { fanOutId: 'fo_1' } })
+    assert.deepEqual(rulesOf(await check()), ['fan_outs_follow_their_runs'])
+    await tables.updateTable('fan_outs').set({ completed_at: null }).execute()
+    assert.deepEqual(rulesOf(await check()), [])
   })
 
   test('what is in motion is not reported: it is gone at the second look', async () => {

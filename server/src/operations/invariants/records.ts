@@ -20,6 +20,15 @@ export type RunRecord = {
   claim_token: number | null
   lease_expires_at: string | null
   serial_key: string | null
+  fan_out_id: string | null
+}
+
+export type FanOutRecord = {
+  id: string
+  agent_id: string
+  created_at: string
+  /** When its end was told; null before. */
+  completed_at: string | null
 }
 
 /** An event, with what it says of a run; null where it is about something else. */
@@ -36,7 +45,7 @@ export type EventRecord = {
 /** What was read of one state of the database. */
 export type Records = {
   agents: AgentRecord[]
-  /** Not ended. */
+  /** Not ended; the running ones first, should there be more than are read. */
   open: RunRecord[]
   /** The newest, in any state; every event of theirs is among `events`. */
   newest: RunRecord[]
@@ -44,6 +53,8 @@ export type Records = {
   named: RunRecord[]
   /** Ended, and still with a lease. */
   leased: RunRecord[]
+  /** Those whose end was not told, and those of the open runs. */
+  fanOuts: FanOutRecord[]
   /** The newest of all types, oldest first. */
   events: EventRecord[]
   /** When the platform's bound of parallel runs was last changed; null: never. */

@@ -24,6 +24,7 @@ const run = (over: Partial<RunRecord> = {}): RunRecord => ({
   claim_token: null,
   lease_expires_at: null,
   serial_key: null,
+  fan_out_id: null,
   ...over,
 })
 const running = (over: Partial<RunRecord> = {}) =>
@@ -49,6 +50,7 @@ const none: Records = {
   newest: [],
   named: [],
   leased: [],
+  fanOuts: [],
   events: [],
   ceilingChangedAt: null,
 }
@@ -136,4 +138,20 @@ test('an ended row that is not as it was told to have ended', () => {
   assert.deepEqual(found({ newest: [ended({ completed_at: null })], events: [finished()] }), changed)
   assert.deepEqual(found({ open: [run({ completed_at: ago(1), queued_at: ago(2) })] }), changed)
   assert.deepEqual(found({ leased: [ended({ lease_expires_at: ago(1) })] }), changed)
+})
+
+test('a fan-out whose end and whose runs say different things', () => {
+  const fanOut = { id: 'fo_1', agent_id: 'a1', created_at: ago(100), completed_at: null }
+  const open = [running({ fan_out_id: 'fo_1' })]
+  const broken = ['fan_outs_follow_their_runs fo_1']
+  assert.deepEqual(found({ open, fanOuts: [fanOut] }), [])
+  assert.deepEqual(found({ open, fanOuts: [{ ...fanOut, completed_at: ago(1) }] }), broken)
+  assert.deepEqual(found({ fanOuts: [fanOut] }), broken)
+  assert.deepEqual(found({ fanOuts: [{ ...fanOut, created_at: ago(5) }] }), [])
+  const newest = [ended({ completed_at: ago(5) })]
+  assert.deepEqual(
+    found({ newest, fanOuts: [fanOut], events: [finished({ ts: ago(5) })] }),
+    [],
+    'told in a moment',
+  )
 })

@@ -25,6 +25,7 @@ export function violationsOf(look: Look): Violation[] {
     ...noRunningWithoutLease(look.records),
     ...noEventWithoutRow(look.records),
     ...terminalRowsUnchanged(look.records),
+    ...fanOutsFollowTheirRuns(look),
   ]
 }
 
@@ -72,7 +73,7 @@ function lowered({ events, ceilingChangedAt }: Records, agentId: string): string
 }
 
 function noQueuedBesideFreeSlot({ records, now, agentNow }: Look): Violation[] {
-  const calmSince = new Date(now.getTime() - graceSeconds * 1000).toISOString()
+  const calmSince = graceBefore(now)
   return records.agents.flatMap((agent): Violation[] => {
     const runs = records.open.filter(({ agent_id }) => agent_id === agent.id)
     const running = runs.filter(({ status }) => status === 'running')
@@ -87,7 +88,7 @@ function noQueuedBesideFreeSlot({ records, now, agentNow }: Look): Violation[] {
     const takesRuns = agent.desired === 'running' && agent.status === 'running' && isReachable
     if (!takesRuns || running.length >= limit) return []
     // A slot may have become free, or the agent may have come up, a moment ago.
-    if (latest(eventsOf(records, agent.id).map(({ ts }) => ts)) > calmSince) return []
+    if (lastEvent(records, agent.id) > calmSince) return []
     const message = `${waiting.length} runs wait, the first since ${waiting[0]?.queued_at}, beside ${limit - running.length} free slots of a reachable agent`
     return [{ rule: 'no_queued_beside_free_slot', subject: agent.name, message }]
   })
@@ -165,12 +166,31 @@ function faultsOfEnd(run: RunRecord, events: readonly EventRecord[], isComplete:
   return faults
 }
 
+/** A fan-out ends with the last of its runs, and is told soon after, also by another process than the one that died. */
+function fanOutsFollowTheirRuns({ records, now }: Look): Violation[] {
+  const working = new Set(records.open.map(({ fan_out_id }) => fan_out_id))
+  return records.fanOuts.flatMap(({ id, agent_id, created_at, completed_at }): Violation[] => {
+    const isWorking = working.has(id)
+    if (isWorking === (completed_at === null)) return []
+    const isCalm = created_at < graceBefore(now) && lastEvent(records, agent_id) < graceBefore(now)
+    if (!isWorking && !isCalm) return []
+    const message = isWorking
+      ? 'was told to have ended, and some of its runs have not'
+      : 'was never told to have ended, although all of its runs have'
+    return [{ rule: 'fan_outs_follow_their_runs', subject: id, message }]
+  })
+}
+
+function graceBefore(now: Date): string {
+  return new Date(now.getTime() - graceSeconds * 1000).toISOString()
+}
+
 function distinct({ open, newest, named, leased }: Records): Map<string, RunRecord> {
   return new Map([...open, ...newest, ...named, ...leased].map((run) => [run.id, run]))
 }
 
-function eventsOf({ events }: Records, agentId: string): EventRecord[] {
-  return events.filter(({ agentIds }) => agentIds.includes(agentId))
+function lastEvent({ events }: Records, agentId: string): string {
+  return latest(events.filter(({ agentIds }) => agentIds.includes(agentId)).map(({ ts }) => ts))
 }
 
 function latest(times: readonly (string | null)[]): string {

@@ -1,6 +1,6 @@
 import { finalStatuses } from '@roost/contracts/runs/executions'
 import type { Executor } from '../../ports/database/port.ts'
-import type { EventRecord, Records, RunRecord } from './records.ts'
+import type { EventRecord, FanOutRecord, Records, RunRecord } from './records.ts'
 import type { InvariantTables } from './tables.ts'
 
 /** Bounds of one look, so that it costs a busy platform milliseconds. */
@@ -21,6 +21,7 @@ const columns = [
   'claim_token',
   'lease_expires_at',
   'serial_key',
+  'fan_out_id',
 ] as const
 const openStatuses = ['queued', 'running', 'pending_retry'] as const
 
@@ -41,12 +42,26 @@ export async function readRecords(executor: Executor): Promise<Records> {
     return found
   }
 
+  /** Only when every open run was read: of one more nobody could say that its fan-out has none. */
+  function fanOutsOf(open: readonly RunRecord[]): Promise<FanOutRecord[]> {
+    const ids = [...new Set(open.flatMap(({ fan_out_id }) => fan_out_id ?? []))].slice(0, batch)
+    return db
+      .selectFrom('fan_outs')
+      .select(['id', 'agent_id', 'created_at', 'completed_at'])
+      .where((of) =>
+        of.or([of('completed_at', 'is', null), ...(ids.length > 0 ? [of('id', 'in', ids)] : [])]),
+      )
+      .limit(maxRows)
+      .execute()
+  }
+
   const agents = await db
     .selectFrom('agents')
     .select(['id', 'name', 'desired', 'status', 'max_parallel_tasks'])
     .execute()
   const open = await runs()
     .where('status', 'in', [...openStatuses])
+    .orderBy('status', 'desc')
     .orderBy('queued_at')
     .limit(maxRows)
     .execute()
@@ -71,12 +86,22 @@ export async function readRecords(executor: Executor): Promise<Records> {
   const known = new Set([...open, ...newest].map(({ id }) => id))
   const further = new Set(events.flatMap(({ executionId }) => (executionId ? [executionId] : [])))
   const named = await runsOf([...further].filter((id) => !known.has(id)))
+  const fanOuts = open.length < maxRows ? await fanOutsOf(open) : []
   const ceiling = await db
     .selectFrom('settings')
     .select('updated_at')
     .where('key', '=', 'max_parallel_tasks_ceiling')
     .executeTakeFirst()
-  return { agents, open, newest, named, leased, events, ceilingChangedAt: ceiling?.updated_at ?? null }
+  return {
+    agents,
+    open,
+    newest,
+    named,
+    leased,
+    fanOuts,
+    events,
+    ceilingChangedAt: ceiling?.updated_at ?? null,
+  }
 }
 
 /** From when on every event of a run that was made is among these; the empty text when none was ever removed. */

@@ -1,9 +1,10 @@
-import type { AgentRecord, RunRecord } from './records.ts'
+import type { AgentRecord, FanOutRecord, RunRecord } from './records.ts'
 
 /** The columns of other features' tables that are read here. */
 export type InvariantTables = {
   agents: AgentRecord
   executions: RunRecord
+  fan_outs: FanOutRecord
   outbox: {
     sequence: number
     position: number | null
