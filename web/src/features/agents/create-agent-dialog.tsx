@@ -2,6 +2,7 @@ import { cpuChoices, type Resources } from '@roost/contracts/agents/agent'
 import { CreateAgent, createAgent } from '@roost/contracts/agents/registry'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
 import type { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
@@ -92,7 +93,13 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
         <MoreFields />
       ) : (
         <div>
-          <Button variant="ghost" size="sm" onClick={() => setMore(true)}>
+          <Button
+            variant="ghost"
+            size="sm"
+            icon={<ChevronDown />}
+            onClick={() => setMore(true)}
+            className="-ml-2"
+          >
             Label, resources, instructions
           </Button>
         </div>

@@ -63,7 +63,7 @@ function Tile({ row }: { row: FleetRow }) {
         </span>
       </div>
       <TileFigures row={row} />
-      <TileActions row={row} />
+      {row.is_system ? null : <TileActions row={row} />}
     </li>
   )
 }
@@ -128,18 +128,16 @@ function TileActions({ row }: { row: FleetRow }) {
         </span>
       ) : null}
       <span className="flex-1" />
-      {row.is_system ? null : (
-        <Button
-          size="sm"
-          variant="ghost"
-          icon={isUp ? <Square /> : <Play />}
-          pending={power.pending !== null}
-          onClick={isUp ? power.stop : power.start}
-          aria-label={`${isUp ? 'Stop' : 'Start'} ${row.title}`}
-        >
-          {isUp ? 'Stop' : 'Start'}
-        </Button>
-      )}
+      <Button
+        size="sm"
+        variant="ghost"
+        icon={isUp ? <Square /> : <Play />}
+        pending={power.pending !== null}
+        onClick={isUp ? power.stop : power.start}
+        aria-label={`${isUp ? 'Stop' : 'Start'} ${row.title}`}
+      >
+        {isUp ? 'Stop' : 'Start'}
+      </Button>
       {isUp ? (
         <Link
           to="/agents/$name"

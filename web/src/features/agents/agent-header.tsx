@@ -1,0 +1,113 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { useQuery } from '@tanstack/react-query'
+import { Play, Square } from 'lucide-react'
+import { useApi } from '../../shell/app-context.ts'
+import { AgentAvatar } from '../../ui/avatar.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Cost } from '../../ui/cost.tsx'
+import { Switch } from '../../ui/switch.tsx'
+import { Tooltip } from '../../ui/tooltip.tsx'
+import { useAgentPower, useAutonomy } from './actions.ts'
+import { AgentMenu } from './agent-menu.tsx'
+import { AgentStatus } from './agent-status.tsx'
+import { AgentTags } from './agent-tags.tsx'
+import { AgentTitle } from './agent-title.tsx'
+import { runStatsQuery } from './queries.ts'
+
+/** What is true of an agent whatever tab is shown, and what is done to it as a whole. */
+export function AgentHeader({ agent }: { agent: AgentDetails }) {
+  const mayEdit = agent.is_owner || agent.can_delete
+  return (
+    <header className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-1.5 md:px-6">
+      <div className="flex min-w-0 flex-1 basis-64 items-start gap-3">
+        <AgentAvatar name={agent.name} />
+        <div className="min-w-0 flex-1">
+          <AgentTitle agent={agent} mayEdit={mayEdit} />
+          <Facts agent={agent} mayEdit={mayEdit} />
+        </div>
+      </div>
+      <div className="flex items-center gap-2">
+        <AutonomySwitch agent={agent} mayEdit={mayEdit} />
+        <Power agent={agent} />
+        <AgentMenu agent={agent} mayEdit={mayEdit} />
+      </div>
+    </header>
+  )
+}
+
+function Facts({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
+  const { data: stats } = useQuery(runStatsQuery(useApi()))
+  const run = stats?.find((row) => row.name === agent.name)
+  return (
+    <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+      <AgentStatus status={agent.status} busy={(run?.running_count ?? 0) > 0} />
+      <span>
+        {agent.runtime}
+        {agent.runtime_model && <span className="text-faint"> · {agent.runtime_model}</span>}
+      </span>
+      {run && (
+        <span title="Spent in the last 24 hours">
+          <Cost usd={run.total_cost} /> <span className="text-faint">in 24 h</span>
+        </span>
+      )}
+      {agent.is_shared && <Badge tone="info">Shared with you</Badge>}
+      {agent.needs_recreate && <RecreateHint agent={agent} />}
+      <AgentTags agent={agent} mayEdit={mayEdit} />
+    </div>
+  )
+}
+
+const reasonWords = {
+  resources: 'its resources',
+  capabilities: 'its capabilities',
+  runtime: 'its runtime',
+  agent_key: 'its key',
+  shared_folders: 'its shared folders',
+  image_version: 'a newer image',
+} as const
+
+function RecreateHint({ agent }: { agent: AgentDetails }) {
+  const reasons = agent.recreate_reasons.map((reason) => reasonWords[reason]).join(', ')
+  const words = `Stop and start it to bring into force: ${reasons}.`
+  return (
+    <Tooltip content={words}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the hint is read on focus too */}
+      <span tabIndex={0} className="rounded-sm">
+        <Badge tone="warning">Restart needed</Badge>
+        <span className="sr-only">{words}</span>
+      </span>
+    </Tooltip>
+  )
+}
+
+function AutonomySwitch({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
+  const autonomy = useAutonomy(agent.name)
+  return (
+    <Tooltip content="Whether its schedules fire">
+      <span className="flex h-8 items-center gap-2 rounded-md px-1.5 text-xs text-muted">
+        Autonomy
+        <Switch
+          label={`Autonomy of ${agent.name}`}
+          checked={agent.autonomy_enabled}
+          disabled={!mayEdit}
+          onCheckedChange={autonomy.mutate}
+        />
+      </span>
+    </Tooltip>
+  )
+}
+
+function Power({ agent }: { agent: AgentDetails }) {
+  const { start, stop, pending } = useAgentPower(agent.name)
+  const isRunning = agent.status === 'running'
+  return isRunning ? (
+    <Button icon={<Square aria-hidden />} pending={pending !== null} onClick={stop}>
+      Stop agent
+    </Button>
+  ) : (
+    <Button variant="primary" icon={<Play aria-hidden />} pending={pending !== null} onClick={start}>
+      Start agent
+    </Button>
+  )
+}

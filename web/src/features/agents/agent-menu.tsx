@@ -1,0 +1,117 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { AgentName } from '@roost/contracts/kit/primitives'
+import { useNavigate } from '@tanstack/react-router'
+import { Link2, MoreHorizontal, PenLine, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { z } from 'zod'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { useDelete, useRename } from './changes.ts'
+
+/** What is done rarely. */
+export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
+  const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
+  const close = (isOpen: boolean) => !isOpen && setOpen(null)
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton variant="secondary" label="More actions" icon={<MoreHorizontal aria-hidden />} />
+        }
+        items={[
+          { label: 'Copy the link', icon: <Link2 aria-hidden />, onSelect: () => void copyLink(agent.name) },
+          mayEdit &&
+            !agent.is_system && {
+              label: 'Rename',
+              icon: <PenLine aria-hidden />,
+              onSelect: () => setOpen('rename'),
+            },
+          agent.can_delete && 'separator',
+          agent.can_delete && {
+            label: 'Delete',
+            icon: <Trash2 aria-hidden />,
+            danger: true,
+            onSelect: () => setOpen('delete'),
+          },
+        ]}
+      />
+      <Dialog
+        open={open === 'rename'}
+        onOpenChange={close}
+        size="sm"
+        title={`Rename ${agent.name}`}
+        description="Its files, schedules and history stay. A running agent is restarted under the new name."
+      >
+        <RenameForm agent={agent} onDone={() => setOpen(null)} />
+      </Dialog>
+      <DeleteDialog agent={agent} open={open === 'delete'} onOpenChange={close} />
+    </>
+  )
+}
+
+const Rename = z.object({ new_name: AgentName })
+
+function RenameForm({ agent, onDone }: { agent: AgentDetails; onDone: () => void }) {
+  const navigate = useNavigate()
+  const rename = useRename(agent.name)
+  const form = useZodForm(Rename, { defaultValues: { new_name: agent.name } })
+  return (
+    <Form
+      form={form}
+      onSubmit={async ({ new_name }) => {
+        if (new_name !== agent.name) await rename.mutateAsync(new_name)
+        onDone()
+        await navigate({ to: '/agents/$name', params: { name: new_name }, search: true, replace: true })
+      }}
+    >
+      <FormError />
+      <TextField name="new_name" label="New name" autoComplete="off" spellCheck={false} mono autoFocus />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
+          Rename
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+type DeleteDialogProps = { agent: AgentDetails; open: boolean; onOpenChange: (open: boolean) => void }
+
+function DeleteDialog({ agent, ...dialog }: DeleteDialogProps) {
+  const navigate = useNavigate()
+  const remove = useDelete(agent.name)
+  return (
+    <ConfirmDialog
+      {...dialog}
+      title={`Delete ${agent.name}?`}
+      description="Its container, its files and its conversations are deleted. This cannot be undone."
+      action="Delete agent"
+      typed={agent.name}
+      pending={remove.isPending}
+      onConfirm={() =>
+        remove.mutate(undefined, {
+          onSuccess: () => {
+            toast({ title: `${agent.name} is deleted.`, tone: 'success' })
+            void navigate({ to: '/', search: {} })
+          },
+        })
+      }
+    />
+  )
+}
+
+async function copyLink(name: string): Promise<void> {
+  const url = `${location.origin}/agents/${name}`
+  try {
+    await navigator.clipboard.writeText(url)
+    toast({ title: 'The link is copied.', tone: 'success' })
+  } catch {
+    // Without a secure origin there is no clipboard; the address can still be copied by hand.
+    toast({ title: 'The browser refused to copy.', description: url, tone: 'warning' })
+  }
+}
