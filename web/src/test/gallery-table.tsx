@@ -30,7 +30,7 @@ const runs: Run[] = Array.from({ length: 10_000 }, (_, index) => ({
 }))
 
 const columns: DataColumn<Run>[] = [
-  { id: 'id', header: 'Execution', cell: (run) => run.id, sortValue: (run) => run.id, width: 140 },
+  { id: 'id', header: 'Execution', cell: (run) => run.id, sortValue: (run) => run.id, width: 110 },
   {
     id: 'state',
     header: 'State',
@@ -67,11 +67,13 @@ const columns: DataColumn<Run>[] = [
     cell: (run) => <Cost usd={run.usd} />,
     sortValue: (run) => run.usd,
     align: 'end',
+    priority: 2,
     width: 90,
   },
   {
     id: 'menu',
     header: 'Actions',
+    hideHeader: true,
     cell: (run) => (
       <Menu
         trigger={<IconButton size="sm" label={`Actions of ${run.id}`} icon={<Ellipsis aria-hidden />} />}
@@ -79,7 +81,7 @@ const columns: DataColumn<Run>[] = [
       />
     ),
     align: 'end',
-    width: 80,
+    width: 56,
     priority: 3,
   },
 ]

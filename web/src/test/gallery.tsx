@@ -1,7 +1,9 @@
 import '../ui/tokens.css'
+import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
+import { cspNonce } from '../lib/csp.ts'
 import { Toaster } from '../ui/toast.tsx'
 import { ActionsPart } from './gallery-actions.tsx'
 import { FormPart } from './gallery-form.tsx'
@@ -13,6 +15,7 @@ import { TablePart } from './gallery-table.tsx'
 const asked = new URLSearchParams(location.search)
 document.documentElement.dataset.theme = asked.get('theme') === 'dark' ? 'dark' : 'light'
 z.config({ jitless: true })
+setNonce(cspNonce())
 
 const parts = {
   actions: ActionsPart,

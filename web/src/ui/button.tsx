@@ -108,7 +108,7 @@ const sizes: Record<ButtonSize, string> = {
 const variants: Record<ButtonVariant, string> = {
   primary: 'border-transparent bg-accent text-accent-ink shadow-xs hover:bg-accent-hover',
   secondary:
-    'border-line-strong bg-surface text-ink shadow-xs hover:bg-hover data-[state=open]:bg-hover aria-pressed:bg-hover',
+    'border-line-strong bg-raised text-ink shadow-xs hover:bg-hover data-[state=open]:bg-hover aria-pressed:bg-hover',
   ghost:
     'border-transparent text-muted hover:bg-hover hover:text-ink data-[state=open]:bg-hover data-[state=open]:text-ink aria-pressed:bg-hover aria-pressed:text-ink',
   danger: 'border-transparent bg-danger text-danger-ink shadow-xs hover:bg-danger-hover',

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { cx } from './class-names.ts'
 import { useFieldControl } from './field.tsx'
 import { controlClass } from './input.tsx'
+import { rankMatch } from './rank-match.ts'
 
 export type ComboboxOption = {
   value: string
@@ -29,6 +30,8 @@ export type ComboboxProps = {
   empty?: string
   /** Offers to take back the choice. */
   clearable?: boolean
+  /** The value that what was typed would be, where it may be chosen although it is no option; null where not. */
+  typed?: (text: string) => string | null
   disabled?: boolean
   className?: string
 }
@@ -43,18 +46,25 @@ export function Combobox({
   label,
   empty = 'Nothing matches.',
   clearable = false,
+  typed,
   disabled,
   className,
 }: ComboboxProps) {
   const wiring = useFieldControl()
   const [isOpen, setOpen] = useState(false)
+  const [search, setSearch] = useState('')
+  const own = typed?.(search) ?? null
   const chosen = options.find((option) => option.value === value)
   const choose = (next: string | null) => {
     onValueChange(next)
-    setOpen(false)
+    open(false)
+  }
+  const open = (next: boolean) => {
+    setSearch('')
+    setOpen(next)
   }
   return (
-    <Popover.Root open={isOpen} onOpenChange={setOpen}>
+    <Popover.Root open={isOpen} onOpenChange={open}>
       <Popover.Trigger
         {...wiring}
         role="combobox"
@@ -67,7 +77,9 @@ export function Combobox({
           className,
         )}
       >
-        <span className={cx('truncate', !chosen && 'text-faint')}>{chosen?.label ?? placeholder}</span>
+        <span className={cx('truncate', value === null && 'text-faint')}>
+          {chosen?.label ?? value ?? placeholder}
+        </span>
         <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-muted" />
       </Popover.Trigger>
       <Popover.Portal>
@@ -78,13 +90,17 @@ export function Combobox({
           aria-label={label ?? placeholder}
           className="z-float w-(--radix-popover-trigger-width) min-w-56 animate-pop-in rounded-lg border border-line bg-raised shadow-md"
         >
-          <Command label={searchPlaceholder} defaultValue={chosen?.label}>
+          <Command label={searchPlaceholder} defaultValue={chosen?.value} filter={rankMatch}>
             <Command.Input
+              value={search}
+              onValueChange={setSearch}
               placeholder={searchPlaceholder}
               className="h-9 w-full border-b bg-transparent px-3 text-sm outline-none"
             />
             <Command.List label="Options" className="max-h-64 overflow-y-auto p-1">
-              <Command.Empty className="px-2 py-4 text-center text-sm text-muted">{empty}</Command.Empty>
+              {own === null && (
+                <Command.Empty className="px-2 py-4 text-center text-sm text-muted">{empty}</Command.Empty>
+              )}
               {clearable && value !== null && (
                 <Item value="clear-the-choice" onSelect={() => choose(null)}>
                   <span className="text-muted">None</span>
@@ -106,6 +122,11 @@ export function Combobox({
                   {option.value === value && <Check aria-hidden className="size-4 shrink-0 text-accent" />}
                 </Item>
               ))}
+              {own !== null && !options.some((option) => option.value === own) && (
+                <Item value={`typed ${own}`} forceMount onSelect={() => choose(own)}>
+                  <span className="truncate">Use “{own}”</span>
+                </Item>
+              )}
             </Command.List>
           </Command>
         </Popover.Content>
@@ -118,6 +139,7 @@ function Item(props: {
   value: string
   keywords?: string[]
   disabled?: boolean
+  forceMount?: boolean
   onSelect: () => void
   children: ReactNode
 }) {

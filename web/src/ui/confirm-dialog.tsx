@@ -25,6 +25,8 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const formId = useId()
   const [text, setText] = useState('')
   const isReady = props.typed === undefined || text.trim() === props.typed
+  // A key held down since the menu before must not confirm what cannot be undone.
+  const focused = props.typed !== undefined ? 'field' : tone === 'danger' ? 'cancel' : 'action'
   const change = (next: boolean) => {
     setText('')
     onOpenChange(next)
@@ -42,8 +44,17 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       size="sm"
       footer={
         <>
-          <Button onClick={() => change(false)}>Cancel</Button>
-          <Button type="submit" form={formId} variant={tone} pending={pending} disabled={!isReady}>
+          <Button data-autofocus={focused === 'cancel' || undefined} onClick={() => change(false)}>
+            Cancel
+          </Button>
+          <Button
+            data-autofocus={focused === 'action' || undefined}
+            type="submit"
+            form={formId}
+            variant={tone}
+            pending={pending}
+            disabled={!isReady}
+          >
             {action}
           </Button>
         </>

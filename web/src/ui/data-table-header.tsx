@@ -35,7 +35,7 @@ export function DataTableHeader<Row>(props: DataTableHeaderProps<Row>) {
             {column.sortValue || column.sortable ? (
               <SortButton column={column} sort={sort} onSortChange={onSortChange} />
             ) : (
-              <span className="block truncate">{column.header}</span>
+              <span className={column.hideHeader ? 'sr-only' : 'block truncate'}>{column.header}</span>
             )}
           </th>
         ))}

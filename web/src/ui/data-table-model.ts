@@ -12,6 +12,8 @@ export type DataColumn<Row> = {
   id: string
   /** The column's name, in the header and in the column menu. */
   header: string
+  /** The name is for screen readers and the column menu only, e.g. above buttons. */
+  hideHeader?: boolean
   cell: (row: Row) => ReactNode
   /** What the table sorts by in the page; null goes last in both directions. */
   sortValue?: (row: Row) => string | number | null | undefined

@@ -24,6 +24,7 @@ export function Dialog(props: DialogProps) {
         <Primitive.Overlay className={overlayClass}>
           <Primitive.Content
             {...(description ? {} : { 'aria-describedby': undefined })}
+            onOpenAutoFocus={focusFirstField}
             {...(insistent ? { onEscapeKeyDown: refuse, onPointerDownOutside: refuse } : {})}
             className={cx(
               'relative my-auto flex max-h-full w-full animate-pop-in flex-col rounded-xl border border-line bg-raised shadow-lg outline-none',
@@ -56,6 +57,7 @@ export function Sheet({
         <Primitive.Overlay className="fixed inset-0 z-overlay animate-fade-in bg-overlay" />
         <Primitive.Content
           {...(description ? {} : { 'aria-describedby': undefined })}
+          onOpenAutoFocus={focusFirstField}
           className={cx(
             'fixed inset-y-0 right-0 z-overlay flex w-full animate-slide-in flex-col border-l border-line bg-raised shadow-lg outline-none',
             widths[size],
@@ -103,6 +105,17 @@ const overlayClass =
   'fixed inset-0 z-overlay flex animate-fade-in justify-center overflow-y-auto bg-overlay p-3 sm:p-6'
 
 const widths = { sm: 'max-w-sm', md: 'max-w-lg', lg: 'max-w-2xl', xl: 'max-w-4xl' } as const
+
+/** Where one begins to type or decide, rather than on the cross; the panel itself when there is no such place. */
+function focusFirstField(event: Event): void {
+  const panel = event.currentTarget
+  if (!(panel instanceof HTMLElement)) return
+  event.preventDefault()
+  const first = panel.querySelector<HTMLElement>(
+    '[data-autofocus], :is(input, textarea, [role=combobox]):not(:disabled, [readonly])',
+  )
+  ;(first ?? panel).focus()
+}
 
 function refuse(event: Event): void {
   event.preventDefault()

@@ -131,7 +131,7 @@ export function PasswordInput({ className, ...rest }: Omit<InputProps, 'type'>) 
 
 /** The look of everything one types into or picks from. */
 export const controlClass =
-  'min-w-0 rounded-md border border-control bg-surface text-sm text-ink shadow-xs transition-colors duration-100 hover:border-muted focus-visible:border-focus focus-visible:outline-1 focus-visible:outline-offset-0 disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted disabled:hover:border-control [&[readonly]]:bg-sunken aria-invalid:border-danger aria-invalid:focus-visible:outline-danger'
+  'min-w-0 rounded-md border border-control bg-surface text-sm text-ink shadow-xs transition-colors duration-100 hover:border-muted focus-visible:border-focus focus-visible:outline-1 focus-visible:outline-offset-0 disabled:cursor-not-allowed disabled:border-line-strong disabled:bg-sunken disabled:text-muted disabled:shadow-none [&[readonly]]:border-line-strong [&[readonly]]:bg-sunken [&[readonly]]:shadow-none aria-invalid:border-danger aria-invalid:focus-visible:outline-danger'
 
 const endButtonClass =
   'absolute top-1 right-1 grid size-6 place-items-center rounded-sm text-muted hover:bg-hover hover:text-ink'

@@ -46,9 +46,9 @@ function TrendLine({ trend }: { trend: Trend }) {
   const Arrow = { up: ArrowUpRight, down: ArrowDownRight, flat: ArrowRight }[trend.direction]
   const tone = trend.isGood === undefined ? 'text-muted' : trend.isGood ? 'text-success' : 'text-danger'
   return (
-    <span className={cx('mt-0.5 flex items-center gap-1 text-xs', tone)}>
-      <Arrow aria-hidden className="size-3 shrink-0" />
-      <span className="truncate">{trend.label}</span>
+    <span className={cx('mt-0.5 flex items-start gap-1 text-xs', tone)}>
+      <Arrow aria-hidden className="mt-0.5 size-3 shrink-0" />
+      <span className="min-w-0">{trend.label}</span>
     </span>
   )
 }

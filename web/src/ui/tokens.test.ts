@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 
 const css = readFileSync(join(import.meta.dirname, 'tokens.css'), 'utf8')
-const light = colours(between(css, '@theme {', '@keyframes'))
+const light = colours(between(css, '@theme static {', '@keyframes'))
 const dark = { ...light, ...colours(between(css, ':root[data-theme="dark"] {', '\n}')) }
 
 const grounds = ['canvas', 'surface', 'raised', 'sunken', 'hover']

@@ -1,0 +1,77 @@
+import '../ui/tokens.css'
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Transcript } from '../features/transcripts/transcript.tsx'
+import { transcriptOf } from '../features/transcripts/transcript-of.ts'
+import { CodeEditor } from '../ui/code-editor.tsx'
+import { LogView } from '../ui/log-view.tsx'
+import { Markdown } from '../ui/markdown.tsx'
+
+/** What others wrote, in the components that show it: the browser tests say through `show` what that is. */
+export type Content =
+  | { kind: 'markdown'; text: string; isStreaming?: boolean }
+  | { kind: 'log'; text: string; isLive?: boolean }
+  | { kind: 'transcript'; lines: unknown[]; isStreaming?: boolean }
+  | { kind: 'editor'; text: string; language: string; readOnly?: boolean }
+
+declare global {
+  interface Window {
+    show(content: Content): void
+    /** What the editor told last. */
+    edited: { text: string; saves: number }
+  }
+}
+
+const asked = new URLSearchParams(location.search)
+document.documentElement.dataset.theme = asked.get('theme') === 'dark' ? 'dark' : 'light'
+window.edited = { text: '', saves: 0 }
+
+function Page() {
+  const [content, setContent] = useState<Content>({ kind: 'markdown', text: '' })
+  window.show = setContent
+  return (
+    <main className="mx-auto max-w-4xl p-4 sm:p-8">
+      <h1 className="mb-4 text-xl font-semibold">Content</h1>
+      <h2 className="sr-only">What others wrote</h2>
+      <Shown content={content} />
+    </main>
+  )
+}
+
+function Shown({ content }: { content: Content }) {
+  switch (content.kind) {
+    case 'markdown':
+      return <Markdown text={content.text} isStreaming={content.isStreaming} />
+    case 'log':
+      return <LogView text={content.text} isLive={content.isLive} className="h-[70vh]" />
+    case 'transcript':
+      return (
+        <Transcript
+          steps={transcriptOf(content.lines).steps}
+          lines={content.lines}
+          isStreaming={content.isStreaming}
+          hasPermalinks
+        />
+      )
+    case 'editor':
+      return (
+        <CodeEditor
+          label="File"
+          value={content.text}
+          language={content.language}
+          readOnly={content.readOnly}
+          onChange={(text) => {
+            window.edited.text = text
+          }}
+          onSave={() => {
+            window.edited.saves += 1
+          }}
+          className="h-96"
+        />
+      )
+  }
+}
+
+const element = document.getElementById('root')
+if (!element) throw new Error('The page has no element to draw into.')
+createRoot(element).render(<Page />)
