@@ -18,11 +18,15 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   if (type.startsWith('agent_')) return [['agents'], ...agent('details'), ...agent('settings')]
   if (type.startsWith('execution_') || type === 'fan_out_completed') {
     const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []
-    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run]
+    const talk = conversational.includes(String(event.triggered_by)) ? agent('sessions') : []
+    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk]
   }
   if (type === 'chat_response_ready') return agent('sessions')
   return []
 }
+
+/** Triggers of runs that are turns of a conversation: their beginning is told by no other event. */
+const conversational = ['chat', 'session', 'mcp', 'self_task']
 
 function agentOf(event: LiveEvent): string | null {
   if (typeof event.agent_name === 'string') return event.agent_name

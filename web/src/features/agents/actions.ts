@@ -1,3 +1,4 @@
+import type { AgentDetails, AgentRow } from '@roost/contracts/agents/agent'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { putAutonomy } from '@roost/contracts/agents/settings'
 import { useMutation } from '@tanstack/react-query'
@@ -34,16 +35,21 @@ export function useAutonomy(name: string) {
   return useMutation({
     mutationFn: (enabled: boolean) => api.call(putAutonomy, { params: { name }, body: { enabled } }),
     onMutate: async (enabled) => {
+      const details = agentKeys.details(name)
       await queries.cancelQueries({ queryKey: agentKeys.list })
-      const before = queries.getQueryData<{ name: string; autonomy_enabled: boolean }[]>(agentKeys.list)
+      await queries.cancelQueries({ queryKey: details })
+      const before = queries.getQueryData<AgentRow[]>(agentKeys.list)
+      const detailsBefore = queries.getQueryData<AgentDetails>(details)
       queries.setQueryData(
         agentKeys.list,
         before?.map((row) => (row.name === name ? { ...row, autonomy_enabled: enabled } : row)),
       )
-      return { before }
+      if (detailsBefore) queries.setQueryData(details, { ...detailsBefore, autonomy_enabled: enabled })
+      return { before, detailsBefore }
     },
     onError: (error, _enabled, context) => {
       queries.setQueryData(agentKeys.list, context?.before)
+      queries.setQueryData(agentKeys.details(name), context?.detailsBefore)
       toast({ title: error.message, tone: 'danger' })
     },
     onSettled: () => queries.invalidateQueries({ queryKey: agentKeys.details(name) }),

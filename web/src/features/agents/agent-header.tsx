@@ -21,7 +21,7 @@ export function AgentHeader({ agent }: { agent: AgentDetails }) {
   return (
     <header className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-1.5 md:px-6">
       <div className="flex min-w-0 flex-1 basis-64 items-start gap-3">
-        <AgentAvatar name={agent.name} />
+        <AgentAvatar name={agent.name} size="lg" />
         <div className="min-w-0 flex-1">
           <AgentTitle agent={agent} mayEdit={mayEdit} />
           <Facts agent={agent} mayEdit={mayEdit} />
@@ -38,7 +38,7 @@ export function AgentHeader({ agent }: { agent: AgentDetails }) {
 
 function Facts({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
   const { data: stats } = useQuery(runStatsQuery(useApi()))
-  const run = stats?.find((row) => row.name === agent.name)
+  const run = stats?.agents.find((row) => row.name === agent.name)
   return (
     <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
       <AgentStatus status={agent.status} busy={(run?.running_count ?? 0) > 0} />

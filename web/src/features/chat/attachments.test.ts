@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Attachment, refusalOf, typeOf } from './attachments.ts'
+
+const mib = 1024 * 1024
+const file = (name: string, type = '', size = 10) => ({ name, type, size })
+const added = (mimetype: Attachment['mimetype'], size = 10): Attachment => ({
+  id: 'f',
+  name: 'f',
+  mimetype,
+  size,
+  data_base64: '',
+})
+
+describe('the type a file is sent under', () => {
+  for (const [name, type, expected] of [
+    ['a.png', 'image/png', 'image/png'],
+    ['a.txt', 'text/plain; charset=utf-8', 'text/plain'],
+    ['README.md', '', 'text/markdown'],
+    ['data.csv', 'application/vnd.ms-excel', 'text/csv'],
+    ['a.zip', 'application/x-zip-compressed', 'application/zip'],
+    ['a.PDF', 'application/pdf', null],
+    ['a.svg', 'image/svg+xml', null],
+    ['renamed.png', 'image/heic', null],
+    ['Makefile', '', null],
+  ] as const) {
+    test(`${name} (${type || 'no type'}) is ${expected}`, () => {
+      assert.equal(typeOf(file(name, type)), expected)
+    })
+  }
+})
+
+describe('what is refused before it is sent', () => {
+  test('a file of another type, by name', () => {
+    assert.match(refusalOf([], file('a.exe')) ?? '', /“a\.exe” is not an image/)
+  })
+  test('a fourth file', () => {
+    const present = [added('text/csv'), added('text/csv'), added('text/csv')]
+    assert.match(refusalOf(present, file('d.csv')) ?? '', /“d\.csv” is one too many: a message takes 3/)
+    assert.equal(refusalOf(present.slice(1), file('d.csv')), null)
+  })
+  test('a file above 5 MB, and an empty one', () => {
+    assert.equal(refusalOf([], file('a.txt', '', 5 * mib)), null)
+    assert.match(refusalOf([], file('a.txt', '', 5 * mib + 1)) ?? '', /“a\.txt” is too large/)
+    assert.match(refusalOf([], file('a.txt', '', 0)) ?? '', /“a\.txt” is empty/)
+  })
+  test('images above 10 MB together', () => {
+    const present = [added('image/png', 5 * mib), added('image/png', 4 * mib)]
+    assert.equal(refusalOf(present, file('c.png', 'image/png', mib)), null)
+    assert.match(refusalOf(present, file('c.png', 'image/png', mib + 1)) ?? '', /10 MB together/)
+    assert.equal(refusalOf(present, file('c.txt', '', 5 * mib)), null)
+  })
+})

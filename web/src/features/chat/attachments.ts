@@ -1,0 +1,94 @@
+import {
+  type AcceptedType,
+  acceptedTypes,
+  type FileAttachment,
+  maxFileBytes,
+  maxFiles,
+  maxImageBytes,
+} from '@roost/contracts/runs/attachments'
+
+/** A file that is ready to be sent. */
+export type Attachment = Required<FileAttachment> & { id: string; mimetype: AcceptedType }
+
+/** A file as the browser offers it. */
+export type OfferedFile = Pick<File, 'name' | 'type' | 'size'>
+
+/** What the file chooser offers. */
+export const acceptedFiles = [...acceptedTypes, '.md', '.csv', '.log', '.txt', '.json', '.zip'].join(',')
+
+const typesByEnding: Record<string, AcceptedType> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  txt: 'text/plain',
+  log: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  json: 'application/json',
+  zip: 'application/zip',
+}
+
+/** The type to send a file under: browsers name few text formats, and some by other names. */
+export function typeOf({ name, type }: OfferedFile): AcceptedType | null {
+  const named = acceptedTypes.find((accepted) => accepted === type.split(';', 1)[0]?.trim().toLowerCase())
+  if (named) return named
+  const ending = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
+  const isForeign = type.startsWith('image/') || type.startsWith('audio/') || type.startsWith('video/')
+  return isForeign ? null : (typesByEnding[ending] ?? null)
+}
+
+/** Why a file cannot be added to those that are there, in a sentence that names it; null when it can. */
+export function refusalOf(present: readonly Attachment[], file: OfferedFile): string | null {
+  const type = typeOf(file)
+  if (type === null) return `“${file.name}” is not an image, text, JSON, CSV or ZIP file.`
+  if (present.length >= maxFiles) return `“${file.name}” is one too many: a message takes ${maxFiles} files.`
+  if (file.size > maxFileBytes) {
+    return `“${file.name}” is too large: a file may have ${megabytes(maxFileBytes)} MB.`
+  }
+  if (file.size === 0) return `“${file.name}” is empty.`
+  const images = present.filter(({ mimetype }) => isImage(mimetype)).reduce((sum, { size }) => sum + size, 0)
+  if (isImage(type) && images + file.size > maxImageBytes) {
+    return `“${file.name}” is too large: the images of a message may have ${megabytes(maxImageBytes)} MB together.`
+  }
+  return null
+}
+
+export function isImage(mimetype: string): boolean {
+  return mimetype.startsWith('image/')
+}
+
+/** Adds what fits; the rest is named with its reason. */
+export async function addFiles(
+  present: readonly Attachment[],
+  files: readonly File[],
+  newId: () => string,
+): Promise<{ attachments: Attachment[]; refusals: string[] }> {
+  const attachments = [...present]
+  const refusals: string[] = []
+  for (const file of files) {
+    const refusal = refusalOf(attachments, file)
+    const mimetype = typeOf(file)
+    const data = refusal === null ? await base64Of(file) : null
+    if (refusal !== null || mimetype === null) refusals.push(refusal ?? `“${file.name}” was not accepted.`)
+    else if (data === null) refusals.push(`“${file.name}” could not be read.`)
+    else attachments.push({ id: newId(), name: file.name, mimetype, size: file.size, data_base64: data })
+  }
+  return { attachments, refusals }
+}
+
+/** Null when the file is gone, or a folder was dropped. */
+async function base64Of(file: File): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const reader = new FileReader()
+  reader.onload = () => resolve(typeof reader.result === 'string' ? reader.result : null)
+  reader.onerror = () => resolve(null)
+  reader.readAsDataURL(file)
+  const url = await promise
+  return url === null ? null : url.slice(url.indexOf(',') + 1)
+}
+
+function megabytes(bytes: number): number {
+  return bytes / (1024 * 1024)
+}

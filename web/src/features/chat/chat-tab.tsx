@@ -1,0 +1,120 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import type { ChatSession } from '@roost/contracts/conversations/chat'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { MessageSquarePlus, MessagesSquare } from 'lucide-react'
+import { useState } from 'react'
+import { useApi } from '../../shell/app-context.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { Sheet } from '../../ui/dialog.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { Conversation } from './conversation.tsx'
+import { beginSession, chatKeys, sessionsQuery } from './queries.ts'
+import { SessionList, type SessionListProps, titleOf } from './session-list.tsx'
+import { useLiveTurns } from './use-live-turns.ts'
+import { useSessionRemoval } from './use-session-removal.ts'
+
+const route = getRouteApi('/signed-in/agents/$name')
+/** Stands in the address for a conversation that has not begun. */
+const newSession = 'new'
+
+/** Conversations with an agent. The address says which (`?session=`); without it the latest is shown. */
+export function ChatTab({ agent }: { agent: AgentDetails }) {
+  const api = useApi()
+  const { name } = agent
+  const sessions = useQuery(sessionsQuery(api, name))
+  const { session: asked } = route.useSearch()
+  if (sessions.data) return <Chat agent={agent} sessions={sessions.data} asked={asked} />
+  if (!sessions.error) return <SkeletonList rows={6} label="Loading the conversations" />
+  return (
+    <ErrorState
+      title="The conversations could not be loaded"
+      error={sessions.error}
+      onRetry={() => void sessions.refetch()}
+    />
+  )
+}
+
+type ChatProps = { agent: AgentDetails; sessions: readonly ChatSession[]; asked: string | undefined }
+
+function Chat({ agent, sessions, asked }: ChatProps) {
+  const api = useApi()
+  const queries = useQueryClient()
+  const navigate = route.useNavigate()
+  const { name } = agent
+  const turns = useLiveTurns(name)
+  const { pending, remove } = useSessionRemoval(name)
+  const [model, setModel] = useState<string | null>(null)
+  const shown = sessions
+    .filter(({ id }) => pending.get(id) !== 'delete')
+    .map((session) => (pending.has(session.id) ? { ...session, status: 'closed' as const } : session))
+  const latest = shown.find(({ status }) => status === 'active')?.id
+  const selected = asked === newSession ? null : (asked ?? latest ?? null)
+
+  const go = (session: string, replace = false) =>
+    void navigate({ search: { tab: 'chat', session }, replace })
+  const list: SessionListProps = {
+    agentName: name,
+    sessions: shown,
+    selected,
+    onClose: (session) => remove(session, 'close'),
+    onDelete(session) {
+      remove(session, 'delete')
+      if (session.id === selected) void navigate({ search: { tab: 'chat' } })
+    },
+  }
+  async function onBegin(): Promise<ChatSession> {
+    const session = await beginSession(api, name)
+    queries.setQueryData(chatKeys.list(name), [session, ...sessions])
+    return session
+  }
+  return (
+    <div className="flex min-h-0 min-w-0 flex-1">
+      <aside
+        aria-label="Conversations"
+        className="hidden w-64 shrink-0 flex-col border-r border-line md:flex"
+      >
+        <SessionList {...list} />
+      </aside>
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <PhoneBar list={list} onNew={() => go(newSession)} />
+        <Conversation
+          agent={agent}
+          sessionId={selected}
+          turns={turns}
+          model={model}
+          onModel={setModel}
+          onBegin={onBegin}
+          onBegun={(session) => go(session.id, true)}
+          onLeave={() => go(newSession)}
+        />
+      </div>
+    </div>
+  )
+}
+
+/** On phones the conversations are behind a button. */
+function PhoneBar({ list, onNew }: { list: SessionListProps; onNew: () => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const current = list.sessions.find(({ id }) => id === list.selected)
+  return (
+    <div className="flex items-center gap-2 border-b border-line px-3 py-1.5 md:hidden">
+      <Button
+        variant="ghost"
+        className="min-w-0 flex-1 justify-start!"
+        icon={<MessagesSquare aria-hidden />}
+        onClick={() => setOpen(true)}
+      >
+        <span className="sr-only">Conversations: </span>
+        <span className="truncate">{titleOf(current ?? { title: null })}</span>
+      </Button>
+      <IconButton label="New conversation" icon={<MessageSquarePlus aria-hidden />} onClick={onNew} />
+      <Sheet open={isOpen} onOpenChange={setOpen} title="Conversations" size="sm">
+        <div className="-mx-5 flex min-h-0 flex-col">
+          <SessionList {...list} onChosen={() => setOpen(false)} />
+        </div>
+      </Sheet>
+    </div>
+  )
+}

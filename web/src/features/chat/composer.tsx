@@ -1,0 +1,121 @@
+import { ArrowUp, Paperclip, Square } from 'lucide-react'
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { AttachmentChips } from './attachment-chips.tsx'
+import { acceptedFiles } from './attachments.ts'
+import type { ComposerState } from './use-composer.ts'
+
+export type ComposerProps = {
+  state: ComposerState
+  input: RefObject<HTMLTextAreaElement | null>
+  agentLabel: string
+  /** Above the field: why nothing can be sent, with a way on. */
+  obstacle: ReactNode
+  /** Nothing can be sent; typing stays possible. */
+  isBlocked: boolean
+  isSending: boolean
+  onSend: () => void
+  /** Ends the turn that runs; null when none does. */
+  onStop: (() => void) | null
+  isStopping: boolean
+  modelChoice: ReactNode
+}
+
+/** Where a message is written. Enter sends, Shift+Enter begins a new line, Escape leaves the field. */
+export function Composer(props: ComposerProps) {
+  const {
+    state,
+    input,
+    agentLabel,
+    obstacle,
+    isBlocked,
+    isSending,
+    onSend,
+    onStop,
+    isStopping,
+    modelChoice,
+  } = props
+  const chooser = useRef<HTMLInputElement>(null)
+  const isReady = !isBlocked && state.isSendable
+
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key === 'Escape') return event.currentTarget.blur()
+    // Enter that ends a word of an input method is not meant for the page.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    if (isReady && !isSending) onSend()
+  }
+  const onPaste = (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files]
+    if (files.length === 0) return
+    event.preventDefault()
+    void state.attach(files)
+  }
+  return (
+    <div className="mx-auto w-full max-w-3xl px-4 pb-3 md:px-6 md:pb-4">
+      {obstacle}
+      <div className="rounded-xl border border-control bg-surface shadow-xs transition-colors duration-100 focus-within:border-focus">
+        <AttachmentChips state={state} />
+        <textarea
+          ref={input}
+          rows={1}
+          aria-label={`Message to ${agentLabel}`}
+          placeholder={`Message ${agentLabel}`}
+          value={state.text}
+          onChange={(event) => state.setText(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          className="block field-sizing-content max-h-[40dvh] min-h-11 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 text-base leading-6 text-ink outline-none"
+        />
+        <div className="flex items-center gap-1 px-2 pb-2">
+          <IconButton
+            label="Attach files"
+            icon={<Paperclip aria-hidden />}
+            onClick={() => chooser.current?.click()}
+          />
+          <input
+            ref={chooser}
+            type="file"
+            multiple
+            accept={acceptedFiles}
+            tabIndex={-1}
+            aria-hidden
+            data-testid="attachments"
+            className="hidden"
+            onChange={({ currentTarget }) => {
+              void state.attach([...(currentTarget.files ?? [])])
+              currentTarget.value = ''
+              input.current?.focus()
+            }}
+          />
+          <div className="min-w-0 flex-1">{modelChoice}</div>
+          {state.excess > 0 && (
+            <span className="text-xs text-danger">
+              {state.excess.toLocaleString('en')} characters too many
+            </span>
+          )}
+          {onStop && (
+            <Button
+              icon={<Square aria-hidden className="fill-current" />}
+              pending={isStopping}
+              onClick={onStop}
+            >
+              Stop
+            </Button>
+          )}
+          {(!onStop || state.text !== '') && (
+            <IconButton
+              variant="primary"
+              label="Send"
+              shortcut={['Enter']}
+              icon={<ArrowUp aria-hidden />}
+              pending={isSending}
+              disabled={!isReady}
+              onClick={onSend}
+            />
+          )}
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,150 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import type { ChatSession } from '@roost/contracts/conversations/chat'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useRef } from 'react'
+import { useApi } from '../../shell/app-context.ts'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import { ChatObstacle } from './chat-obstacle.tsx'
+import { ChatWelcome } from './chat-welcome.tsx'
+import { Composer } from './composer.tsx'
+import { DropZone } from './drop-zone.tsx'
+import type { LiveTurns } from './live-turns.ts'
+import { MessageList } from './message-list.tsx'
+import { ModelChoice } from './model-choice.tsx'
+import { messagesQuery } from './queries.ts'
+import { shownTurns, turnToStop, unread } from './shown-turns.ts'
+import { TurnAnnouncer } from './turn-announcer.tsx'
+import { turnsOf } from './turns-of.ts'
+import { useComposer } from './use-composer.ts'
+import { useTurnsOf } from './use-live-turns.ts'
+import { useTurnActions } from './use-turn-actions.ts'
+
+export type ConversationProps = {
+  agent: AgentDetails
+  /** Null: a conversation that begins with the first message. */
+  sessionId: string | null
+  turns: LiveTurns
+  model: string | null
+  onModel: (model: string | null) => void
+  /** Makes the conversation that the first message is sent to. */
+  onBegin: () => Promise<ChatSession>
+  onBegun: (session: ChatSession) => void
+  /** To a new conversation. */
+  onLeave: () => void
+}
+
+export function Conversation(props: ConversationProps) {
+  const { agent, sessionId, turns, model, onModel, onBegin, onBegun, onLeave } = props
+  const { name } = agent
+  const messages = useInfiniteQuery({
+    ...messagesQuery(useApi(), name, sessionId ?? ''),
+    enabled: sessionId !== null,
+  })
+  const stored = useMemo(
+    () => turnsOf((messages.data?.pages ?? []).toReversed().flatMap((page) => page.messages)),
+    [messages.data],
+  )
+  const live = useTurnsOf(turns, sessionId)
+  const shown = shownTurns(stored, live)
+  const composer = useComposer(`${name}.${sessionId ?? 'new'}`)
+  const input = useRef<HTMLTextAreaElement>(null)
+  const actions = useTurnActions({
+    agentName: name,
+    ...{ sessionId, turns, composer, model, input, onBegin, onBegun },
+  })
+  const stoppable = turnToStop(live)
+
+  useFollowing(turns, sessionId, unread(stored, live))
+  useSlashFocus(input)
+
+  const session = messages.data?.pages[0]?.session
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = messages
+  const onEarlier = useCallback(() => void fetchNextPage(), [fetchNextPage])
+  return (
+    <DropZone onFiles={composer.attach}>
+      {sessionId !== null && messages.data === undefined && live.length === 0 ? (
+        <Frame>
+          {messages.error ? (
+            <ErrorState
+              title="The conversation could not be loaded"
+              error={messages.error}
+              onRetry={() => void messages.refetch()}
+            />
+          ) : (
+            <SkeletonText lines={6} label="Loading the conversation" />
+          )}
+        </Frame>
+      ) : shown.length === 0 ? (
+        <Frame>
+          <ChatWelcome agent={agent} onSuggest={composer.setText} />
+        </Frame>
+      ) : (
+        <MessageList
+          key={sessionId}
+          agentName={name}
+          turns={shown}
+          actions={actions.forTurns}
+          onEarlier={hasNextPage ? onEarlier : null}
+          isLoadingEarlier={isFetchingNextPage}
+        />
+      )}
+      <TurnAnnouncer live={live} agentLabel={agent.label ?? name} />
+      <Composer
+        state={composer}
+        input={input}
+        agentLabel={agent.label ?? name}
+        obstacle={<ChatObstacle agent={agent} session={session ?? null} onLeave={onLeave} />}
+        isBlocked={agent.status !== 'running' || session?.status === 'closed'}
+        isSending={actions.isBeginning}
+        onSend={() => void actions.onSend()}
+        onStop={stoppable && (() => void actions.onStop(stoppable))}
+        isStopping={stoppable?.isStopping ?? false}
+        modelChoice={
+          <ModelChoice
+            runtime={agent.runtime}
+            agentModel={agent.runtime_model}
+            value={model}
+            onValueChange={onModel}
+          />
+        }
+      />
+    </DropZone>
+  )
+}
+
+function Frame({ children }: { children: ReactNode }) {
+  return (
+    <div className="flex min-h-0 flex-1 flex-col justify-center overflow-y-auto">
+      <div className="mx-auto w-full max-w-3xl px-4 py-6 md:px-6">{children}</div>
+    </div>
+  )
+}
+
+/** Reads the turns that nobody on this page has begun: those of another tab, and of before a reload. */
+function useFollowing(turns: LiveTurns, sessionId: string | null, executionIds: readonly string[]): void {
+  const ids = executionIds.join()
+  useEffect(() => {
+    if (sessionId === null || ids === '') return
+    for (const id of ids.split(',')) turns.follow(sessionId, id)
+  }, [turns, sessionId, ids])
+}
+
+/** `/` goes to the composer, unless something is being typed. */
+function useSlashFocus(input: { current: HTMLTextAreaElement | null }): void {
+  const focus = useEffectEvent(() => input.current?.focus())
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      const { target } = event
+      const isTyping =
+        target instanceof HTMLElement &&
+        (target.isContentEditable || target.closest('input, textarea, select, [role=dialog]') !== null)
+      if (isTyping) return
+      event.preventDefault()
+      focus()
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [])
+}

@@ -1,0 +1,38 @@
+import { Paperclip } from 'lucide-react'
+import { type DragEvent, type ReactNode, useRef, useState } from 'react'
+
+/** Takes files that are dropped anywhere on it. */
+export function DropZone(props: { onFiles: (files: File[]) => Promise<void>; children: ReactNode }) {
+  const [isOver, setOver] = useState(false)
+  /** Entering a child is told before leaving its parent. */
+  const depth = useRef(0)
+  const step = (by: number) => (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes('Files')) return
+    event.preventDefault()
+    depth.current = by === 0 ? 0 : Math.max(0, depth.current + by)
+    setOver(depth.current > 0)
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one more way; the button beside the field is the one for everybody
+    <div
+      className="relative flex min-h-0 min-w-0 flex-1 flex-col"
+      onDragEnter={step(1)}
+      onDragLeave={step(-1)}
+      onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
+      onDrop={(event) => {
+        step(0)(event)
+        void props.onFiles([...event.dataTransfer.files])
+      }}
+    >
+      {props.children}
+      {isOver && (
+        <div className="pointer-events-none absolute inset-2 z-sticky grid place-items-center rounded-xl border-2 border-dashed border-accent bg-accent-soft/90">
+          <p className="flex items-center gap-2 text-sm font-medium text-accent">
+            <Paperclip aria-hidden className="size-4" />
+            Drop files to attach them
+          </p>
+        </div>
+      )}
+    </div>
+  )
+}

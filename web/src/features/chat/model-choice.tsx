@@ -1,0 +1,36 @@
+import type { Runtime } from '@roost/contracts/agents/agent'
+import { parseModelOverride } from '@roost/contracts/kit/model'
+import { Combobox } from '../../ui/combobox.tsx'
+
+export type ModelChoiceProps = {
+  runtime: Runtime
+  /** What the agent uses when nothing is chosen; null: the runtime's own choice. */
+  agentModel: string | null
+  value: string | null
+  onValueChange: (model: string | null) => void
+}
+
+/** The model of the next message: one of the usual ones, or any id of a known family. */
+export function ModelChoice({ runtime, agentModel, value, onValueChange }: ModelChoiceProps) {
+  const usual = usualModels[runtime].map((model) => ({ value: model, label: model }))
+  return (
+    <Combobox
+      label="Model of the next message"
+      value={value}
+      onValueChange={onValueChange}
+      options={usual}
+      placeholder={agentModel ?? 'Default model'}
+      searchPlaceholder="Choose or type a model"
+      empty="Not a model of a known family."
+      typed={(text) => parseModelOverride(text) ?? null}
+      clearable
+      className="max-w-44 border-transparent! bg-transparent! text-xs! shadow-none! hover:bg-hover!"
+    />
+  )
+}
+
+const usualModels: Record<Runtime, readonly string[]> = {
+  'claude-code': ['sonnet', 'opus', 'haiku'],
+  'gemini-cli': ['gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-2.5-flash-lite'],
+  codex: ['gpt-5.1-codex', 'gpt-5.1', 'gpt-5-mini'],
+}

@@ -1,0 +1,120 @@
+import type { Client } from '@roost/contracts/client'
+import {
+  type ChatSession,
+  closeChatSession,
+  createSession,
+  deleteSession,
+  getChatSession,
+  listSessions,
+  sendSessionMessage,
+} from '@roost/contracts/conversations/chat'
+import {
+  getExecution,
+  getExecutionLog,
+  streamExecution,
+  terminateExecution,
+} from '@roost/contracts/runs/executions'
+import { getQueue } from '@roost/contracts/runs/queue'
+import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { LiveTurnsDeps } from './live-turns.ts'
+
+export const chatKeys = {
+  /** Everything about one's conversations with an agent. */
+  all: (name: string) => ['agent', name, 'sessions'] as const,
+  list: (name: string) => [...chatKeys.all(name), 'list'] as const,
+  messages: (name: string, id: string) => [...chatKeys.all(name), 'messages', id] as const,
+  queue: (name: string) => ['agent', name, 'executions', 'queue'] as const,
+  execution: (id: string) => ['execution', id, 'details'] as const,
+}
+
+/** One's own conversations with an agent, the latest first. */
+export const sessionsQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: chatKeys.list(name),
+    queryFn: ({ signal }) =>
+      api.call(listSessions, { params: { name }, query: { limit: '200' }, signal }).then(byLatest),
+  })
+
+function byLatest(sessions: ChatSession[]): ChatSession[] {
+  const at = (session: ChatSession) => session.last_message_at ?? session.started_at
+  return sessions.toSorted((a, b) => at(b).localeCompare(at(a)))
+}
+
+/** Messages that are fetched at a time. */
+const pageSize = 60
+
+/** A conversation with its messages, by pages from the newest back. */
+export const messagesQuery = (api: Client, name: string, id: string) =>
+  infiniteQueryOptions({
+    queryKey: chatKeys.messages(name, id),
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before, signal }) =>
+      api.call(getChatSession, {
+        params: { name, id },
+        query: { limit: String(pageSize), ...(before === undefined ? {} : { before }) },
+        signal,
+      }),
+    getNextPageParam: ({ messages }) => (messages.length < pageSize ? undefined : messages[0]?.id),
+  })
+
+/** Only why it failed is read of it, and that never changes once it has ended. */
+export const failureQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: chatKeys.execution(id),
+    queryFn: ({ signal }) => api.call(getExecution, { params: { name, id }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** The transcript of a turn that has ended. */
+export const logQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: ['execution', id, 'log'],
+    queryFn: ({ signal }) => api.call(getExecutionLog, { params: { name, id }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** What waits for the agent, in order. */
+export const queueQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: chatKeys.queue(name),
+    queryFn: ({ signal }) => api.call(getQueue, { params: { name }, signal }),
+  })
+
+export const beginSession = (api: Client, name: string) =>
+  api.call(createSession, { params: { name }, body: { make_current: true } })
+
+export const closeSession = (api: Client, name: string, id: string) =>
+  api.call(closeChatSession, { params: { name, id } })
+
+export const removeSession = (api: Client, name: string, id: string) =>
+  api.call(deleteSession, { params: { name, id } })
+
+export const stopTurn = (api: Client, name: string, id: string) =>
+  api.call(terminateExecution, { params: { name, id } })
+
+/** How turns with one agent are sent, followed and fetched once they are stored. */
+export function turnCalls(
+  api: Client,
+  queries: QueryClient,
+  name: string,
+): Pick<LiveTurnsDeps, 'send' | 'follow' | 'onStored'> {
+  return {
+    send: (id, { message, model, files, key }, { headers, signal }) =>
+      api.open(sendSessionMessage, {
+        params: { name, id },
+        body: { message, model, files: [...files] },
+        headers: { ...headers, 'idempotency-key': key },
+        signal,
+      }),
+    follow:
+      (id) =>
+      ({ after, headers, signal }) =>
+        api.open(streamExecution, {
+          params: { name, id },
+          query: { after: String(after) },
+          headers,
+          signal,
+        }),
+    onStored: () => queries.invalidateQueries({ queryKey: chatKeys.all(name) }),
+  }
+}

@@ -1,0 +1,93 @@
+import type { ChatMessage, FileNote } from '@roost/contracts/conversations/chat'
+import { BellRing, CalendarClock, FileText, Mic } from 'lucide-react'
+import { useState } from 'react'
+import { formatBytes } from '../../lib/format.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { RelativeTime } from '../../ui/time.tsx'
+import { isImage } from './attachments.ts'
+import type { Asked } from './live-turns.ts'
+
+/** Longer questions are folded to their beginning: nobody reads their own paste again. */
+const foldedAt = 1500
+
+export type QuestionProps = { stored: ChatMessage | null; asked: (Asked & { at: string }) | null }
+
+/** What the person wrote, as it was written, on their side of the page. */
+export function Question({ stored, asked }: QuestionProps) {
+  const [isWhole, setWhole] = useState(false)
+  const text = stored?.content ?? asked?.message ?? ''
+  const isLong = text.length > foldedAt
+  return (
+    <div className="flex min-w-0 flex-col items-end gap-1">
+      <h3 className="sr-only">You</h3>
+      <div className="max-w-[85%] min-w-0 rounded-xl rounded-br-sm border border-line bg-surface px-3.5 py-2">
+        <p
+          className={cx(
+            'text-base leading-6 whitespace-pre-wrap [overflow-wrap:anywhere]',
+            isLong && !isWhole && 'line-clamp-12',
+          )}
+        >
+          {isLong && !isWhole ? text.slice(0, foldedAt) : text}
+        </p>
+        {isLong && (
+          <button
+            type="button"
+            aria-expanded={isWhole}
+            onClick={() => setWhole(!isWhole)}
+            className="mt-1 text-xs font-medium text-accent hover:underline"
+          >
+            {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
+          </button>
+        )}
+        <Files notes={stored?.files ?? asked?.files ?? []} asked={asked} />
+      </div>
+      <div className="flex items-center gap-2 text-xs text-faint">
+        {stored && <Source source={stored.source} />}
+        <RelativeTime at={stored?.timestamp ?? asked?.at} />
+      </div>
+    </div>
+  )
+}
+
+/** Pictures sent from this page are shown; of others only their names are stored with the message. */
+function Files({ notes, asked }: { notes: readonly Partial<FileNote>[]; asked: Asked | null }) {
+  if (notes.length === 0) return null
+  return (
+    <ul aria-label="Attachments" className="mt-2 mb-0.5 flex flex-wrap gap-1.5">
+      {notes.map((note, index) => {
+        const sent = asked?.files[index]
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the files of a message never change
+          <li key={index} className="max-w-full">
+            {sent && isImage(sent.mimetype) ? (
+              <img
+                src={`data:${sent.mimetype};base64,${sent.data_base64}`}
+                alt={note.name}
+                className="max-h-40 max-w-full rounded-md border border-line"
+              />
+            ) : (
+              <span className="inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-sunken px-2 py-1 text-xs text-muted">
+                <FileText aria-hidden className="size-3.5 shrink-0" />
+                <span className="truncate">{note.name}</span>
+                {note.size !== undefined && <span className="text-faint">{formatBytes(note.size)}</span>}
+              </span>
+            )}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function Source({ source }: { source: ChatMessage['source'] }) {
+  if (source === 'text') return null
+  const { label, Icon } = sources[source]
+  return <Badge icon={<Icon aria-hidden />}>{label}</Badge>
+}
+
+const sources = {
+  voice: { label: 'Spoken', Icon: Mic },
+  schedule: { label: 'By schedule', Icon: CalendarClock },
+  reminder: { label: 'Reminder', Icon: BellRing },
+} as const

@@ -1,0 +1,121 @@
+import type { ChatSession } from '@roost/contracts/conversations/chat'
+import { Link } from '@tanstack/react-router'
+import { Archive, MessageSquarePlus, MoreHorizontal, Trash2 } from 'lucide-react'
+import { buttonClass, IconButton } from '../../ui/button.tsx'
+import { Cost } from '../../ui/cost.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Spinner } from '../../ui/spinner.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+
+export type SessionListProps = {
+  agentName: string
+  sessions: readonly ChatSession[]
+  /** Null: a conversation that is about to begin. */
+  selected: string | null
+  onClose: (session: ChatSession) => void
+  onDelete: (session: ChatSession) => void
+  /** A conversation was chosen. */
+  onChosen?: () => void
+}
+
+/** One's conversations with an agent, the latest first, closed ones below. */
+export function SessionList(props: SessionListProps) {
+  const { agentName, sessions, selected, onChosen } = props
+  const closed = sessions.filter(({ status }) => status === 'closed')
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="px-3 pt-3 pb-2">
+        <Link
+          to="/agents/$name"
+          params={{ name: agentName }}
+          search={{ tab: 'chat', session: 'new' }}
+          onClick={onChosen}
+          aria-current={selected === null ? 'page' : undefined}
+          className={buttonClass({ className: 'w-full' })}
+        >
+          <MessageSquarePlus aria-hidden />
+          New conversation
+        </Link>
+      </div>
+      <nav aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
+        <SessionGroup {...props} sessions={sessions.filter(({ status }) => status === 'active')} />
+        {closed.length > 0 && (
+          <>
+            <h3 className="px-2 pt-4 pb-1 text-xs font-medium text-faint">Closed</h3>
+            <SessionGroup {...props} sessions={closed} />
+          </>
+        )}
+      </nav>
+    </div>
+  )
+}
+
+function SessionGroup(props: SessionListProps) {
+  return (
+    <ul className="flex flex-col gap-px">
+      {props.sessions.map((session) => (
+        <SessionRow
+          key={session.id}
+          {...props}
+          session={session}
+          isSelected={session.id === props.selected}
+        />
+      ))}
+    </ul>
+  )
+}
+
+type RowProps = SessionListProps & { session: ChatSession; isSelected: boolean }
+
+function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChosen }: RowProps) {
+  const title = titleOf(session)
+  return (
+    <li className="group/row relative">
+      <Link
+        to="/agents/$name"
+        params={{ name: agentName }}
+        search={{ tab: 'chat', session: session.id }}
+        onClick={onChosen}
+        aria-current={isSelected ? 'page' : undefined}
+        className="block rounded-md py-1.5 pr-9 pl-2 hover:bg-hover aria-[current=page]:bg-hover"
+      >
+        <span className="flex items-center gap-1.5">
+          <span className="truncate text-sm text-ink">{title}</span>
+          {session.turn_in_progress && <Spinner />}
+          {session.turn_in_progress && <span className="sr-only">answering</span>}
+        </span>
+        <span className="flex gap-2 text-xs text-faint group-aria-[current=page]/row:text-muted">
+          <RelativeTime at={session.last_message_at ?? session.started_at} />
+          {session.total_cost > 0 && <Cost usd={session.total_cost} />}
+        </span>
+      </Link>
+      <div className="absolute top-1.5 right-1 opacity-0 transition-opacity duration-75 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+        <Menu
+          trigger={
+            <IconButton size="sm" label={`More for “${title}”`} icon={<MoreHorizontal aria-hidden />} />
+          }
+          items={[
+            session.status === 'active' && {
+              label: 'Close',
+              hint: 'Kept to read, not to go on',
+              icon: <Archive aria-hidden />,
+              onSelect: () => onClose(session),
+            },
+            {
+              label: 'Delete',
+              icon: <Trash2 aria-hidden />,
+              danger: true,
+              disabled: session.turn_in_progress,
+              onSelect: () => onDelete(session),
+            },
+          ]}
+        />
+      </div>
+    </li>
+  )
+}
+
+/** The first line of its first message, where it has one. */
+export function titleOf({ title }: Pick<ChatSession, 'title'>): string {
+  return title ?? 'New conversation'
+}

@@ -1,0 +1,18 @@
+import type { LiveTurn } from './live-turns.ts'
+
+/** Tells screen readers that an answer is being written and when it is there, and not each piece of it. */
+export function TurnAnnouncer({ live, agentLabel }: { live: readonly LiveTurn[]; agentLabel: string }) {
+  return (
+    <p role="status" className="sr-only">
+      {wordsOf(live.at(-1), agentLabel)}
+    </p>
+  )
+}
+
+function wordsOf(turn: LiveTurn | undefined, agentLabel: string): string {
+  if (!turn) return ''
+  const isOver = turn.end !== null || turn.phase === 'ended' || turn.phase === 'refused'
+  if (!isOver) return `${agentLabel} is answering`
+  if (turn.phase === 'refused') return ''
+  return turn.end?.status === 'success' ? `${agentLabel} has answered` : `${agentLabel} has stopped`
+}

@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import { Pencil, RotateCw, Square } from 'lucide-react'
+import { describeFault } from '../../lib/fault.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { failureQuery } from './queries.ts'
+import type { ShownTurn } from './shown-turns.ts'
+import { endWords } from './turn-end.ts'
+import type { TurnActions } from './turn-view.tsx'
+
+export type TurnFailureProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
+
+/** Why there is no answer, and the ways on; nothing while there is one or one may come. */
+export function TurnFailure({ stored, live, agentName, actions }: TurnFailureProps) {
+  const turn = { stored, live }
+  if (stored?.answer) return null
+  if (live?.phase === 'refused') return <Refused fault={live.fault} turn={turn} actions={actions} />
+  const code = stored?.question?.error_code ?? live?.end?.code ?? null
+  if (code === null && !hasFailed(live?.end?.status)) return null
+  if (code === 'user_cancelled' || live?.end?.status === 'cancelled') {
+    return <Stopped turn={turn} actions={actions} />
+  }
+  const executionId = stored?.executionId ?? live?.executionId ?? null
+  return (
+    <Failed code={code} detail={live?.end?.detail ?? null} {...{ executionId, agentName, turn, actions }} />
+  )
+}
+
+type Part = { turn: Omit<ShownTurn, 'key'>; actions: TurnActions }
+
+function hasFailed(status: string | undefined): boolean {
+  return status === 'failed' || status === 'skipped'
+}
+
+function Stopped({ turn, actions }: Part) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+      <span className="inline-flex items-center gap-1.5">
+        <Square aria-hidden className="size-3" />
+        Stopped
+      </span>
+      <Button size="sm" variant="ghost" icon={<RotateCw aria-hidden />} onClick={() => actions.onRetry(turn)}>
+        Try again
+      </Button>
+    </div>
+  )
+}
+
+function Failed({
+  code,
+  detail,
+  executionId,
+  agentName,
+  turn,
+  actions,
+}: Part & { code: string | null; detail: string | null; executionId: string | null; agentName: string }) {
+  const api = useApi()
+  const { data } = useQuery({
+    ...failureQuery(api, agentName, executionId ?? ''),
+    enabled: executionId !== null && detail === null,
+  })
+  const { title, hint } = endWords(code)
+  const told = detail ?? data?.error ?? null
+  return (
+    <Banner tone="danger" title={title} action={<Again turn={turn} actions={actions} />}>
+      {hint && <p>{hint}</p>}
+      {told && <p className="line-clamp-6 text-xs break-words whitespace-pre-wrap">{told}</p>}
+      {code && <code className="text-xs">{code}</code>}
+    </Banner>
+  )
+}
+
+/** Not taken in: nothing of it is stored, so it stands here until it is sent again or taken back. */
+function Refused({ fault, turn, actions }: Part & { fault: unknown }) {
+  const { sentence, code } = describeFault(fault)
+  return (
+    <Banner
+      tone="danger"
+      title="Not sent"
+      action={
+        <>
+          <Again turn={turn} actions={actions} />
+          <Button size="sm" icon={<Pencil aria-hidden />} onClick={() => actions.onEdit(turn)}>
+            Edit
+          </Button>
+        </>
+      }
+    >
+      <p className="break-words">{sentence}</p>
+      <code className="text-xs">{code}</code>
+    </Banner>
+  )
+}
+
+function Again({ turn, actions }: Part) {
+  return (
+    <Button size="sm" icon={<RotateCw aria-hidden />} onClick={() => actions.onRetry(turn)}>
+      Try again
+    </Button>
+  )
+}

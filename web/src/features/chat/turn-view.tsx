@@ -1,0 +1,104 @@
+import { memo, useCallback, useState } from 'react'
+import { Markdown } from '../../ui/markdown.tsx'
+import { type AnswerParts, answerParts } from './answer-parts.ts'
+import type { LiveTurn } from './live-turns.ts'
+import { Question } from './question.tsx'
+import type { ShownTurn } from './shown-turns.ts'
+import { TurnFailure } from './turn-failure.tsx'
+import { TurnFoot } from './turn-foot.tsx'
+import { TurnProgress } from './turn-progress.tsx'
+import { TurnSteps } from './turn-steps.tsx'
+import { WorkFold } from './work-fold.tsx'
+
+export type TurnActions = {
+  /** Asks the same again. */
+  onRetry: (turn: Omit<ShownTurn, 'key'>) => void
+  /** Puts the question back into the composer and takes a refused turn away. */
+  onEdit: (turn: Omit<ShownTurn, 'key'>) => void
+}
+
+export type TurnViewProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
+
+/** A question, the work behind a fold, the answer, and what it took. Off the screen the browser skips it. */
+export const TurnView = memo(function TurnView({ stored, live, agentName, actions }: TurnViewProps) {
+  const [isUnfolded, setUnfolded] = useState(false)
+  const toggle = useCallback(() => setUnfolded((before) => !before), [])
+  const parts = live ? answerParts(live.transcript) : null
+  const question = stored?.question ?? null
+  const answer = stored?.answer ?? null
+  const executionId = stored?.executionId ?? live?.executionId ?? null
+  const isBusy = live !== null && answer === null && live.end === null && live.phase !== 'refused'
+  const toolCalls = answer?.tool_calls?.length ?? 0
+  return (
+    <li className="flex min-w-0 flex-col gap-4 [contain-intrinsic-size:auto_160px] [content-visibility:auto]">
+      {(question ?? live?.asked) && <Question stored={question} asked={live?.asked ?? null} />}
+      {(answer ?? parts) && (
+        <div className="flex min-w-0 flex-col gap-2.5">
+          {(parts?.work.length || toolCalls > 0) && !isBusy ? (
+            <WorkFold
+              work={parts?.work ?? null}
+              toolCalls={toolCalls}
+              isOpen={isUnfolded}
+              onToggle={toggle}
+            />
+          ) : null}
+          {isBusy && live && parts && (
+            <TurnProgress
+              live={live}
+              parts={parts}
+              agentName={agentName}
+              isOpen={isUnfolded}
+              onToggle={toggle}
+            />
+          )}
+          {isUnfolded && (
+            <TurnSteps
+              agentName={agentName}
+              executionId={executionId}
+              transcript={readSoFar(live)}
+              isStreaming={isBusy}
+            />
+          )}
+          {answer ? <Markdown text={answer.content} /> : <Streamed parts={parts} isGrowing={isBusy} />}
+        </div>
+      )}
+      <TurnFailure stored={stored} live={live} agentName={agentName} actions={actions} />
+      {answer && (
+        <TurnFoot
+          answer={answer}
+          model={live?.transcript.model ?? null}
+          hasFold={(parts?.work.length ?? 0) > 0 || toolCalls > 0}
+          isUnfolded={isUnfolded}
+          onToggle={toggle}
+        />
+      )}
+    </li>
+  )
+}, isSameTurn)
+
+/** What was read from the first line on; a turn of another visit is fetched when it is unfolded. */
+function readSoFar(live: LiveTurn | null) {
+  return live && live.transcript.lastLine > 0 ? live.transcript : null
+}
+
+function Streamed({ parts, isGrowing }: { parts: AnswerParts | null; isGrowing: boolean }) {
+  if (!parts) return null
+  return parts.answer.map((step, index) => (
+    <Markdown
+      key={step.key}
+      text={step.text}
+      isStreaming={isGrowing && step.isPartial && index === parts.answer.length - 1}
+    />
+  ))
+}
+
+/** Turns are put together anew with every piece of every other one; their parts keep their identity. */
+function isSameTurn(before: TurnViewProps, after: TurnViewProps): boolean {
+  return (
+    before.live === after.live &&
+    before.stored?.question === after.stored?.question &&
+    before.stored?.answer === after.stored?.answer &&
+    before.actions === after.actions &&
+    before.agentName === after.agentName
+  )
+}

@@ -1,0 +1,77 @@
+import { maxMessageLength } from '@roost/contracts/runs/request'
+import { useEffect, useRef, useState } from 'react'
+import { type Attachment, addFiles } from './attachments.ts'
+import { createDrafts } from './drafts.ts'
+import { newKey } from './use-live-turns.ts'
+
+export type ComposerState = {
+  text: string
+  setText: (text: string) => void
+  attachments: readonly Attachment[]
+  attach: (files: readonly File[]) => Promise<void>
+  detach: (id: string) => void
+  /** What could not be attached, a sentence for each file. */
+  refusals: readonly string[]
+  dismissRefusals: () => void
+  /** Characters above what a message may have. */
+  excess: number
+  isSendable: boolean
+  clear: () => void
+  restore: (text: string, attachments: readonly Attachment[]) => void
+}
+
+/**
+ * What is being written to one conversation. The text is kept as a draft under `draftKey`; files are not, they
+ * are too large for it.
+ */
+export function useComposer(draftKey: string): ComposerState {
+  const [drafts] = useState(() => createDrafts(sessionStorage))
+  const [text, showText] = useState(() => drafts.read(draftKey))
+  const [attachments, setAttachments] = useState<readonly Attachment[]>([])
+  const [refusals, setRefusals] = useState<readonly string[]>([])
+  const [shownKey, setShownKey] = useState(draftKey)
+  const latest = useRef(attachments)
+  useEffect(() => {
+    latest.current = attachments
+  }, [attachments])
+
+  if (shownKey !== draftKey) {
+    setShownKey(draftKey)
+    showText(drafts.read(draftKey))
+    setAttachments([])
+    setRefusals([])
+  }
+  const setText = (next: string) => {
+    showText(next)
+    drafts.write(draftKey, next)
+  }
+  const excess = Math.max(0, text.length - maxMessageLength)
+  return {
+    text,
+    setText,
+    attachments,
+    refusals,
+    excess,
+    isSendable: text.trim() !== '' && excess === 0,
+    async attach(files) {
+      if (files.length === 0) return
+      const added = await addFiles(latest.current, files, newKey)
+      setAttachments(added.attachments)
+      setRefusals(added.refusals)
+    },
+    detach(id) {
+      setAttachments((before) => before.filter((file) => file.id !== id))
+      setRefusals([])
+    },
+    dismissRefusals: () => setRefusals([]),
+    clear() {
+      setText('')
+      setAttachments([])
+      setRefusals([])
+    },
+    restore(next, files) {
+      setText(next)
+      setAttachments(files)
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { browserSetting } from '../../live/stream-setting.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { createLiveTurns, type LiveTurn, type LiveTurns } from './live-turns.ts'
+import { turnCalls } from './queries.ts'
+
+/** Text is drawn so often: each time costs a reading of the block that grows. */
+const frameMs = 40
+
+/** The turns read by this page, for one agent. Reading ends with the page; the turns go on. */
+export function useLiveTurns(agentName: string): LiveTurns {
+  const api = useApi()
+  const queries = useQueryClient()
+  const [turns] = useState(() =>
+    createLiveTurns({
+      ...turnCalls(api, queries, agentName),
+      setting: browserSetting(),
+      gather: (run) => void setTimeout(run, frameMs),
+      now: () => new Date(),
+      newKey,
+    }),
+  )
+  useEffect(() => () => turns.close(), [turns])
+  return turns
+}
+
+export function useTurnsOf(turns: LiveTurns, sessionId: string | null): readonly LiveTurn[] {
+  const all = useSyncExternalStore(turns.subscribe, turns.current)
+  return all.filter((turn) => turn.sessionId === sessionId)
+}
+
+/** `crypto.randomUUID` is there on secure origins only. */
+export function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}

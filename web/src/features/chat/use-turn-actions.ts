@@ -1,0 +1,101 @@
+import { ApiError } from '@roost/contracts/client'
+import type { ChatSession } from '@roost/contracts/conversations/chat'
+import { useMutation } from '@tanstack/react-query'
+import { type RefObject, useEffect, useMemo, useRef } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { toast } from '../../ui/toast.tsx'
+import type { Attachment } from './attachments.ts'
+import type { Asked, LiveTurn, LiveTurns } from './live-turns.ts'
+import { stopTurn } from './queries.ts'
+import type { ShownTurn } from './shown-turns.ts'
+import type { TurnActions } from './turn-view.tsx'
+import type { ComposerState } from './use-composer.ts'
+import { newKey } from './use-live-turns.ts'
+
+export type TurnActionsDeps = {
+  agentName: string
+  sessionId: string | null
+  turns: LiveTurns
+  composer: ComposerState
+  model: string | null
+  input: RefObject<HTMLTextAreaElement | null>
+  onBegin: () => Promise<ChatSession>
+  /** The first message of a new conversation is on its way. */
+  onBegun: (session: ChatSession) => void
+}
+
+/** What a person can do with turns: send, stop, try again, take back. */
+export function useTurnActions(deps: TurnActionsDeps) {
+  const { agentName, sessionId, turns, composer, model, input, onBegin, onBegun } = deps
+  const api = useApi()
+
+  const begin = useMutation({
+    mutationFn: onBegin,
+    onError: (error) => complain(error),
+  })
+  async function send(asked: Asked): Promise<void> {
+    if (sessionId !== null) return turns.send(sessionId, asked)
+    const session = await begin.mutateAsync()
+    turns.send(session.id, asked)
+    onBegun(session)
+  }
+  async function onSend(): Promise<void> {
+    const { text, attachments } = composer
+    const files = attachments.map(({ id: _, ...file }) => file)
+    const asked = { message: text, model, files, key: newKey() }
+    if (sessionId !== null) composer.clear()
+    await send(asked).then(composer.clear, () => input.current?.focus())
+  }
+  async function onStop({ key, executionId }: LiveTurn): Promise<void> {
+    if (executionId === null) return
+    turns.markStopping(key, true)
+    try {
+      await stopTurn(api, agentName, executionId)
+    } catch (error) {
+      turns.markStopping(key, false)
+      complain(error)
+    }
+    input.current?.focus()
+  }
+
+  function edit({ stored, live }: Omit<ShownTurn, 'key'>): void {
+    const files = (live?.asked?.files ?? []).map((file) => ({ ...file, id: newKey() }))
+    // They were attachments of this page before they were sent.
+    composer.restore(live?.asked?.message ?? stored?.question?.content ?? '', files as Attachment[])
+    if (live?.phase === 'refused') turns.forget(live.key)
+    input.current?.focus()
+  }
+  function retry(turn: Omit<ShownTurn, 'key'>): void {
+    const { stored, live } = turn
+    if (!live?.asked && stored?.question?.files?.length) {
+      toast({ title: 'Attach the files again', description: 'The platform keeps their names only.' })
+      edit(turn)
+      return
+    }
+    const before = live?.asked ?? { message: stored?.question?.content ?? '', model, files: [], key: '' }
+    // Nobody knows whether a message without an answer arrived: under its old key it counts once.
+    const isUnknown = live?.phase === 'refused' && !(live.fault instanceof ApiError)
+    if (live?.phase === 'refused') turns.forget(live.key)
+    void send({ ...before, key: isUnknown ? before.key : newKey() }).catch(() => {})
+  }
+
+  // The same object for as long as the page lives: every turn is given it, and most need not be drawn again.
+  const latest = useRef<TurnActions>({ onEdit: edit, onRetry: retry })
+  useEffect(() => {
+    latest.current = { onEdit: edit, onRetry: retry }
+  })
+  const forTurns = useMemo<TurnActions>(
+    () => ({
+      onEdit: (turn) => latest.current.onEdit(turn),
+      onRetry: (turn) => latest.current.onRetry(turn),
+    }),
+    [],
+  )
+  return { onSend, onStop, forTurns, isBeginning: begin.isPending }
+}
+
+function complain(error: unknown): void {
+  const { sentence, code } = describeFault(error)
+  toast({ title: sentence, description: code, tone: 'danger' })
+}

@@ -1,0 +1,27 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { type ComponentType, lazy } from 'react'
+
+/** What every tab is given; most take one of the two. */
+export type AgentTabProps = { agent: AgentDetails; name: string }
+
+export type AgentTab = {
+  /** In the address, as `?tab=`. */
+  id: string
+  label: string
+  /** `owner`: the owner and admins. */
+  who: 'access' | 'owner'
+  /** `window`: the tab fills what the header leaves and scrolls inside. */
+  fills?: 'window'
+  Content: ComponentType<AgentTabProps>
+}
+
+/** The tabs of an agent's page in their order; the first one is shown when the address names none. */
+export const agentTabs: readonly AgentTab[] = [
+  {
+    id: 'chat',
+    label: 'Chat',
+    who: 'access',
+    fills: 'window',
+    Content: lazy(async () => ({ default: (await import('../features/chat/chat-tab.tsx')).ChatTab })),
+  },
+]

@@ -1,0 +1,123 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { ApiError } from '@roost/contracts/client'
+import { useQuery } from '@tanstack/react-query'
+import { createLazyRoute, Link } from '@tanstack/react-router'
+import { SearchX, Trash2 } from 'lucide-react'
+import { Suspense } from 'react'
+import { AgentHeader } from '../features/agents/agent-header.tsx'
+import { agentQuery } from '../features/agents/queries.ts'
+import { useAgentFate } from '../features/agents/use-agent-fate.ts'
+import { useApi } from '../shell/app-context.ts'
+import { buttonClass } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { ErrorState } from '../ui/error-state.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
+import { agentTabs } from './agent-tabs.ts'
+
+export const route = createLazyRoute('/signed-in/agents/$name')({ component: AgentPage })
+
+/** One agent: its header and the tabs that the person may see. */
+function AgentPage() {
+  const { name } = route.useParams()
+  const navigate = route.useNavigate()
+  const agent = useQuery(agentQuery(useApi(), name))
+  const { isDeleted } = useAgentFate(name, (newName) => {
+    void navigate({ params: { name: newName }, search: true, replace: true })
+  })
+
+  if (isDeleted) return <Gone name={name} wasThere />
+  if (isUnknown(agent.error)) return <Gone name={name} wasThere={agent.data !== undefined} />
+  if (agent.data) return <Loaded key={name} agent={agent.data} />
+  if (!agent.error) return <Loading />
+  return (
+    <ErrorState
+      title="The agent could not be loaded"
+      error={agent.error}
+      onRetry={() => void agent.refetch()}
+    />
+  )
+}
+
+function Loaded({ agent }: { agent: AgentDetails }) {
+  const { tab } = route.useSearch()
+  const isOwner = agent.is_owner || agent.can_delete
+  const shown = agentTabs.filter(({ who }) => who === 'access' || isOwner)
+  const chosen = shown.find(({ id }) => id === tab) ?? shown[0]
+  const fillsWindow = chosen?.fills === 'window'
+  return (
+    // What fills the window is as high as the window lets it be, and not as its content would be.
+    <div className={cx('flex min-w-0 flex-1 flex-col', fillsWindow && 'min-h-96 basis-0!')}>
+      <AgentHeader agent={agent} />
+      <TabLinks label={`Parts of ${agent.name}`} className="shrink-0 px-4 md:px-6">
+        {shown.map(({ id, label }) => (
+          <Link
+            key={id}
+            to="/agents/$name"
+            params={{ name: agent.name }}
+            search={{ tab: id }}
+            className={tabLinkClass}
+            aria-current={id === chosen?.id ? 'page' : undefined}
+          >
+            {label}
+          </Link>
+        ))}
+      </TabLinks>
+      <div className={cx('flex min-h-0 min-w-0 flex-1 flex-col', !fillsWindow && 'px-4 pt-5 pb-12 md:px-6')}>
+        <Suspense fallback={<TabLoading />}>
+          {chosen && <chosen.Content agent={agent} name={agent.name} />}
+        </Suspense>
+      </div>
+    </div>
+  )
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ApiError && error.body?.error === 'agent_not_found'
+}
+
+/** Hidden and missing are the same to who asks. */
+function Gone({ name, wasThere }: { name: string; wasThere: boolean }) {
+  return (
+    <div className="grid flex-1 place-items-center">
+      <EmptyState
+        icon={wasThere ? <Trash2 aria-hidden /> : <SearchX aria-hidden />}
+        title={wasThere ? `${name} is gone` : `There is no agent “${name}”`}
+        description={
+          wasThere
+            ? 'It was deleted, or is not shared with you any more.'
+            : 'It may have been renamed or deleted, or is not shared with you.'
+        }
+        action={
+          <Link to="/" className={buttonClass()}>
+            To the dashboard
+          </Link>
+        }
+      />
+    </div>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status" aria-label="Loading the agent" className="flex flex-col gap-4 p-4 md:px-6">
+      <div className="flex items-center gap-3">
+        <Skeleton className="size-9 rounded-md" />
+        <Skeleton className="h-6 w-48" />
+      </div>
+      <Skeleton className="h-9" />
+      <TabLoading />
+    </div>
+  )
+}
+
+function TabLoading() {
+  return (
+    <div aria-hidden className="flex flex-col gap-3 p-4 md:px-6">
+      <Skeleton className="h-5 w-2/3" />
+      <Skeleton className="h-5 w-1/2" />
+      <Skeleton className="h-40" />
+    </div>
+  )
+}
