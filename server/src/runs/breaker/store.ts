@@ -17,7 +17,7 @@ export function breakerStore(executor: Executor) {
       return row ? memoryOf(row) : blank
     },
 
-    /** Of each agent that has any; all agents at once, since hardly one has. */
+    /** Of every agent that has a row, at once: the rows are few and small. */
     async all(kind: BreakerKind): Promise<Map<string, Memory>> {
       const rows = await db.selectFrom('breakers').selectAll().where('kind', '=', kind).execute()
       return new Map(rows.map((row) => [row.agent_id, memoryOf(row)]))
