@@ -17,6 +17,7 @@ import { migrations } from '../server/src/migrations/index.ts'
 import { migrate } from '../server/src/ports/database/migrator.ts'
 import { openDatabase } from '../server/src/ports/database/open.ts'
 import { silentLog } from '../server/src/ports/log.ts'
+import { createAgentView } from '../server/src/runs/agent-view/index.ts'
 import { createAnalytics } from '../server/src/runs/analytics/service.ts'
 import { executionStore } from '../server/src/runs/executions/store.ts'
 import { createFleet } from '../server/src/runs/fleet/fleet.ts'
@@ -47,6 +48,7 @@ const fleet = createFleet({
 })
 const analytics = createAnalytics({ db, clock: systemClock })
 const store = executionStore(db)
+const view = createAgentView({ db, clock: systemClock, executions: { recentTools: async () => [] } })
 const admin = person('root', 'admin')
 const owner = person('owner-of-ten', 'creator')
 /** Agent 0 has half of all runs. */
@@ -73,6 +75,7 @@ const questions: Record<string, () => Promise<unknown>> = {
   'execution stats with a week': () => fleet.byAgent(admin, { hours: 24, include_7d: true }),
   'execution stats, all, owner': () => fleet.byAgent(owner, { hours: 0, include_7d: false }),
   slots: () => fleet.slots(admin),
+  'context of all agents': () => view.contextOf(agents.map(({ id }) => id)),
   'analytics 7d': () => analytics.analytics(busy, '7d'),
   'analytics 30d': () => analytics.analytics(busy, '30d'),
   'token stats': () => analytics.tokenStats({ ...busy, agentName: 'agent-0' }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, linked, person, startRunPlatform } from '../../test/run-platform.ts'
+import { insertRuns } from '../../test/run-rows.ts'
 import { createAgentView } from './index.ts'
 
 const toolLine = {
@@ -59,5 +60,25 @@ forEachDialect((_, open) => {
     assert.deepEqual([...uses.keys()], ['a1'])
     assert.equal(uses.get('a1')?.busy, true)
     assert.equal(await view.finishedExecutions('a1'), 0)
+  })
+
+  test('an agent is busy while any of its runs is; a run that waits does not blank the context', async () => {
+    await using db = await open()
+    const at = (minute: number) => `2026-01-05T07:0${minute}:00.000Z`
+    const full = { context_used: 90_000, context_max: 200_000 }
+    await insertRuns(db, [
+      { agent_id: 'a1', created_at: at(0), status: 'running' },
+      { agent_id: 'a1', created_at: at(1), completed_at: at(3), ...full },
+      { agent_id: 'a1', created_at: at(2), started_at: null, completed_at: null, status: 'queued' },
+      { agent_id: 'a2', created_at: at(1), completed_at: at(2), context_used: 10, context_max: 100 },
+      { agent_id: 'a2', created_at: at(1), completed_at: at(3), context_used: 20, context_max: 100 },
+    ])
+    const platform = await startRunPlatform({ db })
+    const view = createAgentView({ db, clock: platform.clock, executions: platform.executions })
+    const uses = await view.contextOf(['a1', 'a2', 'a3'])
+    assert.deepEqual(Object.fromEntries(uses), {
+      a1: { busy: true, ...full, last_activity_at: at(2) },
+      a2: { busy: false, context_used: 20, context_max: 100, last_activity_at: at(3) },
+    })
   })
 })

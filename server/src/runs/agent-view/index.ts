@@ -15,7 +15,7 @@ export type AgentView = {
   slotsOf(agentId: string, caller: Caller): Promise<Slots>
   /** The newest tool calls, newest first. */
   activityOf(agentId: string, caller: Caller): Promise<RunActivity>
-  /** How full the context of each agent's latest run was; agents that never ran are left out. */
+  /** How full the context of each agent was when a run last told it; agents that never ran are left out. */
   contextOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, ContextUse>>
   /** How many runs of the agent have ended. */
   finishedExecutions(agentId: string): Promise<number>
@@ -77,18 +77,18 @@ export function createAgentView(deps: {
     },
     async contextOf(agentIds) {
       if (agentIds.length === 0) return new Map()
-      const rows = await store.latestRuns(agentIds)
-      return new Map(
-        rows.map((row) => [
-          row.agent_id,
-          {
-            busy: row.status === 'running',
-            context_used: row.context_used ?? 0,
-            context_max: row.context_max ?? 0,
-            last_activity_at: row.completed_at ?? row.started_at ?? row.created_at,
-          },
-        ]),
-      )
+      const [rows, busy] = await Promise.all([store.latestRuns(agentIds), store.busy(agentIds)])
+      const uses = new Map<string, ContextUse>()
+      for (const row of rows) {
+        const told = row.context_used === null ? uses.get(row.agent_id) : row
+        uses.set(row.agent_id, {
+          busy: busy.has(row.agent_id),
+          context_used: told?.context_used ?? 0,
+          context_max: told?.context_max ?? 0,
+          last_activity_at: row.completed_at ?? row.started_at ?? row.created_at,
+        })
+      }
+      return uses
     },
     finishedExecutions: (agentId) => store.countFinished(agentId),
   }

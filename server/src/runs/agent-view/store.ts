@@ -8,6 +8,7 @@ type ReadTables = {
     agent_id: string
     status: ExecutionStatus
     created_at: string
+    queue_number: number
     started_at: string | null
     completed_at: string | null
     context_used: number | null
@@ -18,7 +19,10 @@ type ReadTables = {
   }
 }
 
-type LatestRun = Omit<ReadTables['executions'], 'triggered_by' | 'source_user_id' | 'source_mcp_key_id'>
+type LatestRun = Pick<
+  ReadTables['executions'],
+  'agent_id' | 'created_at' | 'started_at' | 'completed_at' | 'context_used' | 'context_max'
+>
 
 const final: ExecutionStatus[] = ['success', 'failed', 'cancelled']
 
@@ -47,39 +51,42 @@ export function agentViewStore(executor: Executor) {
         .where('id', 'in', [...ids])
         .execute()
     },
-    /** The run of each agent that started last. */
-    async latestRuns(agentIds: readonly string[]): Promise<LatestRun[]> {
-      return db
+    /** Those of the agents that work on a run now. */
+    async busy(agentIds: readonly string[]): Promise<Set<string>> {
+      const rows = await db
         .selectFrom('executions')
-        .select([
-          'id',
-          'agent_id',
-          'status',
-          'created_at',
-          'started_at',
-          'completed_at',
-          'context_used',
-          'context_max',
+        .select('agent_id')
+        .distinct()
+        .where('status', '=', 'running')
+        .where('agent_id', 'in', [...agentIds])
+        .execute()
+      return new Set(rows.map(({ agent_id }) => agent_id))
+    },
+
+    /**
+     * Of each agent the newest run and the newest that tells its context, which may be the same; the older
+     * before the newer. Which they are is read from the index `executions_figures`.
+     */
+    async latestRuns(agentIds: readonly string[]): Promise<LatestRun[]> {
+      const latest = db
+        .selectFrom('executions')
+        .select(({ fn }) => [
+          'agent_id as of_agent',
+          fn.max('created_at').as('newest'),
+          fn.max('created_at').filterWhere('context_used', 'is not', null).as('newest_with_context'),
         ])
         .where('agent_id', 'in', [...agentIds])
-        .where(({ eb, ref, not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('executions as newer')
-                .select('newer.id')
-                .whereRef('newer.agent_id', '=', ref('executions.agent_id'))
-                .where((inner) =>
-                  inner.or([
-                    inner('newer.created_at', '>', eb.ref('executions.created_at')),
-                    inner.and([
-                      inner('newer.created_at', '=', eb.ref('executions.created_at')),
-                      inner('newer.id', '>', eb.ref('executions.id')),
-                    ]),
-                  ]),
-                ),
-            ),
-          ),
+        .groupBy('agent_id')
+      return db
+        .selectFrom(latest.as('latest'))
+        .innerJoin('executions', (join) =>
+          join
+            .onRef('agent_id', '=', 'of_agent')
+            .on((on) => on('created_at', 'in', [on.ref('newest'), on.ref('newest_with_context')])),
         )
+        .select(['agent_id', 'created_at', 'started_at', 'completed_at', 'context_used', 'context_max'])
+        .orderBy('created_at')
+        .orderBy('queue_number')
         .execute()
     },
   }
