@@ -22,14 +22,14 @@ type Breach = { law: string; found: Import }
 
 const files = listFiles(root)
 const imports = files.flatMap(importsOf)
-const breaches = [...imports.flatMap(checkImport), ...processEnvReads(), ...cycles()]
+const breaches = [...imports.flatMap(checkImport), ...processEnvReads(), ...webFeatureCircles(), ...cycles()]
 
 for (const { law, found } of breaches) console.error(`${found.from}:${found.line}: ${law}: ${found.to}`)
 console.log(`laws: ${files.length} files, ${imports.length} imports, ${breaches.length} breaches`)
 process.exit(breaches.length > 0 || files.length === 0 ? 1 : 0)
 
 function checkImport(found: Import): Breach[] {
-  const laws = [packageLaw, portLaw, areaLaw, entranceLaw, roleLaw]
+  const laws = [packageLaw, portLaw, areaLaw, entranceLaw, roleLaw, webLaw]
   return laws.flatMap((law) => {
     const broken = law(found)
     return broken ? [{ law: broken, found }] : []
@@ -116,6 +116,35 @@ function roleLaw({ from, to, external }: Import): string | null {
     if (!allowed && !sibling) return 'rules know contracts and the kit'
   }
   return null
+}
+
+/** Law 10: components know no data, pages are known to the router only. */
+function webLaw({ from, to, external }: Import): string | null {
+  if (!from.startsWith('web/src/') || isTest(from) || external) return null
+  const layer = from.split('/')[2]
+  if (layer === 'ui' || layer === 'lib') {
+    return /^(web\/src\/(ui|lib)|contracts)\//.test(to) ? null : 'components know no data'
+  }
+  const isAbove = /^web\/src\/(main|router)\.tsx$/.test(from)
+  return to.startsWith('web/src/pages/') && layer !== 'pages' && !isAbove
+    ? 'pages are known to the router only'
+    : null
+}
+
+/** Law 11: of two features of the pages one stands on the other, never both. Their queries are open to all. */
+function webFeatureCircles(): Breach[] {
+  const featureOf = (path: string) => /^web\/src\/features\/([^/]+)\//.exec(path)?.[1]
+  const between = imports.filter(({ from, to, external }) => {
+    const [here, there] = [featureOf(from), external ? undefined : featureOf(to)]
+    return !isTest(from) && here && there && here !== there && !to.endsWith('/queries.ts')
+  })
+  return between
+    .filter((one) =>
+      between.some(
+        (other) => featureOf(other.from) === featureOf(one.to) && featureOf(other.to) === featureOf(one.from),
+      ),
+    )
+    .map((found) => ({ law: 'two features of the pages stand on each other', found }))
 }
 
 /** Law 8: the environment is read where a process starts. */

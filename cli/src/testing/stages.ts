@@ -27,18 +27,18 @@ export function staticStages(): StaticStage[] {
       file: process.execPath,
       args: [tool('@biomejs/biome/bin/biome'), 'ci', '--diagnostic-level=error', '.'],
     },
-    {
-      name: 'tsc --noEmit',
-      file: process.execPath,
-      args: [tool('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'],
-    },
-    {
-      name: 'tsc --noEmit (web)',
-      file: process.execPath,
-      args: [tool('typescript/bin/tsc'), '--noEmit', '-p', 'web/tsconfig.json'],
-    },
+    ...typeChecks(),
     ...checks.filter(({ args }) => args.every((path) => existsSync(join(repository.root, path)))),
   ]
+}
+
+/** The server's side, the pages, and what drives the pages: they differ in what there is around them. */
+function typeChecks(): StaticStage[] {
+  return ['tsconfig.json', 'web/tsconfig.json', 'checks/browser/tsconfig.json'].map((project) => ({
+    name: `tsc --noEmit -p ${project}`,
+    file: process.execPath,
+    args: [tool('typescript/bin/tsc'), '--noEmit', '-p', project],
+  }))
 }
 
 export async function runStatic(stage: StaticStage, options: StageOptions): Promise<boolean> {

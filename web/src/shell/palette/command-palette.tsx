@@ -1,9 +1,7 @@
-import type { User } from '@roost/contracts/identity/users'
 import { lazy, Suspense } from 'react'
+import type { PaletteProps } from './palette-dialog.tsx'
 
 const PaletteDialog = lazy(() => import('./palette-dialog.tsx'))
-
-export type PaletteProps = { me: User; open: boolean; onOpenChange(open: boolean): void }
 
 /** Ctrl/Cmd-K: every page, agent and action. Its code is fetched when it is first opened. */
 export function CommandPalette(props: PaletteProps) {

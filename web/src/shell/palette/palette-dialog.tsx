@@ -1,3 +1,4 @@
+import type { User } from '@roost/contracts/identity/users'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
@@ -8,7 +9,8 @@ import { agentsQuery } from '../../features/agents/queries.ts'
 import { useApi } from '../app-context.ts'
 import { allPlaces, icons } from '../navigation.ts'
 import { chooseTheme } from '../theme.ts'
-import type { PaletteProps } from './command-palette.tsx'
+
+export type PaletteProps = { me: User; open: boolean; onOpenChange(open: boolean): void }
 
 export default function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
   const navigate = useNavigate()
