@@ -13,7 +13,7 @@ import {
 } from '../kit/primitives.ts'
 import { FileAttachments } from '../runs/attachments.ts'
 import { executionErrorCodes, executionStatuses, RunMetadata, ToolCall } from '../runs/executions.ts'
-import { MessageText, QueuedReceipt, RunTimeout } from '../runs/request.ts'
+import { MessageText, QueuedReceipt, RunTimeout, runFails } from '../runs/request.ts'
 
 const tag = 'Chat'
 
@@ -114,22 +114,6 @@ const turn = {
   bodyLimit: messageBodyLimit,
   returns: z.union([ChatReply, QueuedReceipt]),
 } as const
-const turnFails = [
-  'agent_not_found',
-  'agent_not_running',
-  'invalid_model',
-  'attachment_rejected',
-  'attachment_too_large',
-  'body_too_large',
-  'queue_full',
-  'request_in_progress',
-  'circuit_open',
-  'inter_agent_depth_exceeded',
-  'run_failed',
-  'run_timeout',
-  'provider_rate_limited',
-  'sync_wait_exceeded',
-] as const
 const turnForms =
   'By `Accept`: JSON lines as it happens (the default), server-sent events, or `application/json` for the reply alone when the turn ends. The header `X-Execution-Id` names the run; a client that goes away does not end it.'
 
@@ -144,7 +128,7 @@ export const sendChat = endpoint({
   params: AgentParams,
   body: ChatBody,
   ...turn,
-  fails: turnFails,
+  fails: runFails,
   audit: { type: 'execution', action: 'chat' },
 })
 
@@ -334,7 +318,7 @@ export const sendSessionMessage = endpoint({
   params: SessionParams,
   body: SessionMessageBody,
   ...turn,
-  fails: [...turnFails, 'session_not_found', 'conflict'],
+  fails: [...runFails, 'session_not_found', 'conflict'],
   audit: { type: 'execution', action: 'session_message' },
 })
 

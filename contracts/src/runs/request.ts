@@ -39,3 +39,21 @@ export const QueuedReceipt = z
   })
   .meta({ id: 'QueuedReceipt' })
 export type QueuedReceipt = z.output<typeof QueuedReceipt>
+
+/** What everybody who asks for one run and waits for it must be ready for. */
+export const runFails = [
+  'agent_not_found',
+  'agent_not_running',
+  'invalid_model',
+  'attachment_rejected',
+  'attachment_too_large',
+  'body_too_large',
+  'queue_full',
+  'request_in_progress',
+  'circuit_open',
+  'inter_agent_depth_exceeded',
+  'run_failed',
+  'run_timeout',
+  'provider_rate_limited',
+  'sync_wait_exceeded',
+] as const

@@ -4,7 +4,7 @@ import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Id, messageBodyLimit, Timestamp } from '../kit/primitives.ts'
 import { FileAttachments } from './attachments.ts'
 import { RunMetadata, ToolCall } from './executions.ts'
-import { AllowedTools, MessageText, QueuedReceipt, RunTimeout, SystemPrompt } from './request.ts'
+import { AllowedTools, MessageText, QueuedReceipt, RunTimeout, runFails, SystemPrompt } from './request.ts'
 
 /**
  * `timeout_seconds` of a task is deprecated in favour of the agent's own timeout: still honoured, and answered
@@ -89,24 +89,6 @@ export const runTask = endpoint({
   body: TaskBody,
   bodyLimit: messageBodyLimit,
   returns: z.union([TaskReply, AcceptedTask, CancelledTask, QueuedReceipt]),
-  fails: [
-    'agent_not_found',
-    'agent_not_running',
-    'invalid_model',
-    'attachment_rejected',
-    'attachment_too_large',
-    'body_too_large',
-    'execution_not_found',
-    'session_not_found',
-    'conflict',
-    'queue_full',
-    'request_in_progress',
-    'circuit_open',
-    'inter_agent_depth_exceeded',
-    'run_failed',
-    'run_timeout',
-    'provider_rate_limited',
-    'sync_wait_exceeded',
-  ],
+  fails: [...runFails, 'execution_not_found', 'session_not_found', 'conflict'],
   audit: { type: 'execution', action: 'task' },
 })

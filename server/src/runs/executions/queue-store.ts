@@ -11,6 +11,13 @@ export type Waiting = { id: string; serial_key: string | null }
  */
 export function queueStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
+  /** The line; held runs have no place in it yet. */
+  const line = (agentId: string) =>
+    db
+      .selectFrom('executions')
+      .where('agent_id', '=', agentId)
+      .where('status', '=', 'queued')
+      .where('queued_at', 'is not', null)
   return {
     /**
      * Holds the agent's queue until the transaction ends, and takes the next `count` of its growing numbers:
@@ -54,12 +61,8 @@ export function queueStore(executor: Executor) {
 
     /** Waiting runs in the order in which they are handed out; held ones have no place yet. */
     async waitingOf(agentId: string, limit: number): Promise<Waiting[]> {
-      return db
-        .selectFrom('executions')
+      return line(agentId)
         .select(['id', 'serial_key'])
-        .where('agent_id', '=', agentId)
-        .where('status', '=', 'queued')
-        .where('queued_at', 'is not', null)
         .orderBy('queued_at')
         .orderBy('queue_number')
         .limit(limit)
@@ -68,12 +71,8 @@ export function queueStore(executor: Executor) {
 
     /** The first of the line, as a list of it shows them. */
     async line(agentId: string, limit: number): Promise<InLine[]> {
-      return db
-        .selectFrom('executions')
+      return line(agentId)
         .select(['id', 'triggered_by', 'queued_at', 'source_mcp_key_id'])
-        .where('agent_id', '=', agentId)
-        .where('status', '=', 'queued')
-        .where('queued_at', 'is not', null)
         .orderBy('queued_at')
         .orderBy('queue_number')
         .limit(limit)
@@ -92,12 +91,8 @@ export function queueStore(executor: Executor) {
     },
 
     async countWaiting(agentId: string): Promise<number> {
-      const row = await db
-        .selectFrom('executions')
+      const row = await line(agentId)
         .select((e) => e.fn.countAll<number>().as('total'))
-        .where('agent_id', '=', agentId)
-        .where('status', '=', 'queued')
-        .where('queued_at', 'is not', null)
         .executeTakeFirstOrThrow()
       return Number(row.total)
     },

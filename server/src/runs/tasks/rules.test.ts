@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyScope } from '@roost/contracts/kit/access'
+import type { KeyCaller, Relation, SignedIn } from '../../identity/access/caller.ts'
+import { isFault } from '../../kit/fault.ts'
+import { person } from '../../test/run-platform.ts'
+import { joinRequest } from './conversation.ts'
+import { mayName } from './rules.ts'
+
+const key = (scope: KeyScope, agent_id: string | null = null): KeyCaller => ({
+  kind: 'key',
+  user: person().user,
+  key: { id: `k-${scope}`, name: 'k', scope, agent_id },
+})
+
+test('whom a run may be named to as a parent', () => {
+  const foreign = { agent_id: 'a9', source_user_id: 'u9', source_mcp_key_id: null }
+  const sibling = { ...foreign, agent_id: 'a1' }
+  const own = { ...foreign, source_user_id: 'u1' }
+  const cases: [SignedIn, Relation, typeof foreign, boolean][] = [
+    [person(), 'shared', sibling, true],
+    [person(), 'shared', own, true],
+    [person(), 'shared', foreign, false],
+    [person({ role: 'admin' }), 'admin', foreign, true],
+    [key('user'), 'owner', own, true],
+    [key('user'), 'owner', foreign, false],
+    [key('system'), 'admin', foreign, true],
+    // An agent carries its owner's name and not the owner's reach.
+    [key('agent', 'a9'), 'permitted', foreign, true],
+    [key('agent', 'a2'), 'permitted', own, false],
+    [key('agent', 'a2'), 'permitted', sibling, false],
+    [key('agent', 'a1'), 'self', sibling, true],
+  ]
+  for (const [caller, relation, parent, expected] of cases) {
+    const found = mayName({ caller, agentId: 'a1', relation }, parent)
+    assert.equal(found, expected, JSON.stringify([caller, relation, parent]))
+  }
+  const started = { agent_id: 'a9', source_user_id: null, source_mcp_key_id: 'k-agent' }
+  assert.equal(mayName({ caller: key('agent', 'a2'), agentId: 'a1', relation: 'permitted' }, started), true)
+})
+
+test('what a task has to do with a conversation', () => {
+  const none = { save_to_session: false, inject_result: false, session_id: null }
+  const named = { ...none, session_id: 's1' }
+  assert.equal(joinRequest(none, false), null)
+  assert.deepEqual(joinRequest(named, false), { sessionId: 's1', keeps: 'nothing', isSelfTask: false })
+  assert.equal(joinRequest({ ...none, save_to_session: true }, false)?.keeps, 'turn')
+  assert.equal(joinRequest({ ...named, inject_result: true }, true)?.keeps, 'result')
+  assert.equal(joinRequest({ ...named, inject_result: true, save_to_session: true }, true)?.keeps, 'turn')
+  for (const [body, isSelfTask] of [
+    [{ ...named, inject_result: true }, false],
+    [{ ...none, inject_result: true }, true],
+  ] as const) {
+    assert.throws(
+      () => joinRequest(body, isSelfTask),
+      (error) => isFault(error, 'validation_error'),
+    )
+  }
+})
