@@ -1,0 +1,233 @@
+/** Live sockets as a browser and a program see them: what happens to agents, and what a client comes back to. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Loose, type Platform, signIn, startPlatform } from './platform.ts'
+import { agentKeyOf, assertShape, chat, createAgent, docker } from './steps.ts'
+
+let platform: Platform
+before(async () => {
+  platform = await startPlatform()
+})
+after(async () => {
+  await platform?.[Symbol.asyncDispose]()
+})
+
+type Live = {
+  messages: Loose[]
+  /** The next message of a type, received or to come; what lies before it is passed over. */
+  next(type: string, accept?: (message: Loose) => boolean): Promise<Loose>
+  send(text: string): void
+  readonly closed: Promise<number>
+  end(): void
+}
+
+function open(path: string): Live {
+  const socket = new WebSocket(platform.url.replace('http', 'ws') + path)
+  const messages: Loose[] = []
+  let arrived = Promise.withResolvers<void>()
+  let read = 0
+  const closed = new Promise<number>((done) => socket.addEventListener('close', ({ code }) => done(code)))
+  socket.addEventListener('message', ({ data }) => {
+    messages.push(data === 'pong' ? data : JSON.parse(data))
+    arrived.resolve()
+    arrived = Promise.withResolvers()
+  })
+  const over = closed.then((code) => {
+    throw new Error(`closed with ${code} after ${JSON.stringify(messages.slice(-5))}`)
+  })
+  over.catch(() => {})
+  return {
+    messages,
+    async next(type, accept = () => true) {
+      for (;;) {
+        while (read < messages.length) {
+          const message = messages[read++]
+          if ((message === type || message.type === type) && accept(message)) return message
+        }
+        const late = AbortSignal.timeout(60_000)
+        await Promise.race([
+          arrived.promise,
+          over,
+          new Promise((_, refuse) =>
+            late.addEventListener('abort', () =>
+              refuse(new Error(`no ${type} among ${JSON.stringify(messages.slice(-20))}`)),
+            ),
+          ),
+        ])
+      }
+    },
+    send: (text) => socket.send(text),
+    closed,
+    end: () => socket.close(),
+  }
+}
+
+async function ticket(): Promise<string> {
+  const reply = await platform.request('POST', '/api/ws/ticket')
+  assert.equal(reply.status, 200, reply.text)
+  assert.equal(reply.json.expires_in, 30)
+  return reply.json.ticket
+}
+const watch = async (more = '') => open(`/ws?ticket=${await ticket()}${more}`)
+
+describe('who may open a socket', () => {
+  test('a ticket once; the greeting says who it is', async () => {
+    const used = await ticket()
+    const live = open(`/ws?ticket=${used}`)
+    const greeting = await live.next('connected')
+    assertShape(greeting, { _eid: 'string', ts: 'string', user: 'string', scope: 'string' }, 'connected')
+    assert.deepEqual([greeting.user, greeting.accessible_agents], ['admin', ['*']])
+    assert.equal(await open(`/ws?ticket=${used}`).closed, 4001)
+    live.send('ping')
+    await live.next('pong')
+    live.send('{"type":"ping"}')
+    assert.deepEqual(await live.next('pong', (message) => message !== 'pong'), { type: 'pong' })
+    live.send('refresh')
+    assert.deepEqual((await live.next('refreshed')).accessible_agents, ['*'])
+    live.end()
+  })
+
+  test('401 for a ticket without a credential; 4001 for none, 4003 for keys of narrow scopes', async () => {
+    assert.equal((await platform.request('POST', '/api/ws/ticket', undefined, { token: null })).status, 401)
+    const mint = async (scope: string) =>
+      (await platform.request('POST', '/api/mcp/keys', { name: scope, scope })).json.key
+    const user = open(`/ws/events?token=${await mint('user')}`)
+    assert.equal((await user.next('connected')).scope, 'user')
+    user.end()
+    assert.equal(await open(`/ws/events?token=${await mint('ops')}`).closed, 4003)
+    assert.equal(await open(`/ws/events?token=${await mint('portal_delegate')}`).closed, 4003)
+    assert.equal(await open(`/ws/events?token=${platform.token}`).closed, 4001)
+    assert.equal(await open('/ws/events').closed, 4001)
+    assert.equal(await open('/ws').closed, 4001)
+  })
+
+  test('a socket does not outlive the session or the key that opened it', async () => {
+    const token = await signIn(platform)
+    const mine = (await platform.request('POST', '/api/ws/ticket', undefined, { token })).json.ticket
+    const live = open(`/ws?ticket=${mine}`)
+    await live.next('connected')
+    await platform.request('POST', '/api/auth/logout', undefined, { token })
+    assert.equal(await live.closed, 4001)
+    const { id, key } = (await platform.request('POST', '/api/mcp/keys', { name: 'brief' })).json
+    const program = open(`/ws/events?token=${key}`)
+    await program.next('connected')
+    await platform.request('POST', `/api/mcp/keys/${id}/revoke`)
+    assert.equal(await program.closed, 4001)
+  })
+})
+
+describe('what is told', () => {
+  test('the life of an agent, event by event, with the fields of each', async () => {
+    const live = await watch()
+    await live.next('connected')
+    await createAgent(platform, 'so-life')
+    const created = await live.next('agent_created')
+    assert.deepEqual([created.agent_name, created.event], ['so-life', 'agent_created'])
+    const data = { name: 'string', type: 'string', status: 'string', port: 'number', created: 'string' }
+    assertShape(created.data, { ...data, resources: 'object' }, 'agent_created.data')
+
+    const put = (path: string, body: object) => platform.request('PUT', `/api/agents/so-life/${path}`, body)
+    assert.equal((await put('label', { label: 'Life' })).status, 200)
+    assert.equal((await live.next('agent_label_changed')).label, 'Life')
+    await put('tags', { tags: ['calm'] })
+    assert.equal((await live.next('agent_tags_changed')).agent_name, 'so-life')
+    await put('timeout', { execution_timeout_seconds: 600 })
+    assert.equal(typeof (await live.next('agent_settings_changed')).setting, 'string')
+
+    await platform.request('POST', '/api/agents/so-life/stop')
+    assert.deepEqual((await live.next('agent_stopped')).data, { name: 'so-life' })
+    await platform.request('POST', '/api/agents/so-life/start')
+    const started = await live.next('agent_started')
+    const facts = { credentials_injection: 'nothing_to_inject', recreated: false }
+    assert.deepEqual(started.data, { name: 'so-life', ...facts })
+    assert.deepEqual({ ...started, ...facts }, started)
+
+    await docker('kill', 'agent-so-life')
+    const exited = await live.next('agent_exited')
+    assertShape(exited, { exit_code: 'number', oom_killed: 'boolean', event: 'string' }, 'agent_exited')
+    await live.next('agent_started')
+
+    await put('rename', { new_name: 'so-long' })
+    const renamed = await live.next('agent_renamed')
+    assert.deepEqual(
+      [renamed.agent_name, renamed.old_name, renamed.new_name, renamed.data],
+      ['so-long', 'so-life', 'so-long', { name: 'so-long', old_name: 'so-life', new_name: 'so-long' }],
+    )
+    await platform.request('DELETE', '/api/agents/so-long')
+    assert.deepEqual((await live.next('agent_deleted')).data, { name: 'so-long' })
+    const ids = live.messages.map(({ _eid }) => _eid).filter(Boolean)
+    assert.deepEqual(ids, ids.toSorted())
+    live.end()
+  })
+
+  test('a turn: its record, what the agent is doing, and that the answer is there', async () => {
+    await createAgent(platform, 'so-turn')
+    const agent = open(`/ws/events?token=${await agentKeyOf('so-turn')}`)
+    assert.deepEqual((await agent.next('connected')).accessible_agents, ['so-turn'])
+    const live = await watch()
+    await live.next('connected')
+    const reply = await chat(platform, 'so-turn', '[[tool:Bash:echo hi]] [[reply:done]]')
+    const id = reply.json.execution.id
+    const mine = (message: Loose) => message.execution_id === id
+    const ready = await live.next('chat_response_ready', mine)
+    assertShape(ready, { execution_id: 'string', session_id: 'string', status: 'string' }, 'ready')
+    const told = live.messages.filter(mine)
+    const one = (type: string, accept: (message: Loose) => boolean = () => true) =>
+      told.find((message) => message.type === type && accept(message)) ?? assert.fail(`no ${type}`)
+    const created = one('execution_created')
+    assertShape(created, { status: 'string', triggered_by: 'string', agent_name: 'string' }, 'created')
+    assert.deepEqual([created.status, created.triggered_by], ['queued', 'chat'])
+    assert.match(created.message_preview, /tool:Bash/)
+    assert.equal(one('execution_started').status, 'running')
+    const isTool = ({ activity_type }: Loose) => activity_type === 'tool'
+    assertShape(one('agent_activity', isTool), { tool: 'string', action: 'string' }, 'tool')
+    const states = told.filter(({ activity_type }) => activity_type === 'chat')
+    assert.deepEqual(
+      states.map(({ activity_state }) => activity_state),
+      ['started', 'completed'],
+    )
+    const finished = one('execution_finished')
+    assert.equal(finished.status, 'success')
+    assertShape(finished, { triggered_by: 'string', duration_ms: 'number', cost: 'number?' }, 'finished')
+    await agent.next('execution_finished', mine)
+
+    const isReady = ({ type }: Loose) => type === 'chat_response_ready'
+    assert.ok(!agent.messages.some(isReady), "the person's alone")
+    for (const message of agent.messages.filter(mine)) {
+      assert.equal(message.message_preview, undefined, 'a private conversation')
+    }
+    await createAgent(platform, 'so-other')
+    await platform.request('POST', '/api/agents/so-turn/stop')
+    await agent.next('agent_stopped')
+    assert.ok(!agent.messages.some(({ agent_name }) => agent_name === 'so-other'))
+    live.end()
+    await platform.request('DELETE', '/api/agents/so-turn')
+    assert.equal(await agent.closed, 4001)
+  })
+})
+
+test('over a kill of the platform nothing is missed or repeated', async () => {
+  await createAgent(platform, 'so-kill')
+  const live = await watch()
+  await live.next('connected')
+  const setLabel = (label: string) => platform.request('PUT', '/api/agents/so-kill/label', { label })
+  await setLabel('one')
+  const last = (await live.next('agent_label_changed'))._eid
+  await setLabel('two')
+  await platform.killApi()
+  assert.equal(await live.closed, 1006)
+  await platform.startApi()
+  platform.token = await signIn(platform)
+  await setLabel('three')
+  const back = await watch(`&last_event_id=${last}`)
+  assert.equal((await back.next('connected'))._eid, last)
+  await setLabel('four')
+  await back.next('agent_label_changed', ({ label }) => label === 'four')
+  const labels = back.messages.filter(({ type }) => type === 'agent_label_changed').map(({ label }) => label)
+  assert.deepEqual(labels, ['two', 'three', 'four'])
+  back.end()
+
+  const lost = await watch('&last_event_id=9999999999999999')
+  assert.equal((await lost.next('resync_required')).reason, 'invalid_last_event_id')
+  lost.end()
+})
