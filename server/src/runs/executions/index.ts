@@ -27,6 +27,7 @@ export {
   statusFilter,
   summaryOf,
   triggerFilter,
+  unknownFilter,
 } from './rules.ts'
 export {
   createExecutions,

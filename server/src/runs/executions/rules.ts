@@ -93,8 +93,12 @@ export function offered<T extends string>(
   if (text === undefined) return undefined
   const value = values.find((each) => each === text)
   if (value !== undefined) return value
+  throw unknownFilter(filter, text, values)
+}
+
+export function unknownFilter(filter: string, text: string, values: readonly string[]): Fault {
   const detail = `"${text}" is not a value of ${filter}; offered are ${values.join(', ')}.`
-  throw new Fault('unknown_filter', detail, { filter, offered: values })
+  return new Fault('unknown_filter', detail, { filter, offered: values })
 }
 
 /** US dollars of micro-dollars. */

@@ -21,6 +21,7 @@ import {
   statusFilter,
   summaryOf,
   triggerFilter,
+  unknownFilter,
 } from '../executions/index.ts'
 import {
   bucketLabel,
@@ -101,15 +102,12 @@ export function createFleet({ db, clock, reach, ...deps }: FleetDeps): Fleet {
       })
       return { reached, visible }
     }
-    const deleted = isAdmin(caller) ? [...(await store.deletedAgents(name)).keys()] : []
-    if (deleted.length === 0) {
-      offered(
-        'agent',
-        name,
-        sight.reached.map(({ agent }) => agent.name),
-      )
+    const deleted = isAdmin(caller) ? await store.deletedAgents(name) : null
+    if (!deleted?.size) {
+      const names = sight.reached.map(({ agent }) => agent.name)
+      throw unknownFilter('agent', name, names)
     }
-    return { reached: [], visible: { agentIds: deleted, own: null } }
+    return { reached: [], visible: { agentIds: [...deleted.keys()], own: null } }
   }
 
   return {
