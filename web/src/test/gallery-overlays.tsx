@@ -4,6 +4,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog, Sheet } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { Input } from '../ui/input.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { Popover } from '../ui/popover.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { toast } from '../ui/toast.tsx'
@@ -26,6 +27,10 @@ export function OverlaysPart() {
           <Input />
         </Field>
       </Popover>
+      <Menu
+        trigger={<Button>More</Button>}
+        items={[{ label: 'Rename', onSelect: () => setOpen('dialog') }]}
+      />
       <Button onClick={undoable}>Delete with undo</Button>
       <Button onClick={fail}>Fail</Button>
       <Dialog

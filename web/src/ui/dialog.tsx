@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { Dialog as Primitive } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { cx } from './class-names.ts'
+import { usePanelFocus } from './use-panel-focus.ts'
 
 export type DialogProps = {
   open: boolean
@@ -18,13 +19,14 @@ export type DialogProps = {
 
 export function Dialog(props: DialogProps) {
   const { open, onOpenChange, title, description, children, footer, size = 'md', insistent = false } = props
+  const focus = usePanelFocus()
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
       <Primitive.Portal>
         <Primitive.Overlay className={overlayClass}>
           <Primitive.Content
             {...(description ? {} : { 'aria-describedby': undefined })}
-            onOpenAutoFocus={focusFirstField}
+            {...focus}
             {...(insistent ? { onEscapeKeyDown: refuse, onPointerDownOutside: refuse } : {})}
             className={cx(
               'relative my-auto flex max-h-full w-full animate-pop-in flex-col rounded-xl border border-line bg-raised shadow-lg outline-none',
@@ -51,13 +53,14 @@ export function Sheet({
   footer,
   size = 'md',
 }: DialogProps) {
+  const focus = usePanelFocus()
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
       <Primitive.Portal>
         <Primitive.Overlay className="fixed inset-0 z-overlay animate-fade-in bg-overlay" />
         <Primitive.Content
           {...(description ? {} : { 'aria-describedby': undefined })}
-          onOpenAutoFocus={focusFirstField}
+          {...focus}
           className={cx(
             'fixed inset-y-0 right-0 z-overlay flex w-full animate-slide-in flex-col border-l border-line bg-raised shadow-lg outline-none',
             widths[size],
@@ -105,17 +108,6 @@ const overlayClass =
   'fixed inset-0 z-overlay flex animate-fade-in justify-center overflow-y-auto bg-overlay p-3 sm:p-6'
 
 const widths = { sm: 'max-w-sm', md: 'max-w-lg', lg: 'max-w-2xl', xl: 'max-w-4xl' } as const
-
-/** Where one begins to type or decide, rather than on the cross; the panel itself when there is no such place. */
-function focusFirstField(event: Event): void {
-  const panel = event.currentTarget
-  if (!(panel instanceof HTMLElement)) return
-  event.preventDefault()
-  const first = panel.querySelector<HTMLElement>(
-    '[data-autofocus], :is(input, textarea, [role=combobox]):not(:disabled, [readonly])',
-  )
-  ;(first ?? panel).focus()
-}
 
 function refuse(event: Event): void {
   event.preventDefault()

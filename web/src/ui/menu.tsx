@@ -32,7 +32,8 @@ export type MenuProps = {
 export function Menu({ trigger, items, align = 'end', side = 'bottom' }: MenuProps) {
   const shown = items.filter((item) => item !== false && item !== null && item !== undefined)
   return (
-    <DropdownMenu.Root>
+    // Not modal: the page behind stays known to screen readers and keeps its scroll bar.
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content

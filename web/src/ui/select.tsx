@@ -77,8 +77,10 @@ function Option({ option }: { option: SelectOption }) {
       disabled={option.disabled}
       className="relative flex cursor-default flex-col rounded-sm py-1.5 pr-8 pl-2 text-sm text-ink outline-none select-none data-disabled:text-faint data-highlighted:bg-hover"
     >
-      <Primitive.ItemText>{option.label}</Primitive.ItemText>
-      {option.hint && <span className="text-xs text-muted">{option.hint}</span>}
+      <Primitive.ItemText>
+        {option.label}
+        {option.hint && <span className="block text-xs text-muted">{option.hint}</span>}
+      </Primitive.ItemText>
       <Primitive.ItemIndicator className="absolute top-2 right-2">
         <Check aria-hidden className="size-4 text-accent" />
       </Primitive.ItemIndicator>

@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { assertAccessible, type Theme, themes, widths } from './bench.ts'
+import { openGallery } from './gallery.ts'
+
+const parts = ['actions', 'form', 'overlays', 'states', 'table'] as const
+let gallery: Awaited<ReturnType<typeof openGallery>>
+let browser: Browser
+
+before(async () => {
+  gallery = await openGallery()
+  browser = await chromium.launch({
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+})
+after(async () => {
+  await browser?.close()
+  await gallery?.[Symbol.asyncDispose]()
+})
+
+describe('every component', () => {
+  for (const theme of themes) {
+    for (const part of parts) {
+      it(`${part}, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
+        await using tab = await open(part, { theme })
+        if (part === 'states') await tab.page.locator('.recharts-surface').nth(1).waitFor()
+        await assertAccessible(tab, `${part}, ${theme}`)
+        assert.deepEqual(tab.faults, [])
+      })
+    }
+    it(`open layers, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
+      await using tab = await open('overlays', { theme })
+      const { page } = tab
+      for (const name of ['dialog', 'sheet', 'confirmation', 'popover']) {
+        await page.getByRole('button', { name: `Open ${name}` }).click()
+        await page.getByRole('dialog').waitFor()
+        await assertAccessible(tab, `${name}, ${theme}`)
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
+      await page.getByRole('button', { name: 'Delete with undo' }).click()
+      await page.getByText('Schedule deleted').first().waitFor()
+      await assertAccessible(tab, `toast, ${theme}`)
+      await page.getByRole('button', { name: 'Open secret' }).click()
+      await assertAccessible(tab, `secret, ${theme}`)
+      assert.deepEqual(tab.faults, [])
+    })
+    it(`open choices, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
+      await using tab = await open('form', { theme })
+      await assertAccessible(tab, `form, ${theme}`)
+      await tab.page.getByLabel('Runtime').click()
+      await tab.page.getByRole('option', { name: 'Codex' }).waitFor()
+      assert.deepEqual(await findingsWithin(tab.page, '[role=listbox]'), [])
+      await tab.page.keyboard.press('Escape')
+      await tab.page.getByRole('listbox').waitFor({ state: 'detached' })
+      await tab.page.getByLabel('Time zone').click()
+      await tab.page.getByRole('option').first().waitFor()
+      await assertAccessible(tab, `combobox, ${theme}`)
+      assert.deepEqual(tab.faults, [])
+    })
+  }
+  it('menus: axe-core finds nothing, the policy is kept', async () => {
+    await using tab = await open('actions')
+    await assertAccessible(tab, 'actions')
+    await tab.page.getByRole('button', { name: 'More' }).click()
+    await tab.page.getByRole('menu').waitFor()
+    assert.deepEqual(await findingsWithin(tab.page, '[role=menu]'), [])
+    assert.deepEqual(tab.faults, [])
+  })
+  for (const part of parts) {
+    it(`${part}: a phone's width holds it without scrolling sideways`, async () => {
+      await using tab = await open(part, { width: widths.phone })
+      assert.equal(await tab.page.evaluate('document.documentElement.scrollWidth'), widths.phone)
+    })
+  }
+})
+
+describe('a data table of 10,000 rows', () => {
+  it('has fewer than 60 rows in the page, wherever it is scrolled', async () => {
+    await using tab = await open('table')
+    const grid = tab.page.getByRole('grid', { name: 'Executions' })
+    assert.equal(await grid.getAttribute('aria-rowcount'), '10001')
+    for (const top of [0, 123_456, 399_000]) {
+      await scrollTo(grid, top)
+      const place = Math.floor(top / 40)
+      await grid.locator(`tr[aria-rowindex="${place + 4}"]`).waitFor()
+      assert.ok((await grid.locator('tr').count()) < 60)
+    }
+  })
+
+  it('is walked, opened and ticked by keyboard', async () => {
+    await using tab = await open('table')
+    const { page } = tab
+    const facts = page.getByTestId('table-facts')
+    await page.getByRole('button', { name: 'Before' }).focus()
+    // The tick box for all, the sortable headers, the column menu, then the rows as one stop.
+    await page.locator('tr[data-index="0"]').focus()
+    for (const key of ['j', 'ArrowDown', 'j', 'k']) await page.keyboard.press(key)
+    await focusedRow(page, 2)
+    await page.keyboard.press('Enter')
+    await facts.getByText('opened run-2,').waitFor()
+    await page.keyboard.press('Space')
+    await facts.getByText('selected 1,').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Shift+Space')
+    await facts.getByText('selected 3,').waitFor()
+    await page.keyboard.press('End')
+    await focusedRow(page, 9999)
+    await facts.getByText('endings 1').waitFor()
+    await page.keyboard.press('Home')
+    await focusedRow(page, 0)
+  })
+
+  it('keeps the focused row in the page while it is scrolled away', async () => {
+    await using tab = await open('table')
+    const grid = tab.page.getByRole('grid', { name: 'Executions' })
+    await tab.page.locator('tr[data-index="3"]').focus()
+    await scrollTo(grid, 200_000)
+    await grid.locator('tr[data-index="5002"]').waitFor()
+    await focusedRow(tab.page, 3)
+    await tab.page.keyboard.press('j')
+    await focusedRow(tab.page, 4)
+  })
+
+  it('sorts by its headers and says so', async () => {
+    await using tab = await open('table')
+    const header = tab.page
+      .getByRole('grid', { name: 'Executions' })
+      .getByRole('columnheader', { name: 'Duration' })
+    await header.getByRole('button').click()
+    assert.equal(await header.getAttribute('aria-sort'), 'descending')
+    await header.getByRole('button').click()
+    assert.equal(await header.getAttribute('aria-sort'), 'ascending')
+    await tab.page.locator('tr[data-index="0"]').getByText('900 ms').waitFor()
+    await header.getByRole('button').click()
+    assert.equal(await header.getAttribute('aria-sort'), null)
+  })
+
+  it('opens a row in a new tab with the middle button, and in place with a click', async () => {
+    await using tab = await open('table')
+    const { page } = tab
+    for (const target of [
+      page.getByRole('link', { name: 'run-1', exact: true }),
+      page.locator('tr[data-index="1"] td').nth(3),
+    ]) {
+      const [popup] = await Promise.all([
+        tab.context.waitForEvent('page'),
+        target.click({ button: 'middle' }),
+      ])
+      assert.match(popup.url(), /#run-1$|about:blank/)
+      await popup.close()
+    }
+    await page.locator('tr[data-index="4"] td').nth(3).click()
+    await page.getByTestId('table-facts').getByText('opened run-4,').waitFor()
+  })
+
+  it('shows the columns a person has chosen', async () => {
+    await using tab = await open('table', { width: widths.phone })
+    const { page } = tab
+    const grid = page.getByRole('grid', { name: 'Executions' })
+    assert.equal(await grid.getByRole('columnheader', { name: 'Agent' }).count(), 0)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Agent' }).click()
+    await grid.getByRole('columnheader', { name: 'Agent' }).waitFor()
+    await page.getByRole('menuitem', { name: 'Reset' }).click()
+    await grid.getByRole('columnheader', { name: 'Agent' }).waitFor({ state: 'detached' })
+  })
+})
+
+describe('a form', () => {
+  it("checks with the server's schema before it sends anything", async () => {
+    await using tab = await open('form')
+    const { page } = tab
+    await page.getByLabel('Name').fill('ab')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('needs three letters or more').waitFor()
+    assert.equal(await page.getByLabel('Name').getAttribute('aria-invalid'), 'true')
+    await page.getByLabel('Name').fill('scout')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const saved = '{"name":"scout","about":null,"runtime":"claude","timeoutSeconds":600,"autonomous":false}'
+    await page.getByTestId('saved').getByText(saved).waitFor()
+  })
+
+  it('puts what the server refuses on the field it names, and the rest above the buttons', async () => {
+    await using tab = await open('form')
+    const { page } = tab
+    const name = page.getByLabel('Name')
+    await name.fill('taken')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Is in use').waitFor()
+    const described = await name.getAttribute('aria-describedby')
+    assert.equal(await page.locator(`[id="${described}"]`).innerText(), 'Is in use')
+    assert.equal(await name.evaluate(isFocused), true)
+    assert.match(await page.getByRole('alert').innerText(), /channels\.0: Is unknown\s+validation_error/)
+    await name.fill('broken')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('internal_error, request req-42').waitFor()
+    assert.equal(await page.getByText('Is in use').count(), 0)
+  })
+})
+
+describe('a dialog', () => {
+  it('begins at its field, keeps the focus inside and gives it back', async () => {
+    await using tab = await open('overlays')
+    const { page } = tab
+    const opener = page.getByRole('button', { name: 'Open dialog' })
+    await opener.focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'New schedule' })
+    assert.equal(await dialog.getByLabel('Cron expression').evaluate(isFocused), true)
+    for (let presses = 0; presses < 6; presses++) {
+      await page.keyboard.press('Tab')
+      assert.equal(await dialog.evaluate((panel) => panel.contains(document.activeElement)), true)
+    }
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await opener.evaluate(isFocused), true)
+  })
+
+  it('opened from a menu gives the focus back to what opened the menu', async () => {
+    await using tab = await open('overlays')
+    const { page } = tab
+    const more = page.getByRole('button', { name: 'More' })
+    await more.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Rename' }).press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'New schedule' })
+    await dialog.waitFor()
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await more.evaluate(isFocused), true)
+  })
+
+  it('confirms only what was typed in full', async () => {
+    await using tab = await open('overlays')
+    const { page } = tab
+    await page.getByRole('button', { name: 'Open confirmation' }).click()
+    const confirm = page.getByRole('button', { name: 'Delete agent' })
+    await page.keyboard.type('night-watc')
+    assert.equal(await confirm.isDisabled(), true)
+    await page.keyboard.type('h')
+    assert.equal(await confirm.isDisabled(), false)
+    await page.keyboard.press('Enter')
+    await confirm.waitFor({ state: 'detached' })
+  })
+
+  it('shows a secret until the person has said that it is stored', async () => {
+    await using tab = await open('overlays')
+    const { page } = tab
+    await page.getByRole('button', { name: 'Open secret' }).click()
+    const dialog = page.getByRole('dialog', { name: 'The new key' })
+    await page.keyboard.press('Escape')
+    await page.mouse.click(5, 5)
+    assert.equal(await dialog.isVisible(), true)
+    await dialog.getByRole('button', { name: 'Copy API key' }).click()
+    await dialog.getByText('Copied').first().waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Done' }).isDisabled(), true)
+    await dialog.getByLabel('I stored it').click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+})
+
+it('a toast can be undone by keyboard', async () => {
+  await using tab = await open('overlays')
+  const { page } = tab
+  await page.getByRole('button', { name: 'Delete with undo' }).click()
+  await page.getByRole('button', { name: 'Undo', exact: true }).waitFor()
+  await page.keyboard.press('F8')
+  await page.getByRole('button', { name: 'Undo', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('Schedule restored').first().waitFor()
+})
+
+it('a combobox finds by typing', async () => {
+  await using tab = await open('form')
+  const { page } = tab
+  await page.getByLabel('Time zone').click()
+  await page.keyboard.type('berl')
+  await page.getByRole('option').nth(1).waitFor({ state: 'detached' })
+  await page.keyboard.press('Enter')
+  await page.getByRole('combobox', { name: 'Time zone' }).getByText('Europe/Berlin').waitFor()
+})
+
+const isFocused = (element: Element) => element === document.activeElement
+
+async function scrollTo(grid: Locator, top: number): Promise<void> {
+  await grid.evaluate((table, to) => table.parentElement?.scrollTo(0, to), top)
+}
+
+/** For what floats outside of the page's landmarks: an open list, an open menu. */
+async function findingsWithin(page: Page, selector: string): Promise<string[]> {
+  return page.evaluate(async (within) => {
+    // Put there when the page as a whole was looked at.
+    const { axe } = window as unknown as { axe: typeof import('axe-core') }
+    const { violations } = await axe.run(within)
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
+  }, selector)
+}
+
+async function focusedRow(page: Page, index: number): Promise<void> {
+  await page.waitForFunction(`document.activeElement?.dataset.index === '${index}'`)
+}
+
+async function open(
+  part: string,
+  { theme = 'light', width = widths.desktop }: { theme?: Theme; width?: number } = {},
+) {
+  const context = await browser.newContext({
+    viewport: { width, height: width < 600 ? 740 : 860 },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-write'],
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      faults.push(message.text())
+  })
+  await page.goto(`${gallery.url}?part=${part}&theme=${theme}`)
+  await page.getByRole('heading', { name: 'Components' }).waitFor({ state: 'attached' })
+  return { page, context, faults, [Symbol.asyncDispose]: () => context.close() }
+}
