@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { staleBy } from './stale.ts'
 
-test('a finished run makes the lists of runs stale, and the run itself', () => {
+test('a finished run makes the lists of runs stale, the run itself, and what it left in the workspace', () => {
   const keys = staleBy({ type: 'execution_finished', agent_name: 'scout', execution_id: 'e1' })
   assert.deepEqual(keys, [
     ['executions'],
     ['agents', 'figures'],
     ['agent', 'scout', 'executions'],
     ['execution', 'e1'],
+    ['agent', 'scout', 'files'],
+    ['agent', 'scout', 'info'],
   ])
 })
 

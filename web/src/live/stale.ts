@@ -15,15 +15,23 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   if (type === 'agent_renamed') return [['agents'], ['agent', event.old_name], ...agent()]
   if (type === 'agent_settings_changed')
     return [['agents', 'list'], ...agent('details'), ...agent('settings')]
-  if (type.startsWith('agent_')) return [['agents'], ...agent('details'), ...agent('settings')]
+  if (type.startsWith('agent_')) {
+    const inside = lifecycle.includes(type) ? [...agent('files'), ...agent('logs'), ...agent('info')] : []
+    return [['agents'], ...agent('details'), ...agent('settings'), ...inside]
+  }
   if (type.startsWith('execution_') || type === 'fan_out_completed') {
     const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []
     const talk = conversational.includes(String(event.triggered_by)) ? agent('sessions') : []
-    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk]
+    // What a run has done to the workspace is told by its end alone.
+    const left = type === 'execution_finished' ? [...agent('files'), ...agent('info')] : []
+    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk, ...left]
   }
   if (type === 'chat_response_ready') return agent('sessions')
   return []
 }
+
+/** After these the container is another one, or gone. */
+const lifecycle = ['agent_started', 'agent_stopped', 'agent_exited']
 
 /** Triggers of runs that are turns of a conversation: their beginning is told by no other event. */
 const conversational = ['chat', 'session', 'mcp', 'self_task']

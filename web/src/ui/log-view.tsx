@@ -1,5 +1,6 @@
 import { ArrowDown } from 'lucide-react'
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { saveBlob } from '../lib/save-blob.ts'
 import { Button } from './button.tsx'
 import { cx } from './class-names.ts'
 import { linesOf, logRows } from './log-rows.ts'
@@ -106,7 +107,7 @@ export function LogView({
         isFollowing={isLive ? isFollowing : null}
         onFollowChange={setFollow}
         text={whole}
-        onDownload={() => download(whole, fileName)}
+        onDownload={() => saveBlob(new Blob([whole], { type: 'text/plain' }), fileName)}
         searchRef={searchBox}
       />
       <div className="relative min-h-0 flex-1">
@@ -134,14 +135,4 @@ export function LogView({
       </div>
     </div>
   )
-}
-
-function download(text: string, fileName: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = fileName
-  link.click()
-  // The browser has taken hold of it by the next task.
-  setTimeout(() => URL.revokeObjectURL(url))
 }

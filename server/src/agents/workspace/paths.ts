@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { workspaceRoot } from '@roost/contracts/agents/workspace'
+import { protectedFiles, protectedFolders, workspaceRoot } from '@roost/contracts/agents/workspace'
 import { Fault } from '../../kit/fault.ts'
 
 /**
@@ -15,12 +15,6 @@ export function resolvePath(given: string): string {
   return path
 }
 
-/** Nobody writes or deletes these by hand: they belong to git, to the credentials and to the platform. */
-const files = ['.env', '.mcp.json', '.credentials.enc']
-const folders = ['.git', '.ssh', '.roost/keys']
-/** Read by the owner only. */
-const ownersFiles = files
-
 export function refuseWrite(path: string): void {
   const inside = posix.relative(workspaceRoot, path)
   if (inside === '' || isFloor(inside)) throw protectedPath(`"${shown(inside || '.')}" is protected.`)
@@ -30,7 +24,7 @@ export function refuseWrite(path: string): void {
 export function refuseDelete(path: string): void {
   refuseWrite(path)
   const inside = posix.relative(workspaceRoot, path)
-  const holds = [...files, ...folders].some((floor) => floor.startsWith(`${inside}/`))
+  const holds = [...protectedFiles, ...protectedFolders].some((floor) => floor.startsWith(`${inside}/`))
   if (holds) throw protectedPath(`"${shown(inside)}" holds what is protected.`)
 }
 
@@ -38,7 +32,7 @@ export function refuseDelete(path: string): void {
 export function refuseRead(path: string, isOwner: boolean): void {
   if (isOwner) return
   const inside = posix.relative(workspaceRoot, path)
-  if (ownersFiles.includes(inside)) throw protectedPath(`Only the owner may read "${inside}".`)
+  if (protectedFiles.includes(inside)) throw protectedPath(`Only the owner may read "${inside}".`)
 }
 
 /** A packed folder holds everything below it. */
@@ -50,7 +44,8 @@ export function refusePack(path: string, isOwner: boolean): void {
 
 function isFloor(inside: string): boolean {
   return (
-    files.includes(inside) || folders.some((folder) => inside === folder || inside.startsWith(`${folder}/`))
+    protectedFiles.includes(inside) ||
+    protectedFolders.some((folder) => inside === folder || inside.startsWith(`${folder}/`))
   )
 }
 

@@ -1,0 +1,51 @@
+import { maxFileWriteBytes, previewFile } from '@roost/contracts/agents/workspace'
+import { type Client, errorOf } from '@roost/contracts/client'
+import { absolutePath } from './paths.ts'
+import { decodeText, type EditableText, toEditable } from './text-file.ts'
+
+export type FileContent =
+  | ({ kind: 'text'; size: number } & EditableText)
+  /** The beginning of a text that is too long to be edited here. */
+  | { kind: 'long'; size: number; text: string }
+  | { kind: 'image'; size: number; blob: Blob }
+  | { kind: 'binary'; size: number }
+  /** More than the platform hands out. */
+  | { kind: 'huge' }
+
+export const maxImageBytes = 20 * 1024 * 1024
+/** How much of a long text is shown. */
+export const shownBytes = 1024 * 1024
+
+/** A file by what it is. Only pictures keep the type the platform gives them: whatever else is text is shown as text. */
+export async function readFile(
+  api: Client,
+  name: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<FileContent> {
+  const open = (headers: Record<string, string> = {}) =>
+    api.open(previewFile, { params: { name }, query: { path: absolutePath(path) }, headers, signal })
+  const response = await open()
+  if (response.status === 413) return { kind: 'huge' }
+  if (!response.ok) throw await errorOf(response)
+  const size = Number(response.headers.get('content-length') ?? 0)
+  const isImage = response.headers.get('content-type')?.startsWith('image/') ?? false
+  if (isImage && size <= maxImageBytes) return { kind: 'image', size, blob: await response.blob() }
+  if (isImage) return binary(response, size)
+  if (size > maxFileWriteBytes) {
+    await response.body?.cancel()
+    const beginning = await open({ range: `bytes=0-${shownBytes - 1}` })
+    if (!beginning.ok) throw await errorOf(beginning)
+    const text = decodeText(new Uint8Array(await beginning.arrayBuffer()), true)
+    return text === null ? { kind: 'binary', size } : { kind: 'long', size, text }
+  }
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const text = decodeText(bytes)
+  if (text === null) return { kind: 'binary', size: bytes.length }
+  return { kind: 'text', size: bytes.length, ...toEditable(text) }
+}
+
+async function binary(response: Response, size: number): Promise<FileContent> {
+  await response.body?.cancel()
+  return { kind: 'binary', size }
+}
