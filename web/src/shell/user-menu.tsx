@@ -26,7 +26,7 @@ export function UserMenu({ me, compact = false }: { me: User; compact?: boolean 
     <DropdownMenu.Root>
       <DropdownMenu.Trigger
         className="flex h-9 min-w-0 items-center gap-2.5 rounded-md px-1.5 text-left text-sm hover:bg-hover data-[state=open]:bg-hover"
-        aria-label={`Account of ${name}`}
+        aria-label={`Account: ${name} ${me.role}`}
       >
         <span
           aria-hidden

@@ -32,11 +32,14 @@ export function AgentTags({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
       trigger={
         <button
           type="button"
-          aria-label={agent.tags.length > 0 ? `Change the tags: ${agent.tags.join(', ')}` : 'Add tags'}
-          className="inline-flex min-h-6 flex-wrap items-center gap-1 rounded-sm px-1 text-xs text-muted hover:bg-hover hover:text-ink [&_svg]:size-3"
+          className="-ml-1 inline-flex min-h-6 flex-wrap items-center gap-1 rounded-sm px-1 text-xs text-muted hover:bg-hover hover:text-ink [&_svg]:size-3"
         >
-          {agent.tags.length > 0 ? words : <Tags aria-hidden />}
-          {agent.tags.length > 0 ? <Plus aria-hidden /> : 'Add tags'}
+          {agent.tags.length === 0 && <Tags aria-hidden />}
+          <span className={agent.tags.length > 0 ? 'sr-only' : undefined}>
+            {agent.tags.length > 0 ? 'Change the tags:' : 'Add tags'}
+          </span>
+          {words}
+          {agent.tags.length > 0 && <Plus aria-hidden />}
         </button>
       }
     >

@@ -57,6 +57,7 @@ export function Conversation(props: ConversationProps) {
 
   useFollowing(turns, sessionId, unread(stored, live))
   useSlashFocus(input)
+  useFocusOnBegin(input, sessionId)
 
   const session = messages.data?.pages[0]?.session
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = messages
@@ -77,7 +78,13 @@ export function Conversation(props: ConversationProps) {
         </Frame>
       ) : shown.length === 0 ? (
         <Frame>
-          <ChatWelcome agent={agent} onSuggest={composer.setText} />
+          <ChatWelcome
+            agent={agent}
+            onSuggest={(text) => {
+              composer.setText(text)
+              input.current?.focus()
+            }}
+          />
         </Frame>
       ) : (
         <MessageList
@@ -128,6 +135,13 @@ function useFollowing(turns: LiveTurns, sessionId: string | null, executionIds: 
     if (sessionId === null || ids === '') return
     for (const id of ids.split(',')) turns.follow(sessionId, id)
   }, [turns, sessionId, ids])
+}
+
+/** A conversation that begins is written to at once. On phones the keyboard would cover the page. */
+function useFocusOnBegin(input: { current: HTMLTextAreaElement | null }, sessionId: string | null): void {
+  useEffect(() => {
+    if (sessionId === null && matchMedia('(pointer: fine)').matches) input.current?.focus()
+  }, [input, sessionId])
 }
 
 /** `/` goes to the composer, unless something is being typed. */

@@ -77,7 +77,7 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
     const flush = () => {
       const present = find(turn.key)
       if (gathered.length === 0 || !present || signal.aborted) return
-      const transcript = appendLines(present.transcript, gathered)
+      const transcript = withPieces(present.transcript, appendLines(present.transcript, gathered), gathered)
       const hasBegun = gathered.some(isSignOfWork)
       gathered = []
       change(turn.key, {
@@ -177,6 +177,18 @@ export function createLiveTurns(deps: LiveTurnsDeps) {
       set([])
     },
   }
+}
+
+/**
+ * A turn that was stopped or failed stores none of what it was writing; who has read it so far must not see it
+ * vanish.
+ */
+function withPieces(before: Transcript, after: Transcript, lines: readonly object[]): Transcript {
+  const end = lines.map((line) => turnEnd({ ...line })).find((each) => each !== null)
+  if (!end || end.status === 'success') return after
+  const kept = new Set(after.steps.map(({ key }) => key))
+  const pieces = before.steps.filter((step) => step.kind === 'text' && step.isPartial && !kept.has(step.key))
+  return pieces.length > 0 ? { ...after, steps: [...after.steps, ...pieces] } : after
 }
 
 /** The receipt says only that the turn was taken in. */

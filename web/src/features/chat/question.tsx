@@ -20,7 +20,7 @@ export function Question({ stored, asked }: QuestionProps) {
   const isLong = text.length > foldedAt
   return (
     <div className="flex min-w-0 flex-col items-end gap-1">
-      <h3 className="sr-only">You</h3>
+      <h2 className="sr-only">You</h2>
       <div className="max-w-[85%] min-w-0 rounded-xl rounded-br-sm border border-line bg-surface px-3.5 py-2">
         <p
           className={cx(

@@ -41,7 +41,7 @@ export function SessionList(props: SessionListProps) {
         <SessionGroup {...props} sessions={sessions.filter(({ status }) => status === 'active')} />
         {closed.length > 0 && (
           <>
-            <h3 className="px-2 pt-4 pb-1 text-xs font-medium text-faint">Closed</h3>
+            <h2 className="px-2 pt-4 pb-1 text-xs font-medium text-faint">Closed</h2>
             <SessionGroup {...props} sessions={closed} />
           </>
         )}
@@ -81,8 +81,12 @@ function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChose
       >
         <span className="flex items-center gap-1.5">
           <span className="truncate text-sm text-ink">{title}</span>
-          {session.turn_in_progress && <Spinner />}
-          {session.turn_in_progress && <span className="sr-only">answering</span>}
+          {session.turn_in_progress && (
+            <span className="shrink-0 text-muted">
+              <Spinner />
+              <span className="sr-only">answering</span>
+            </span>
+          )}
         </span>
         <span className="flex gap-2 text-xs text-faint group-aria-[current=page]/row:text-muted">
           <RelativeTime at={session.last_message_at ?? session.started_at} />

@@ -34,6 +34,7 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
       {(question ?? live?.asked) && <Question stored={question} asked={live?.asked ?? null} />}
       {(answer ?? parts) && (
         <div className="flex min-w-0 flex-col gap-2.5">
+          <h2 className="sr-only">{agentName}</h2>
           {(parts?.work.length || toolCalls > 0) && !isBusy ? (
             <WorkFold
               work={parts?.work ?? null}
