@@ -24,4 +24,12 @@ export const agentTabs: readonly AgentTab[] = [
     fills: 'window',
     Content: lazy(async () => ({ default: (await import('../features/chat/chat-tab.tsx')).ChatTab })),
   },
+  {
+    id: 'settings',
+    label: 'Settings',
+    who: 'access',
+    Content: lazy(async () => ({
+      default: (await import('../features/agent-settings/settings-tab.tsx')).SettingsTab,
+    })),
+  },
 ]

@@ -3,10 +3,10 @@ import { useSuspenseQueries } from '@tanstack/react-query'
 import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Form, FormError, NumberField, SelectField, useZodForm } from '../../ui/form.tsx'
+import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { ceilingQuery, defaultResourcesQuery, settingKeys } from './queries.ts'
-import { SaveRow } from './save-row.tsx'
 
 /** What new agents get, and what holds for all of them. */
 export function AgentDefaultsTab() {

@@ -3,10 +3,10 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Form, FormError, NumberField, SwitchField, useZodForm } from '../../ui/form.tsx'
+import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { opsConfigQuery, settingKeys } from './queries.ts'
-import { SaveRow } from './save-row.tsx'
 
 /** How long things are kept, and when somebody is warned. */
 export function OpsTab() {

@@ -1,5 +1,5 @@
 import type { FieldValues, UseFormReturn } from 'react-hook-form'
-import { Button } from '../../ui/button.tsx'
+import { Button } from './button.tsx'
 
 /** The buttons below a form of settings: nothing to do while nothing was changed. */
 export function SaveRow<In extends FieldValues, Out>({ form }: { form: UseFormReturn<In, unknown, Out> }) {

@@ -1,0 +1,27 @@
+import { Suspense } from 'react'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { BehaviourSection } from './behaviour-section.tsx'
+import { BreakerSection } from './breaker-section.tsx'
+import { ContainerSection } from './container-section.tsx'
+import { LimitsSection } from './limits-section.tsx'
+import { OperationSection } from './operation-section.tsx'
+import { ReadOnlySection } from './read-only-section.tsx'
+import type { SettingProps } from './use-save.ts'
+
+/** Every setting of one agent. People who only use it see the values; its owner changes them. */
+export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
+  // Admins count as owners everywhere; who may delete an agent may set it up.
+  const props: SettingProps = { agent, isOwner: agent.can_delete || agent.is_owner }
+  return (
+    <Suspense fallback={<Skeleton className="h-96 w-full" />}>
+      <div className="max-w-4xl">
+        <BehaviourSection {...props} />
+        <LimitsSection {...props} />
+        <OperationSection {...props} />
+        <ReadOnlySection {...props} />
+        <ContainerSection {...props} />
+        <BreakerSection {...props} />
+      </div>
+    </Suspense>
+  )
+}
