@@ -8,8 +8,11 @@ import { build } from 'vite'
 
 const web = join(import.meta.dirname, '../../web')
 
-/** The gallery of components, built and served under the policy the platform sends its own pages with. */
-export async function openGallery(): Promise<{ url: string } & AsyncDisposable> {
+/**
+ * A page of `web/src/test/`, by its name, built and served under the policy the platform sends its own pages
+ * with. Without a name: the gallery of components.
+ */
+export async function openGallery(page = 'gallery'): Promise<{ url: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'roost-gallery-'))
   await build({
     root: web,
@@ -18,12 +21,12 @@ export async function openGallery(): Promise<{ url: string } & AsyncDisposable> 
     build: {
       outDir: folder,
       emptyOutDir: true,
-      rollupOptions: { input: join(web, 'src/test/gallery.html') },
+      rollupOptions: { input: join(web, `src/test/${page}.html`) },
     },
   })
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? '/', 'http://gallery').pathname)
-    send(response, folder, path === '/' ? '/src/test/gallery.html' : path).catch(() => {
+    send(response, folder, path === '/' ? `/src/test/${page}.html` : path).catch(() => {
       response.writeHead(404).end()
     })
   })

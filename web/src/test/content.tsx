@@ -3,6 +3,9 @@ import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Transcript } from '../features/transcripts/transcript.tsx'
 import { transcriptOf } from '../features/transcripts/transcript-of.ts'
+import { useLiveTranscript } from '../features/transcripts/use-live-transcript.ts'
+import { readEvents } from '../live/stream.ts'
+import { browserSetting } from '../live/stream-setting.ts'
 import { CodeEditor } from '../ui/code-editor.tsx'
 import { LogView } from '../ui/log-view.tsx'
 import { Markdown } from '../ui/markdown.tsx'
@@ -12,6 +15,7 @@ export type Content =
   | { kind: 'markdown'; text: string; isStreaming?: boolean }
   | { kind: 'log'; text: string; isLive?: boolean }
   | { kind: 'transcript'; lines: unknown[]; isStreaming?: boolean }
+  | { kind: 'live' }
   | { kind: 'editor'; text: string; language: string; readOnly?: boolean }
 
 declare global {
@@ -19,6 +23,8 @@ declare global {
     show(content: Content): void
     /** What the editor told last. */
     edited: { text: string; saves: number }
+    /** Feeds the stream of `live`: text of a response, or null to break the connection. */
+    feed(text: string | null): void
   }
 }
 
@@ -53,6 +59,8 @@ function Shown({ content }: { content: Content }) {
           hasPermalinks
         />
       )
+    case 'live':
+      return <LiveRun />
     case 'editor':
       return (
         <CodeEditor
@@ -70,6 +78,32 @@ function Shown({ content }: { content: Content }) {
         />
       )
   }
+}
+
+/** A run that is followed from responses which the test writes. */
+function LiveRun() {
+  const live = useLiveTranscript('run', (options) =>
+    readEvents(async ({ signal }) => respond(signal), { ...options, setting: browserSetting() }),
+  )
+  return (
+    <>
+      <p role="status">{live.state}</p>
+      <Transcript steps={live.transcript.steps} isStreaming={live.state !== 'ended'} />
+    </>
+  )
+}
+
+function respond(signal: AbortSignal): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      signal.addEventListener('abort', () => controller.error(signal.reason))
+      window.feed = (text) => {
+        if (text === null) controller.error(new TypeError('network error'))
+        else controller.enqueue(new TextEncoder().encode(text))
+      }
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
 
 const element = document.getElementById('root')

@@ -13,6 +13,11 @@ test('colours become token classes', () => {
     [' thin', 'text-success'],
     [' end', ''],
   ])
+  assert.deepEqual(look('\x1b[2mdim\x1b[32mgreen\x1b[22;39mplain'), [
+    ['dim', 'text-muted'],
+    ['green', 'text-success'],
+    ['plain', ''],
+  ])
   assert.deepEqual(look('\x1b[38;5;3mindexed\x1b[38;5;200mfar\x1b[38;2;1;2;3mtrue\x1b[41;4mon red'), [
     ['indexed', 'text-warning'],
     ['far', ''],

@@ -66,7 +66,14 @@ const grounds = [
   'bg-info-soft',
   '',
 ]
-const marks: Record<number, string> = { 1: 'font-semibold', 3: 'italic', 4: 'underline', 9: 'line-through' }
+const faint = 'text-muted'
+const marks: Record<number, string> = {
+  1: 'font-semibold',
+  2: faint,
+  3: 'italic',
+  4: 'underline',
+  9: 'line-through',
+}
 const markEnds: Record<number, string> = {
   22: 'font-semibold',
   23: 'italic',
@@ -94,7 +101,11 @@ function withCode(look: Look, code: number): Look {
   if (code === 49) return { ...look, ground: '' }
   const [mark, end] = [marks[code], markEnds[code]]
   if (mark) return { ...look, marks: [...look.marks.filter((other) => other !== mark), mark] }
-  if (end) return { ...look, marks: look.marks.filter((other) => other !== end) }
+  if (end)
+    return {
+      ...look,
+      marks: look.marks.filter((other) => other !== end && !(code === 22 && other === faint)),
+    }
   if (code >= 30 && code <= 37) return withColour(look, true, code - 30)
   if (code >= 90 && code <= 97) return withColour(look, true, code - 90)
   if (code >= 40 && code <= 47) return withColour(look, false, code - 40)
@@ -109,5 +120,6 @@ function withColour(look: Look, isInk: boolean, colour: number): Look {
 }
 
 function classOf({ ink, ground, marks }: Look): string {
-  return [ink, ground, ...marks].filter(Boolean).join(' ')
+  const kept = ink === '' ? marks : marks.filter((mark) => mark !== faint)
+  return [ink, ground, ...kept].filter(Boolean).join(' ')
 }

@@ -66,7 +66,7 @@ const HighlightedCode = lazy(async () => ({
 }))
 
 const scroller =
-  'max-h-[70vh] overflow-auto px-3 py-2.5 font-mono text-xs leading-5 text-ink -outline-offset-2'
+  'max-h-[70vh] overflow-auto px-3 py-2.5 font-mono text-xs leading-5 [font-variant-ligatures:none] text-ink -outline-offset-2'
 
 const longestShown = 100_000
 /** Grammars are regular expressions: their time is bounded by what they are given. */

@@ -55,6 +55,7 @@ export function CodeEditorSurface(props: Omit<CodeEditorProps, 'className'>) {
 
   useEffect(() => {
     const names = EditorView.contentAttributes.of({
+      tabindex: '0',
       'aria-label': label,
       'aria-readonly': String(readOnly),
     })
@@ -86,6 +87,18 @@ function save({ onSave }: CodeEditorProps): boolean {
   return onSave !== undefined
 }
 
+/** The words of the search panel, as the rest of Roost writes them. */
+const phrases = {
+  next: 'Next',
+  previous: 'Previous',
+  all: 'All',
+  'match case': 'Match case',
+  regexp: 'Pattern',
+  'by word': 'Whole word',
+  replace: 'Replace',
+  'replace all': 'Replace all',
+}
+
 const basics: Extension[] = [
   lineNumbers(),
   highlightSpecialChars(),
@@ -97,6 +110,7 @@ const basics: Extension[] = [
   highlightActiveLineGutter(),
   highlightSelectionMatches(),
   search({ top: true }),
+  EditorState.phrases.of(phrases),
   EditorView.lineWrapping,
   keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
   editorTheme,

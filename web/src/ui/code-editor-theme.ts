@@ -8,7 +8,12 @@ const token = (name: string) => `var(--color-${name})`
 const surface = EditorView.theme({
   '&': { color: token('ink'), backgroundColor: token('surface'), fontSize: 'var(--text-xs)', height: '100%' },
   '&.cm-focused': { outline: `2px solid ${token('focus')}`, outlineOffset: '-2px' },
-  '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.25rem', overflow: 'auto' },
+  '.cm-scroller': {
+    fontFamily: 'var(--font-mono)',
+    fontVariantLigatures: 'none',
+    lineHeight: '1.25rem',
+    overflow: 'auto',
+  },
   '.cm-content': { caretColor: token('ink'), padding: '8px 0' },
   '.cm-cursor': { borderLeftColor: token('ink') },
   '.cm-gutters': {
@@ -33,6 +38,7 @@ const surface = EditorView.theme({
   '.cm-panels': { backgroundColor: token('surface'), color: token('ink'), fontFamily: 'var(--font-sans)' },
   '.cm-panels.cm-panels-top': { borderBottom: `1px solid ${token('line')}` },
   '.cm-panel.cm-search': { padding: '8px 32px 8px 12px', fontSize: 'var(--text-xs)' },
+  '.cm-panel.cm-search input[type=checkbox]': { margin: '0 4px 0 0', verticalAlign: 'middle' },
   '.cm-panel.cm-search label': { fontSize: 'var(--text-xs)', marginRight: '8px' },
   '.cm-panel.cm-search [name=close]': { color: token('muted'), fontSize: '16px', padding: '4px 8px' },
   '.cm-textfield': {
@@ -63,7 +69,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.attributeName, tags.definition(tags.variableName)], color: token('info') },
   { tag: [tags.typeName, tags.className, tags.namespace, tags.link, tags.url], color: token('info') },
   { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: token('info') },
-  { tag: [tags.comment, tags.meta], color: token('faint'), fontStyle: 'italic' },
+  { tag: tags.comment, color: token('faint'), fontStyle: 'italic' },
+  { tag: [tags.meta, tags.processingInstruction], color: token('faint') },
   { tag: [tags.deleted, tags.invalid], color: token('danger') },
   { tag: tags.heading, color: token('ink'), fontWeight: '600' },
   { tag: tags.strong, fontWeight: '600' },

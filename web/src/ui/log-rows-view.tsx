@@ -59,7 +59,7 @@ export function LogRows(props: LogRowsProps) {
       ref={scroller}
       label={label}
       onScroll={onScroll}
-      className="size-full overflow-auto py-1.5 font-mono text-xs leading-5 text-ink -outline-offset-2"
+      className="size-full overflow-auto py-1.5 font-mono text-xs leading-5 [font-variant-ligatures:none] text-ink -outline-offset-2"
     >
       {rows.omitted > 0 && (
         <p className="px-3 pb-1 font-sans text-muted">

@@ -46,7 +46,10 @@ export function LogToolbar(props: LogToolbarProps) {
       aria-label="Log"
       className="flex flex-wrap items-center gap-1 border-b border-line bg-surface p-1.5"
     >
-      <div ref={props.searchRef} className="flex min-w-40 flex-1 items-center gap-1 sm:max-w-md">
+      <div
+        ref={props.searchRef}
+        className="flex min-w-0 flex-1 basis-full items-center gap-1 sm:max-w-md sm:basis-56"
+      >
         <SearchInput
           label="Search the log"
           value={query.text}
@@ -57,7 +60,7 @@ export function LogToolbar(props: LogToolbarProps) {
         <span
           role="status"
           data-numeric
-          className="min-w-14 text-center text-xs whitespace-nowrap text-muted"
+          className="min-w-14 text-center empty:min-w-0 text-xs whitespace-nowrap text-muted"
         >
           {found}
         </span>

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTooMuch, type MarkdownBlock, markdownBlocks } from './markdown-blocks.ts'
+import { isTooMuch, type MarkdownBlock, markdownBlocks, markdownParts } from './markdown-blocks.ts'
 
 const short = (block: MarkdownBlock) =>
   block.kind === 'code'
     ? `${block.isClosed ? 'code' : 'open'} ${block.language}: ${block.code}`
     : block.source.trimEnd()
-const cut = (text: string) => markdownBlocks(text).map(short)
+const cut = (text: string) => markdownParts(text).map(short)
 
 test('a text is cut where its parts end', () => {
   assert.deepEqual(cut('# One\n\nTwo\nstill two\n\n\n> three\n\n> four\n\n| a |\n|---|\n| 1 |\n'), [
@@ -47,7 +47,6 @@ test('what is named in one part and defined in another is known in both', () => 
   assert.deepEqual(cut('See [Docs].\n\nNothing [here]\n\n[docs]: https://a.example'), [
     'See [Docs].\n\n[docs]: https://a.example',
     'Nothing [here]',
-    '[docs]: https://a.example\n\n[docs]: https://a.example',
   ])
 })
 
@@ -65,6 +64,16 @@ test('text that comes later changes no part but the last', () => {
     assert.deepEqual(blocks.slice(0, before.length - 1), before.slice(0, -1), `after ${length} characters`)
     before = blocks
   }
+})
+
+test('short parts share a block, long ones and code do not', () => {
+  const long = 'word '.repeat(400).trim()
+  assert.deepEqual(markdownBlocks(`a\n\nb\n\n\`\`\`\nc\n\`\`\`\n\nd\n\n${long}\n\ne`).map(short), [
+    'a\n\nb',
+    'code : c',
+    `d\n\n${long}`,
+    'e',
+  ])
 })
 
 test('what would take long to format is told apart from what would not', () => {

@@ -10,18 +10,42 @@ export type MarkdownBlock =
 export const maxFormattedLength = 300_000
 
 /**
- * Cuts Markdown where its top-level parts end, so that of an answer that is being written only the last part
- * is read again. It cuts only where a part certainly ends; two parts in one block cost time and no more.
- * Text behind the last block never changes the blocks before it, apart from link definitions, which every block
- * that names them gets a copy of.
+ * Markdown in blocks that are formatted one by one, so that of an answer that is being written only the last
+ * is read again. Short parts share a block: to begin one costs as much as to read a page.
  */
 export function markdownBlocks(text: string): MarkdownBlock[] {
+  const blocks: MarkdownBlock[] = []
+  for (const part of markdownParts(text)) {
+    const last = blocks.at(-1)
+    const isJoined = part.kind === 'markdown' && !part.isPlain && last !== undefined && isShort(last)
+    if (isJoined) blocks[blocks.length - 1] = markdownBlock(`${last.source}\n\n${part.source}`)
+    else blocks.push(part)
+  }
+  return blocks
+}
+
+const shortBlock = 1500
+
+function isShort(part: MarkdownBlock): part is MarkdownBlock & { kind: 'markdown' } {
+  return part.kind === 'markdown' && !part.isPlain && part.source.length < shortBlock
+}
+
+/**
+ * Cuts Markdown where its top-level parts end. It cuts only where a part certainly ends; two parts in one cost
+ * time and no more. Text behind the last part never changes the parts before it, apart from link definitions,
+ * which every part that names them gets a copy of.
+ */
+export function markdownParts(text: string): MarkdownBlock[] {
   // Footnotes are numbered over the whole text.
   if (/^\[\^[^\]\n]{1,100}\]:/m.test(text)) return [markdownBlock(text)]
   const parts = partsOf(text)
   const definitions = definitionsOf(parts)
   if (definitions.size === 0) return parts
-  return parts.map((part) => (part.kind === 'markdown' ? withDefinitions(part, definitions) : part))
+  return parts.flatMap((part) => {
+    if (part.kind === 'code') return [part]
+    // Definitions alone show nothing.
+    return part.source.replace(definition, '').trim() === '' ? [] : [withDefinitions(part, definitions)]
+  })
 }
 
 type Fence = { mark: string; length: number; indent: number; isTop: boolean }
@@ -113,13 +137,15 @@ function withoutIndent(line: string, indent: number): string {
   return line.slice(from)
 }
 
+const definition = /^ {0,3}\[([^\]\n]{1,200})\]:[^\n]{1,2000}$/gm
+
 type Definitions = Map<string, string>
 
 function definitionsOf(parts: MarkdownBlock[]): Definitions {
   const found: Definitions = new Map()
   for (const part of parts) {
     if (part.kind !== 'markdown' || part.isPlain) continue
-    for (const [line, label = ''] of part.source.matchAll(/^ {0,3}\[([^\]\n]{1,200})\]:[^\n]{1,2000}$/gm)) {
+    for (const [line, label = ''] of part.source.matchAll(definition)) {
       const key = label.toLowerCase()
       if (!found.has(key)) found.set(key, line)
     }

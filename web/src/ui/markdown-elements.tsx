@@ -8,34 +8,33 @@ import { ScrollRegion } from './scroll-region.tsx'
 
 /** How each element of a formatted text looks. Only what is named here and plain inline text gets attributes. */
 export const markdownElements: Components = {
-  // A text stands below the headings of its page.
   h1: ({ children, id }) => (
-    <Heading level={3} id={id} className="mt-2 text-lg font-semibold">
+    <Heading id={id} className="mt-2 text-lg font-semibold">
       {children}
     </Heading>
   ),
   h2: ({ children, id }) => (
-    <Heading level={4} id={id} className="mt-2 text-base font-semibold">
+    <Heading id={id} className="mt-2 text-base font-semibold">
       {children}
     </Heading>
   ),
   h3: ({ children, id }) => (
-    <Heading level={5} id={id} className="mt-1 text-base font-semibold">
+    <Heading id={id} className="mt-1 text-base font-semibold">
       {children}
     </Heading>
   ),
   h4: ({ children, id }) => (
-    <Heading level={6} id={id} className="mt-1 text-sm font-semibold">
+    <Heading id={id} className="mt-1 text-sm font-semibold">
       {children}
     </Heading>
   ),
   h5: ({ children, id }) => (
-    <Heading level={6} id={id} className="text-sm font-semibold">
+    <Heading id={id} className="text-sm font-semibold">
       {children}
     </Heading>
   ),
   h6: ({ children, id }) => (
-    <Heading level={6} id={id} className="text-sm font-semibold text-muted">
+    <Heading id={id} className="text-sm font-semibold text-muted">
       {children}
     </Heading>
   ),
@@ -90,7 +89,7 @@ export const markdownElements: Components = {
   ),
   pre: ({ children }) => <Preformatted>{children}</Preformatted>,
   code: ({ children }) => (
-    <code className="rounded-sm border border-line bg-sunken px-1 py-px font-mono text-[0.9em]">
+    <code className="rounded-sm border border-line bg-sunken px-1 py-px font-mono text-[0.9em] [font-variant-ligatures:none]">
       {children}
     </code>
   ),
@@ -106,16 +105,19 @@ function isTasks(className: string | undefined): boolean {
   return className?.includes('contains-task-list') ?? false
 }
 
-type HeadingProps = { level: 3 | 4 | 5 | 6; id?: string; className: string; children?: ReactNode }
+type HeadingProps = { id?: string; className: string; children?: ReactNode }
 
-function Heading({ level, id, className, children }: HeadingProps) {
-  const Tag = `h${level}` as const
+/**
+ * One level for all: the page's own headings stand above, and whoever wrote the text did not know how deep. A
+ * level left out is worse for those who move by headings than a flat list.
+ */
+function Heading({ id, className, children }: HeadingProps) {
   // `#` alone would be a heading that says nothing to a screen reader.
   if (Children.count(children) === 0) return null
   return (
-    <Tag id={id} className={className}>
+    <h3 id={id} className={className}>
       {children}
-    </Tag>
+    </h3>
   )
 }
 

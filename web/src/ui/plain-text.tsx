@@ -33,7 +33,7 @@ export function PlainText({ text, note, label = 'Text', className }: PlainTextPr
 }
 
 const well =
-  'max-h-[60vh] overflow-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5'
+  'max-h-[60vh] overflow-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 [font-variant-ligatures:none]'
 
 const pieceClass =
   'whitespace-pre-wrap [overflow-wrap:anywhere] [content-visibility:auto] [contain-intrinsic-size:auto_400px]'

@@ -31,6 +31,8 @@ test('everything else stays text', () => {
     '\u0001javascript:alert(1)',
     '\u00a0javascript:alert(1)'.trim(),
     'javascript://a.example/%0aalert(1)',
+    'java%0Ascript:alert(1)',
+    '%01javascript:alert(1)',
     'vbscript:x',
     'data:text/html,<script>alert(1)</script>',
     'data:image/svg+xml;base64,PHN2Zz4=',

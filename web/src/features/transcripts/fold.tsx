@@ -40,7 +40,9 @@ export function Fold({ icon, title, summary, detail, variant = 'card', children 
         />
         {icon}
         <span className="shrink-0 font-medium">{title}</span>
-        <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted">{summary}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted [font-variant-ligatures:none]">
+          {summary}
+        </span>
         {detail && <span className="flex shrink-0 items-center gap-2 text-xs text-muted">{detail}</span>}
       </button>
       {isOpen && (

@@ -9,7 +9,7 @@ export function ToolInputView({ input }: { input: unknown }) {
     case 'command':
       return (
         <>
-          <CodeBlock code={read.command} language="bash" title="Command" />
+          <CodeBlock code={read.command} language="bash" title={read.description || 'Command'} />
           <Rest fields={read.rest} />
         </>
       )

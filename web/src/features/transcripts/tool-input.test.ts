@@ -3,14 +3,16 @@ import { test } from 'node:test'
 import { differenceOf, languageOfPath, summaryOf, toolInputOf } from './tool-input.ts'
 
 test('a call is read by what it was given, whatever the runtime calls its tools', () => {
-  assert.deepEqual(toolInputOf({ command: 'ls -l', description: 'List' }), {
+  assert.deepEqual(toolInputOf({ command: 'ls -l', description: 'List', timeout: 5 }), {
     kind: 'command',
     command: 'ls -l',
-    rest: { description: 'List' },
+    description: 'List',
+    rest: { timeout: 5 },
   })
   assert.deepEqual(toolInputOf({ command: ['git', 'status'] }), {
     kind: 'command',
     command: 'git status',
+    description: null,
     rest: {},
   })
   assert.deepEqual(toolInputOf({ file_path: '/a.ts', old_string: 'x', new_string: 'y', replace_all: true }), {

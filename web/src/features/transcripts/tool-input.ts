@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, stringOrNull } from './fields.ts'
 
 /** How the input of a call is best read. `json` is what is left of it, or all of it. */
 export type ToolInput =
-  | { kind: 'command'; command: string; rest: Fields }
+  | { kind: 'command'; command: string; description: string | null; rest: Fields }
   | { kind: 'edit'; path: string; edits: { before: string; after: string }[]; rest: Fields }
   | { kind: 'write'; path: string; content: string; rest: Fields }
   | { kind: 'json'; input: unknown }
@@ -11,7 +11,10 @@ export type ToolInput =
 export function toolInputOf(input: unknown): ToolInput {
   const fields = fieldsOf(input)
   const command = commandOf(fields)
-  if (command !== null) return { kind: 'command', command, rest: without(fields, ['command']) }
+  if (command !== null) {
+    const description = stringOrNull(fields.description)
+    return { kind: 'command', command, description, rest: without(fields, ['command', 'description']) }
+  }
   const path = pathOf(fields)
   if (path === null) return { kind: 'json', input }
   const edits = editsOf(fields)

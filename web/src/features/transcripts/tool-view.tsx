@@ -14,7 +14,6 @@ import {
 import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
-import { PlainText } from '../../ui/plain-text.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
 import { Duration } from '../../ui/time.tsx'
 import { Fold } from './fold.tsx'
@@ -75,15 +74,11 @@ function Output({ step: { result, state } }: { step: ToolStep }) {
   const isJson = shown === result.content && looksLikeJson(shown)
   return (
     <div className="min-w-0">
-      {isJson ? (
-        <CodeBlock code={shown} language="json" title="Output" />
-      ) : (
-        <PlainText
-          text={shown}
-          label="Output"
-          note={state === 'failed' ? 'The tool reported an error.' : undefined}
-        />
-      )}
+      <CodeBlock
+        code={shown}
+        language={isJson ? 'json' : ''}
+        title={state === 'failed' ? 'Output of the failure' : 'Output'}
+      />
       {shown !== result.content && (
         <Button size="sm" variant="ghost" className="mt-1" onClick={() => setIsWhole(true)}>
           Show all {result.content.length.toLocaleString('en')} characters

@@ -1,0 +1,340 @@
+/** What others wrote, in a real browser under the platform's policy: it stays text, and it stays fast. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { assertAccessible, keepPicture, type Theme, themes, widths } from './bench.ts'
+import { answer, hostile, logText, transcriptLines } from './content-samples.ts'
+import { openGallery } from './gallery.ts'
+
+// The page puts it there, see `web/src/test/content.tsx`.
+declare const window: {
+  show(content: object): void
+  feed(text: string | null): void
+  edited: { text: string; saves: number }
+  harmed?: true
+}
+
+let gallery: Awaited<ReturnType<typeof openGallery>>
+let browser: Browser
+
+before(async () => {
+  gallery = await openGallery('content')
+  browser = await chromium.launch({
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
+  })
+})
+after(async () => {
+  await browser?.close()
+  await gallery?.[Symbol.asyncDispose]()
+})
+
+type Tab = { page: Page; faults: string[]; requests: string[] }
+
+async function open({
+  theme = 'light',
+  width = widths.desktop,
+  hash = '',
+}: {
+  theme?: Theme
+  width?: number
+  hash?: string
+} = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height: 860 },
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  const tab: Tab & AsyncDisposable = {
+    page,
+    faults: [],
+    requests: [],
+    [Symbol.asyncDispose]: () => context.close(),
+  }
+  page.on('pageerror', (error) => tab.faults.push(error.message))
+  page.on('console', (message) => void (message.type() === 'error' && tab.faults.push(message.text())))
+  page.on('request', (request) => tab.requests.push(request.url()))
+  await page.goto(`${gallery.url}?theme=${theme}${hash}`)
+  await page.waitForSelector('h1')
+  return tab
+}
+
+/** Shows content and says how long it took until it was painted, in ms. */
+function show(page: Page, content: object): Promise<number> {
+  return page.evaluate(async (shown) => {
+    const startedAt = performance.now()
+    window.show(shown)
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    return performance.now() - startedAt
+  }, content)
+}
+
+async function review(name: string, content: object, ready: (page: Page) => Promise<unknown>): Promise<void> {
+  for (const theme of themes) {
+    for (const [screen, width] of Object.entries(widths)) {
+      await using tab = await open({ theme, width })
+      await show(tab.page, content)
+      await ready(tab.page)
+      await keepPicture(tab, `content-${name}-${theme}-${screen}`)
+      await assertAccessible(tab, `${name}, ${theme}, ${screen}`)
+      const sideways = await tab.page.evaluate(
+        () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+      )
+      assert.equal(sideways, false, `${name}, ${theme}, ${screen} scrolls sideways`)
+      assert.deepEqual(tab.faults, [], `${name}, ${theme}, ${screen}`)
+    }
+  }
+}
+
+test('nothing in a text runs, is fetched, or leads where it should not', async () => {
+  await using tab = await open()
+  const { page } = tab
+  const before = tab.requests.length
+  await show(page, { kind: 'markdown', text: hostile })
+  await page.getByText('The end.').waitFor()
+  const found = await page.evaluate(() => {
+    const main = document.querySelector('main')
+    const links = [...(main?.querySelectorAll('a') ?? [])]
+    return {
+      links: links.map((link) => ({
+        href: link.href,
+        protocol: link.protocol,
+        rel: link.rel,
+        target: link.target,
+      })),
+      elements: [...new Set([...(main?.querySelectorAll('*') ?? [])].map((element) => element.localName))],
+      handlers: [...(main?.querySelectorAll('*') ?? [])].flatMap((element) =>
+        element.getAttributeNames().filter((name) => name.startsWith('on')),
+      ),
+      harmed: window.harmed ?? false,
+    }
+  })
+  assert.equal(found.harmed, false)
+  assert.deepEqual(found.handlers, [])
+  for (const tag of [
+    'script',
+    'iframe',
+    'img',
+    'object',
+    'embed',
+    'form',
+    'style',
+    'base',
+    'meta',
+    'video',
+    'input',
+  ])
+    assert.ok(!found.elements.includes(tag), `there is a <${tag}>`)
+  for (const { href, protocol, rel, target } of found.links) {
+    assert.ok(['http:', 'https:', 'mailto:'].includes(protocol), href)
+    if (!href.startsWith(gallery.url))
+      assert.deepEqual([rel, target], ['noopener noreferrer', '_blank'], href)
+  }
+  assert.ok(found.links.some(({ href }) => href === 'https://good.example/'))
+  // Only the colours of the code were fetched, from this site.
+  for (const url of tab.requests.slice(before)) assert.ok(url.startsWith(gallery.url), url)
+  assert.deepEqual(tab.faults, [])
+})
+
+test('texts that are made to be slow are shown within a second', async () => {
+  const samples: Record<string, string> = {
+    'solid megabyte': 'x'.repeat(1_000_000),
+    quotes: `${'>'.repeat(10_000)} deep`,
+    'quotes with blanks': `${'> '.repeat(10_000)} deep`,
+    lists: Array.from({ length: 2000 }, (_, depth) => `${'  '.repeat(depth)}- a`)
+      .join('\n')
+      .slice(0, 200_000),
+    brackets: '['.repeat(50_000),
+    links: '[a](b'.repeat(10_000),
+    stars: '*a **a '.repeat(8000),
+    ticks: '`a``b'.repeat(8000),
+    'open code': `\`\`\`js\n${'let a = "'.repeat(20_000)}`,
+    table: `|${'a|'.repeat(20)}\n|${'-|'.repeat(20)}\n${`|${'b|'.repeat(20)}\n`.repeat(5000)}`,
+    'many paragraphs': 'word *word* `word`\n\n'.repeat(3000),
+  }
+  const times: string[] = []
+  await using tab = await open()
+  for (const [name, text] of Object.entries(samples)) {
+    const ms = await show(tab.page, { kind: 'markdown', text })
+    times.push(`${name} ${Math.round(ms)} ms`)
+    const wide = await tab.page.evaluate(
+      () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+    )
+    assert.equal(wide, false, `${name} scrolls the page sideways`)
+    assert.ok(ms < 1500, `${name} took ${ms} ms`)
+  }
+  assert.deepEqual(tab.faults, [])
+  console.log(times.join(', '))
+})
+
+test('an answer that is written character by character keeps what is finished in place', async (t) => {
+  await using tab = await open()
+  const text = answer(20_000)
+  const { moved, frames, blocks } = await tab.page.evaluate(async (whole) => {
+    const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve))
+    const finished = new Set<Element>()
+    const frames: number[] = []
+    let last = await frame()
+    let moved = 0
+    for (let length = 0; length <= whole.length; length += 20) {
+      window.show({ kind: 'markdown', text: whole.slice(0, length), isStreaming: true })
+      const now = await frame()
+      frames.push(now - last)
+      last = now
+      for (const element of finished) if (!element.isConnected) moved += 1
+      const list = document.querySelector('main > div')?.children ?? []
+      for (const element of [...list].slice(0, -1)) finished.add(element)
+    }
+    return { moved, frames: frames.sort((a, b) => a - b), blocks: finished.size }
+  }, text)
+  const at = (share: number) => Math.round(frames[Math.floor(frames.length * share)] ?? 0)
+  t.diagnostic(`${frames.length} frames: median ${at(0.5)} ms, 95% ${at(0.95)} ms, longest ${at(0.9999)} ms`)
+  assert.ok(blocks > 30, `${blocks} blocks`)
+  assert.equal(moved, 0)
+  assert.ok(at(0.95) < 100, `95% of the frames within ${at(0.95)} ms`)
+  assert.deepEqual(tab.faults, [])
+})
+
+test('an answer that ends in the middle of code shows it as code', async () => {
+  await using tab = await open()
+  await show(tab.page, { kind: 'markdown', text: 'Look:\n\n```ts\nconst a = "<b>', isStreaming: true })
+  assert.equal(await tab.page.locator('pre code').textContent(), 'const a = "<b>')
+})
+
+test('a log of 5 MB opens within a second, is searched, and builds only what is seen', async (t) => {
+  await using tab = await open()
+  const { page } = tab
+  const text = logText(5_000_000)
+  const ms = await show(page, { kind: 'log', text })
+  t.diagnostic(`painted after ${Math.round(ms)} ms`)
+  assert.ok(ms < 1000, `${ms} ms`)
+  const rows = () => page.locator('[data-index]').count()
+  assert.ok((await rows()) < 120)
+  const field = page.getByLabel('Search the log')
+  await field.fill('NEEDLE')
+  await page.getByRole('status').filter({ hasText: '1 of 3' }).waitFor()
+  assert.equal(await page.locator('mark').first().textContent(), 'needle')
+  await field.press('Enter')
+  await page.getByRole('status').filter({ hasText: '2 of 3' }).waitFor()
+  await page.getByRole('button', { name: 'Match case' }).click()
+  await page.getByRole('status').filter({ hasText: /^0$/ }).waitFor()
+  await page.getByRole('button', { name: 'Regular expression' }).click()
+  await field.fill('(a+)+$|([a-z ]+)+!')
+  await page
+    .getByRole('status')
+    .filter({ hasText: /Takes too long|^\d/ })
+    .waitFor()
+  await field.fill('(')
+  await page.getByRole('status').filter({ hasText: 'Not a pattern' }).waitFor()
+  await page.getByRole('button', { name: 'Wrap long lines' }).click()
+  assert.ok((await rows()) < 200)
+  assert.deepEqual(tab.faults, [])
+})
+
+test('a live log follows its end until the reader looks elsewhere', async () => {
+  await using tab = await open()
+  const { page } = tab
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
+  await show(page, { kind: 'log', text: lines(500), isLive: true })
+  await page.getByText('line 500', { exact: true }).waitFor()
+  await show(page, { kind: 'log', text: lines(600), isLive: true })
+  await page.getByText('line 600', { exact: true }).waitFor()
+  await page.getByRole('group', { name: 'Log' }).hover()
+  await page.mouse.wheel(0, -2000)
+  await page.getByRole('button', { name: 'Follow' }).waitFor()
+  await show(page, { kind: 'log', text: lines(625), isLive: true })
+  await page.getByRole('button', { name: '25 new lines' }).click()
+  await page.getByText('line 625', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  assert.deepEqual(tab.faults, [])
+})
+
+test('a transcript of 5,000 lines opens at any line and grows without being built again', async (t) => {
+  await using tab = await open({ hash: '#L4001' })
+  const { page } = tab
+  const lines = transcriptLines(5000)
+  const ms = await show(page, { kind: 'transcript', lines })
+  t.diagnostic(`painted after ${Math.round(ms)} ms`)
+  assert.ok(ms < 1500, `${ms} ms`)
+  const target = page.locator('[aria-current=location]')
+  await target.waitFor()
+  assert.equal(await target.getByRole('link', { name: 'Line 4001' }).isVisible(), true)
+  assert.ok(await target.evaluate((element) => element.getBoundingClientRect().top < innerHeight))
+  const built = await page.locator('main li li').count()
+  assert.ok(built < 400, `${built} steps are built`)
+  await page.getByRole('button', { name: /^Bash/ }).first().click()
+  await page.getByText('Run the tests', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Raw lines' }).click()
+  await page.getByRole('group', { name: 'Raw lines' }).waitFor()
+  assert.deepEqual(tab.faults, [])
+})
+
+test('a live run shows its pieces, survives a broken connection, and ends', async () => {
+  await using tab = await open()
+  const { page } = tab
+  const feed = (...objects: ({ _n?: number } & object)[]) =>
+    page.evaluate(
+      (text) => window.feed(text),
+      objects
+        .map((object) => `${object._n ? `id: ${object._n}\n` : ''}data: ${JSON.stringify(object)}\n\n`)
+        .join(''),
+    )
+  const says = (n: number, text: string) => ({
+    _n: n,
+    type: 'assistant',
+    message: { content: [{ type: 'text', text }] },
+  })
+  const status = (state: string) => page.getByRole('status').filter({ hasText: state }).waitFor()
+  await show(page, { kind: 'live' })
+  await status('open')
+  await feed({ type: 'partial', kind: 'text', text: 'Hel' })
+  await page.getByText('Hel', { exact: true }).waitFor()
+  await feed(says(1, 'Hello.'), { type: 'partial', kind: 'text', text: 'And th' })
+  await page.getByText('And th', { exact: true }).waitFor()
+  await page.evaluate(() => window.feed(null))
+  await status('waiting')
+  await status('open')
+  await feed(says(1, 'Hello.'), says(2, 'And then.'), { type: 'stream_end', status: 'success' })
+  await status('ended')
+  assert.deepEqual(await page.locator('main li p').allTextContents(), ['Hello.', 'And then.'])
+  assert.deepEqual(tab.faults, [])
+})
+
+test('the editor edits, saves, searches, and is styled under the policy', async () => {
+  await using tab = await open()
+  const { page } = tab
+  await show(page, { kind: 'editor', text: '{"a": 1}', language: 'json' })
+  const editor = page.getByRole('textbox', { name: 'File' })
+  await editor.click()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.type('x')
+  await page.keyboard.press('Control+s')
+  assert.deepEqual(await page.evaluate(() => window.edited), { text: 'x{"a": 1}', saves: 1 })
+  await page.keyboard.press('Control+f')
+  await page.getByPlaceholder('Find').waitFor()
+  assert.deepEqual(tab.faults, [])
+})
+
+test('content reads well in both themes, on desks and phones', async () => {
+  await review('markdown', { kind: 'markdown', text: answer(3000) }, (page) =>
+    page.locator('pre span').first().waitFor(),
+  )
+  await review('hostile', { kind: 'markdown', text: hostile }, (page) => page.getByText('The end.').waitFor())
+  await review('log', { kind: 'log', text: logText(20_000), isLive: true }, (page) =>
+    page.getByText('ready').first().waitFor(),
+  )
+  await review('transcript', { kind: 'transcript', lines: transcriptLines(40) }, async (page) => {
+    for (const tool of [/^Bash/, /^Edit/]) await page.getByRole('button', { name: tool }).first().click()
+    await page
+      .getByRole('button', { name: /^Thought/ })
+      .first()
+      .click()
+    await page.locator('pre span').first().waitFor()
+  })
+  await review('editor', { kind: 'editor', text: answer(1200), language: 'md' }, async (page) => {
+    await page.getByRole('textbox', { name: 'File' }).click()
+    await page.keyboard.press('Control+f')
+    await page.getByPlaceholder('Find').fill('code')
+  })
+})

@@ -1,0 +1,98 @@
+import { useEffect, useState } from 'react'
+import type { StreamItem, StreamState } from '../../live/stream.ts'
+import type { StreamObject } from '../../live/stream-parsers.ts'
+import { useLatest } from '../../ui/use-latest.ts'
+import { emptyTranscript, type Transcript } from './steps.ts'
+import { appendLines } from './transcript-of.ts'
+
+/** Begins a stream, e.g. `readEvents` of a run or `readTurn` of a chat with everything but these two filled in. */
+export type ReadStream = (options: {
+  signal: AbortSignal
+  onState: (state: StreamState) => void
+}) => AsyncIterable<StreamItem>
+
+export type LiveTranscript = {
+  transcript: Transcript
+  /** The stored lines as they came. */
+  lines: readonly StreamObject[]
+  /** `ended`: with `end`, or with `error` when it was refused or nobody answered. Null while there is no stream. */
+  state: StreamState | 'ended' | null
+  /** The last object of the stream: `done` with the reply, or `stream_end` with the run's status. */
+  end: StreamObject | null
+  error: unknown
+}
+
+const nothing: LiveTranscript = {
+  transcript: emptyTranscript,
+  lines: [],
+  state: null,
+  end: null,
+  error: null,
+}
+
+/**
+ * The transcript of a stream as it comes, renewed once a frame at most. Another `key` begins another stream;
+ * null ends it and keeps nothing. Leaving the page closes it.
+ */
+export function useLiveTranscript(key: string | null, read: ReadStream): LiveTranscript {
+  const [live, setLive] = useState(nothing)
+  const latest = useLatest(read)
+  useEffect(() => {
+    setLive(nothing)
+    if (key === null) return
+    const stop = new AbortController()
+    follow(latest.current, stop.signal, setLive)
+    return () => stop.abort()
+  }, [key, latest])
+  return live
+}
+
+type Update = (change: (live: LiveTranscript) => LiveTranscript) => void
+
+async function follow(read: ReadStream, signal: AbortSignal, setLive: Update): Promise<void> {
+  const update: Update = (change) => {
+    if (!signal.aborted) setLive(change)
+  }
+  const frame = createFrame((items) => update((live) => withItems(live, items)))
+  try {
+    const onState = (state: StreamState) => update((live) => ({ ...live, state }))
+    for await (const item of read({ signal, onState })) frame.add(item)
+    frame.flush()
+    update((live) => ({ ...live, state: 'ended' }))
+  } catch (error) {
+    frame.flush()
+    update((live) => ({ ...live, state: 'ended', error }))
+  }
+}
+
+function withItems(live: LiveTranscript, items: StreamItem[]): LiveTranscript {
+  const objects = items.map(({ object }) => object)
+  const stored = items.filter(({ n }) => n !== null).map(({ object }) => object)
+  const end = objects.find(({ type }) => type === 'done' || type === 'stream_end') ?? live.end
+  return {
+    ...live,
+    transcript: appendLines(live.transcript, objects),
+    lines: stored.length === 0 ? live.lines : [...live.lines, ...stored],
+    end,
+  }
+}
+
+/** Gathers what comes until the next frame. No frames come while the page is hidden, and nothing is drawn then. */
+function createFrame(deliver: (items: StreamItem[]) => void) {
+  let gathered: StreamItem[] = []
+  let asked: number | null = null
+  function flush() {
+    if (asked !== null) cancelAnimationFrame(asked)
+    asked = null
+    const items = gathered
+    gathered = []
+    if (items.length > 0) deliver(items)
+  }
+  return {
+    flush,
+    add(item: StreamItem) {
+      gathered.push(item)
+      asked ??= requestAnimationFrame(flush)
+    },
+  }
+}
