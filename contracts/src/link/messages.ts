@@ -48,7 +48,10 @@ export type HeldRun = {
 }
 export type HelloAnswer = {
   settings: AgentSettings
-  /** Last committed line of each held run; the agent resends what follows. */
+  /**
+   * Last committed line of each held run; the agent resends what follows. Of a finished run that has ended for
+   * the platform meanwhile it is the last there is: only the result is still heard.
+   */
   acked: Record<string, number>
   /** Runs that are no longer the agent's: stop them and forget them. */
   drop: string[]

@@ -36,7 +36,7 @@ import type { TurnAsked } from './turn.ts'
 export function chatRoutes(chat: Chat): Route[] {
   const { sessions } = chat
 
-  async function turn(call: PartyCall, asked: TurnAsked): Promise<Answer | StreamAnswer | undefined> {
+  async function turn(call: PartyCall, asked: TurnAsked): Promise<Answer | StreamAnswer> {
     const { request } = call
     const form = replyForm(request.header('accept'))
     const taken = await chat.takeOnce(partyOf(call), asked, request.header('idempotency-key'))
@@ -45,8 +45,7 @@ export function chatRoutes(chat: Chat): Route[] {
     request.note({ execution_id: turn.row.id, session_id: turn.session.id })
     const headers = { 'x-execution-id': turn.row.id }
     if (form !== 'json') return streamed(form, chat.follow(turn, claim, request.signal), headers)
-    const reply = await chat.wait(turn, claim, request.signal)
-    return reply ? answer(reply, { headers }) : undefined
+    return answer(await chat.wait(turn, claim, request.signal), { headers })
   }
 
   async function replayed(form: ReplyForm, body: unknown): Promise<Answer | StreamAnswer> {

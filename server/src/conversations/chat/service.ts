@@ -37,8 +37,8 @@ export type Chat = {
   takeOnce(party: Party, asked: TurnAsked, key: string | undefined): Promise<Taken>
   /** The turn as it happens. */
   follow(turn: Turn, claim: Claim, signal: AbortSignal): AsyncGenerator<Item, void, undefined>
-  /** The reply when the turn has ended, with the transcript; null when the client went away. */
-  wait(turn: Turn, claim: Claim, signal: AbortSignal): Promise<ChatReply | null>
+  /** The reply when the turn has ended, with the transcript. Throws as `Wait` does. */
+  wait(turn: Turn, claim: Claim, signal: AbortSignal): Promise<ChatReply>
   withLog(reply: ChatReply): Promise<ChatReply>
   /** For the store of idempotency keys: what has become of a turn. */
   workState: WorkStateOf
@@ -66,7 +66,6 @@ export function createChat(deps: ChatDeps): Chat {
       turnItems(deps, turn, { signal, done: (reply) => settleKey(claim, reply) }),
     async wait(turn, claim, signal) {
       const ended = await waitForEnd(turn.row, claim, signal)
-      if (!ended) return null
       const reply = await replyOf(deps, turn, ended)
       await settleKey(claim, reply)
       return withLog(deps, reply)

@@ -1,12 +1,12 @@
 import { runTask, timeoutDeprecation } from '@roost/contracts/runs/tasks'
-import { type Answer, agentRoute, answer, type Route } from '../../http/route.ts'
+import { agentRoute, answer, type Route } from '../../http/route.ts'
 import { isViaMcp } from '../dispatch/index.ts'
 import { readerOf } from '../executions/index.ts'
 import type { Tasks } from './service.ts'
 
 export function taskRoutes(tasks: Tasks): Route[] {
   return [
-    agentRoute(runTask, async (call): Promise<Answer | undefined> => {
+    agentRoute(runTask, async (call) => {
       const { request, body } = call
       const deprecated = body.timeout_seconds == null ? {} : timeoutDeprecation
       const task = await tasks.take({
@@ -27,8 +27,7 @@ export function taskRoutes(tasks: Tasks): Route[] {
       request.note({ execution_id: task.row.id })
       const headers = { ...deprecated, 'x-execution-id': task.row.id }
       if (body.async_mode) return answer(tasks.accepted(task), { headers })
-      const reply = await tasks.finished(task, request.signal)
-      return reply ? answer(reply, { headers }) : undefined
+      return answer(await tasks.finished(task, request.signal), { headers })
     }),
   ]
 }

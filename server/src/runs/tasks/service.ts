@@ -59,11 +59,8 @@ export type Tasks = {
   take(asked: TaskAsked): Promise<TaskTaken>
   /** What is answered at once. */
   accepted(task: { row: ExecutionRow; position: number }): AcceptedTask
-  /** Waits for the end; null when the client went away. Throws as `Wait` does. */
-  finished(
-    task: { row: ExecutionRow; claim: Claim },
-    signal: AbortSignal,
-  ): Promise<TaskReply | CancelledTask | null>
+  /** Waits for the end. Throws as `Wait` does. */
+  finished(task: { row: ExecutionRow; claim: Claim }, signal: AbortSignal): Promise<TaskReply | CancelledTask>
   /** A stored reply as it was given, with its transcript. */
   replayed(reply: Reply): Promise<unknown>
   /** For the store of idempotency keys: what has become of a task. */
@@ -86,7 +83,6 @@ export function createTasks(deps: TasksDeps): Tasks {
     accepted: acceptedBody,
     async finished({ row, claim }, signal) {
       const ended = await wait(row, claim, signal)
-      if (!ended) return null
       if (ended.status !== 'success') return cancelledBody(ended)
       // The transcript is kept once, with its run: a replay reads it there.
       const reply = successBody(ended, clock.now())

@@ -8,10 +8,11 @@ import type { ExecutionRow, Executions } from '../executions/index.ts'
 /**
  * Waits for the end of a run, while it is queued too. Answers the row of one that succeeded, with `claim`
  * still to be completed by its reply, or of one that was cancelled. Throws `run_failed`, `run_timeout`,
- * `provider_rate_limited` for one that failed, and `sync_wait_exceeded` after twice the run's timeout. Null:
- * the client went away first; the run goes on, and its claim with it.
+ * `provider_rate_limited` for one that failed, and `sync_wait_exceeded` after twice the run's timeout, or when
+ * `signal` ends the waiting because the client went away or the platform stops: then the run goes on, and the
+ * claim stays open with it.
  */
-export type Wait = (row: ExecutionRow, claim: Claim, signal: AbortSignal) => Promise<ExecutionRow | null>
+export type Wait = (row: ExecutionRow, claim: Claim, signal: AbortSignal) => Promise<ExecutionRow>
 
 export function createWait(deps: {
   clock: Pick<Clock, 'wait'>
@@ -19,9 +20,8 @@ export function createWait(deps: {
 }): Wait {
   return async function wait(row, claim, signal) {
     const ended = await endOf(deps, row, signal)
-    if (signal.aborted && !ended) return null
     if (!ended) {
-      await claim.complete({ status: 200, body: receiptOf(row), receipt: true })
+      if (!signal.aborted) await claim.complete({ status: 200, body: receiptOf(row), receipt: true })
       throw new Fault('sync_wait_exceeded', undefined, { ...receiptOf(row), error_code: null })
     }
     if (ended.status !== 'success') await claim.release()

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Claim, Reply } from '../../foundation/idempotency/index.ts'
+import { isFault } from '../../kit/fault.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { openTestDatabase } from '../../test/dialects.ts'
+import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+import { createWait } from './index.ts'
+
+async function start() {
+  const clock = createTestClock()
+  const platform = await startRunPlatform({ db: await openTestDatabase(), clock })
+  const row = await accept(platform, { timeoutSeconds: 60 })
+  const settled: (Reply | 'released')[] = []
+  const claim: Claim = {
+    async take() {},
+    complete: async (reply) => void settled.push(reply),
+    release: async () => void settled.push('released'),
+  }
+  const client = new AbortController()
+  const waiting = createWait({ clock, executions: platform.executions })(row, claim, client.signal)
+  // Looked at before its time, a rejection is nobody's fault.
+  waiting.catch(() => {})
+  async function finish(over: object = {}) {
+    const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    await platform.dispatch.handlers.result(linked, resultOf(runs[0] ?? assert.fail('none'), over))
+  }
+  const receipt = { status: 'queued_timeout', execution_id: row.id, agent_name: 'scout', async_mode: true }
+  return { clock, platform, row, settled, client, waiting, finish, receipt }
+}
+
+test('a run that succeeds is given, its key left to be completed by the reply', async () => {
+  const { waiting, finish, settled } = await start()
+  await finish()
+  assert.equal((await waiting).status, 'success')
+  assert.deepEqual(settled, [])
+})
+
+test('a run that fails releases the key', async () => {
+  const { waiting, finish, settled } = await start()
+  await finish({ status: 'failed', error: 'x', error_code: 'timeout' })
+  await assert.rejects(waiting, (error) => isFault(error, 'run_timeout'))
+  assert.deepEqual(settled, ['released'])
+})
+
+test('waiting ends after twice the timeout, and the key has the receipt', async () => {
+  const { waiting, clock, settled, receipt } = await start()
+  await clock.waiting(2)
+  await clock.advance(119)
+  await clock.waiting(2)
+  await clock.advance(1)
+  await assert.rejects(waiting, (error) => {
+    assert.ok(isFault(error, 'sync_wait_exceeded'))
+    assert.deepEqual(error.fields, { ...receipt, error_code: null })
+    return true
+  })
+  assert.deepEqual(settled, [{ status: 200, body: receipt, receipt: true }])
+})
+
+test('when nobody waits any more, or the platform stops, the run goes on and its key stays open', async () => {
+  const { waiting, client, finish, settled, platform, row } = await start()
+  client.abort()
+  await assert.rejects(waiting, (error) => {
+    assert.ok(isFault(error, 'sync_wait_exceeded'))
+    assert.equal(error.fields.execution_id, row.id)
+    return true
+  })
+  await finish()
+  assert.equal((await platform.row(row.id)).status, 'success')
+  assert.deepEqual(settled, [])
+})
