@@ -1,19 +1,18 @@
 import type { FieldValues, UseFormReturn } from 'react-hook-form'
 import { Button } from './button.tsx'
 
-/** The buttons below a form of settings: nothing to do while nothing was changed. */
+/** The buttons below a form of settings; there while something was changed and is not stored. */
 export function SaveRow<In extends FieldValues, Out>({ form }: { form: UseFormReturn<In, unknown, Out> }) {
   const { isDirty, isSubmitting } = form.formState
+  if (!isDirty && !isSubmitting) return null
   return (
     <div className="flex gap-2">
-      <Button type="submit" variant="primary" disabled={!isDirty} pending={isSubmitting}>
+      <Button type="submit" variant="primary" pending={isSubmitting}>
         Save
       </Button>
-      {isDirty ? (
-        <Button variant="ghost" onClick={() => form.reset()}>
-          Discard
-        </Button>
-      ) : null}
+      <Button variant="ghost" disabled={isSubmitting} onClick={() => form.reset()}>
+        Discard
+      </Button>
     </div>
   )
 }

@@ -16,7 +16,7 @@ export function Section({ title, description, children, actions, id }: SectionPr
     <section
       id={id}
       aria-labelledby={headingId}
-      className="grid scroll-mt-16 gap-x-8 gap-y-3 border-t py-6 first:border-t-0 first:pt-0 lg:grid-cols-[minmax(0,16rem)_minmax(0,1fr)]"
+      className="grid scroll-mt-16 gap-x-8 gap-y-3 border-t py-6 first-of-type:border-t-0 first-of-type:pt-0 lg:grid-cols-[minmax(0,16rem)_minmax(0,1fr)]"
     >
       <div className="min-w-0">
         <h2 id={headingId} className="text-base font-semibold text-ink">

@@ -64,11 +64,11 @@ function OpsSection({ title, description, entries }: OpsSectionProps) {
 
 function OpsField({ name, setting }: { name: string; setting: OpsSetting }) {
   const { description, min, max, is_default } = setting
-  const label = sentenceOf(name)
+  const label = labelOf(name)
   const range = min !== undefined && max !== undefined ? ` ${min} to ${max}.` : ''
   const hint = `${description}${range}${is_default ? '' : ` Default: ${setting.default}.`}`
   if (typeof setting.value === 'boolean') return <SwitchField name={name} label={label} hint={hint} />
-  return <NumberField name={name} label={label} hint={hint} min={min} max={max} />
+  return <NumberField name={name} label={label} hint={hint} unit={unitOf(name)} min={min} max={max} />
 }
 
 function schemaOf({ value, min, max }: OpsSetting) {
@@ -79,8 +79,22 @@ function schemaOf({ value, min, max }: OpsSetting) {
     .max(max ?? Number.POSITIVE_INFINITY, `At most ${max}.`)
 }
 
-/** `ops_idle_timeout_minutes` → “Idle timeout minutes”. */
-function sentenceOf(key: string): string {
-  const words = key.replace(/^ops_/, '').replaceAll('_', ' ')
+const acronyms: Record<string, string> = { usd: 'USD', ssh: 'SSH' }
+
+/** `ops_idle_timeout_minutes` → “Idle timeout”, `execution_log_retention_days` → “Execution log”. */
+function labelOf(key: string): string {
+  const words = key
+    .replace(/^ops_|_retention_days$|_(minutes|enabled|usd)$/g, '')
+    .split('_')
+    .map((word) => acronyms[word] ?? word)
+    .join(' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function unitOf(key: string): string | undefined {
+  if (key.endsWith('_days')) return 'days'
+  if (key.endsWith('_minutes')) return 'minutes'
+  if (key.endsWith('_threshold')) return 'percent'
+  if (key.endsWith('_usd')) return 'USD'
+  return key.endsWith('_interval') ? 'seconds' : undefined
 }
