@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef } from 'react'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { toggleRows } from './data-table-keys.ts'
 import { Skeleton } from './skeleton.tsx'
 import { useLatest } from './use-latest.ts'
@@ -44,9 +44,12 @@ export function useSelection(input: SelectionInput, keys: readonly string[]) {
     },
     [latest],
   )
-  if (!input.onSelectedChange) return null
   const selected = input.selected ?? nothing
-  const count = keys.filter((key) => selected.has(key)).length
+  const count = useMemo(
+    () => (selected.size === 0 ? 0 : keys.filter((key) => selected.has(key)).length),
+    [keys, selected],
+  )
+  if (!input.onSelectedChange) return null
   const state = count === 0 ? false : count === keys.length ? true : ('indeterminate' as const)
   const toggleAll = (all: boolean) => input.onSelectedChange?.(new Set(all ? keys : []))
   return { selected, state, toggle, toggleAll }

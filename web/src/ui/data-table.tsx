@@ -68,11 +68,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const places = useMemo(() => new Map(keys.map((key, place) => [key, place])), [keys])
   const active = (activeKey === null ? undefined : places.get(activeKey)) ?? 0
 
+  // The same function for the same rows: with another one the virtualizer measures all rows anew.
+  const keyAt = useCallback((index: number) => keys[index] ?? index, [keys])
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    getItemKey: (index) => keys[index] ?? index,
+    getItemKey: keyAt,
     overscan: 8,
     scrollMargin: headerHeight,
     scrollPaddingStart: headerHeight,
