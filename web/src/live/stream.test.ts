@@ -29,13 +29,13 @@ function respond(
     start(controller) {
       signal.addEventListener('abort', () => controller.error(signal.reason))
     },
-    pull(controller) {
+    pull: async (controller) => {
       if (at < bytes.length) {
         controller.enqueue(bytes.slice(at, at + chunk))
         at += chunk
       } else if (breaks) controller.error(new TypeError('network error'))
-      else if (!hangs) controller.close()
-      else return new Promise(() => {})
+      else if (hangs) await new Promise(() => {})
+      else controller.close()
     },
   })
   return new Response(body, { status: status ?? 200, headers: { 'content-type': type } })

@@ -13,13 +13,24 @@ import {
 } from '@codemirror/view'
 import { useEffect, useRef, useState } from 'react'
 import { cspNonce } from '../lib/csp.ts'
-import type { CodeEditorProps } from './code-editor.tsx'
 import { editorTheme } from './code-editor-theme.ts'
 import { loadLanguage } from './code-languages.ts'
 import { useLatest } from './use-latest.ts'
 
+export type CodeEditorSurfaceProps = {
+  value: string
+  onChange?: (value: string) => void
+  /** A language or the ending of a file's name; unknown ones are edited without colours. */
+  language?: string
+  readOnly?: boolean
+  /** Names the editor for screen readers. */
+  label: string
+  /** Ctrl-S or Cmd-S. */
+  onSave?: () => void
+}
+
 /** The editor itself. The text lives in it; `value` replaces it only when it comes from outside. */
-export function CodeEditorSurface(props: Omit<CodeEditorProps, 'className'>) {
+export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
   const { value, language = '', readOnly = false, label } = props
   const host = useRef<HTMLDivElement>(null)
   const latest = useLatest(props)
@@ -82,7 +93,7 @@ export function CodeEditorSurface(props: Omit<CodeEditorProps, 'className'>) {
 
 const longestColoured = 500_000
 
-function save({ onSave }: CodeEditorProps): boolean {
+function save({ onSave }: CodeEditorSurfaceProps): boolean {
   onSave?.()
   return onSave !== undefined
 }

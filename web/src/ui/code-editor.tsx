@@ -1,18 +1,10 @@
 import { lazy, Suspense } from 'react'
 import { cx } from './class-names.ts'
+import type { CodeEditorSurfaceProps } from './code-editor-surface.tsx'
 import { PlainText } from './plain-text.tsx'
 import { Skeleton } from './skeleton.tsx'
 
-export type CodeEditorProps = {
-  value: string
-  onChange?: (value: string) => void
-  /** A language or the ending of a file's name; unknown ones are edited without colours. */
-  language?: string
-  readOnly?: boolean
-  /** Names the editor for screen readers. */
-  label: string
-  /** Ctrl-S or Cmd-S. */
-  onSave?: () => void
+export type CodeEditorProps = CodeEditorSurfaceProps & {
   /** Give it a height: it scrolls by itself. */
   className?: string
 }
