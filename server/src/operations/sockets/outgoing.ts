@@ -35,7 +35,8 @@ export function createOutgoing(socket: WebSocket): Outgoing {
       close()
       socket.close(socketCloseCodes.failed, 'messages cannot be sent')
     }
-    pump()
+    // Most clients keep up: then there is nothing to go on with.
+    if (queue.length > 0 || waiting) pump()
   }
   const hand = (message: Buffer) => {
     inFlight += 1
