@@ -24,10 +24,8 @@ export function UserMenu({ me, compact = false }: { me: User; compact?: boolean 
   const name = me.name ?? me.email ?? me.username
   return (
     <DropdownMenu.Root>
-      <DropdownMenu.Trigger
-        className="flex h-9 min-w-0 items-center gap-2.5 rounded-md px-1.5 text-left text-sm hover:bg-hover data-[state=open]:bg-hover"
-        aria-label={`Account: ${name} ${me.role}`}
-      >
+      <DropdownMenu.Trigger className="flex h-9 min-w-0 items-center gap-2.5 rounded-md px-1.5 text-left text-sm hover:bg-hover data-[state=open]:bg-hover">
+        <span className="sr-only">{compact ? `Account of ${name}` : 'Account of'}</span>
         <span
           aria-hidden
           className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft font-medium text-accent text-xs uppercase"

@@ -1,0 +1,442 @@
+/** Chat with a real agent in a real browser: as it happens, across reloads, and when things go wrong. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { chat, createAgent } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+
+const name = 'qa-chat-page'
+const path = (session: string) => `/agents/${name}?tab=chat&session=${session}`
+let bench: Bench
+before(async () => {
+  bench = await openBench()
+  await createAgent(bench.platform, name)
+  // The first turn starts the runtime, which takes longer than any later one.
+  assert.equal((await chat(bench.platform, name, '[[reply:ready]]')).status, 200)
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+})
+
+const composer = (page: Page) => page.getByRole('textbox', { name: `Message to ${name}` })
+const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
+const turn = (page: Page, index = 0) =>
+  messages(page).getByRole('list', { name: 'Conversation' }).locator('> li').nth(index)
+const copyAnswer = (inside: Locator) => inside.getByRole('button', { name: 'Copy the answer' })
+
+async function openChat(options: Parameters<Bench['open']>[0] = {}, session = 'new'): Promise<Tab> {
+  const tab = await bench.open(options)
+  await tab.goto(path(session))
+  await composer(tab.page).waitFor()
+  return tab
+}
+
+async function say({ page }: Tab, text: string): Promise<void> {
+  await composer(page).fill(text)
+  await composer(page).press('Enter')
+}
+
+/** A conversation that is there before any page is opened. */
+async function newSession(): Promise<string> {
+  const reply = await bench.platform.request('POST', `/api/agents/${name}/sessions`, {})
+  assert.equal(reply.status, 201, reply.text)
+  return reply.json.id
+}
+const sayBefore = (session: string, message: string) =>
+  chat(bench.platform, name, message, { path: `sessions/${session}/message` })
+
+/** Lengths of the answer as it grew, until it was there as a whole. */
+async function growth(page: Page, whole: string): Promise<number[]> {
+  return page.evaluate((expected) => {
+    const read = () => document.querySelector('main ol[aria-label="Conversation"] > li')?.textContent ?? ''
+    const start = 'piece1'
+    const lengths = new Set<number>()
+    return new Promise<number[]>((resolve) => {
+      const look = () => {
+        const text = read()
+        // The question holds the answer's text inside its directive; what counts is the last occurrence.
+        const answer = text.slice(text.lastIndexOf(start))
+        if (text.indexOf(start) !== text.lastIndexOf(start)) lengths.add(answer.length)
+        if (text.split(expected).length > 2) resolve([...lengths])
+      }
+      new MutationObserver(look).observe(document.body, {
+        childList: true,
+        subtree: true,
+        characterData: true,
+      })
+      look()
+    })
+  }, whole)
+}
+
+describe('a turn', () => {
+  test('is written piece by piece, and tells what it took', async () => {
+    const tab = await openChat()
+    const words = Array.from({ length: 20 }, (_, index) => `piece${index + 1}`).join(' ')
+    await say(tab, `[[drip:60]] [[reply:${words}]]`)
+    const lengths = await growth(tab.page, words)
+    assert.ok(lengths.length >= 4, `the answer grew in ${lengths.length} steps: ${lengths}`)
+    assert.deepEqual(
+      lengths.slice(0, 4),
+      lengths.slice(0, 4).toSorted((a, b) => a - b),
+    )
+    await copyAnswer(turn(tab.page)).waitFor()
+    assert.match(await turn(tab.page).innerText(), /claude-\S+\s+[\d.]+ m?s\s+\$/)
+    assert.match(tab.page.url(), /session=(?!new)\w+/, 'the conversation has an address')
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
+  test('keeps its tool calls behind a fold, with input and output', async () => {
+    const tab = await openChat()
+    await say(tab, '[[tool:Bash:echo from-the-tool]] [[reply:all done]]')
+    await copyAnswer(turn(tab.page)).waitFor()
+    const fold = turn(tab.page).getByRole('button', { name: '1 tool call' })
+    assert.equal(await turn(tab.page).getByText('from-the-tool', { exact: true }).count(), 0)
+    await fold.click()
+    await turn(tab.page).getByRole('button', { name: /^Bash/ }).click()
+    await turn(tab.page).getByText('from-the-tool', { exact: true }).first().waitFor()
+    // After a reload the steps are fetched, and the answer is the same.
+    await tab.page.reload()
+    await turn(tab.page).getByRole('button', { name: '1 tool call' }).click()
+    await turn(tab.page).getByRole('button', { name: /^Bash/ }).waitFor()
+    assert.equal(await messages(tab.page).getByText('all done', { exact: true }).count(), 1)
+    await tab.context.close()
+  })
+
+  test('goes on through a reload, without loss and without doubling', async () => {
+    const tab = await openChat()
+    await say(tab, '[[tool:Bash:sleep 3]] [[reply:survived the reload]]')
+    await turn(tab.page)
+      .getByText(/Using Bash/)
+      .waitFor()
+    await tab.page.reload()
+    await turn(tab.page)
+      .getByText(/Using Bash|Thinking|Starting/)
+      .first()
+      .waitFor()
+    await copyAnswer(turn(tab.page)).waitFor()
+    assert.equal(await messages(tab.page).getByText('survived the reload', { exact: true }).count(), 1)
+    assert.equal(await turn(tab.page, 1).count(), 0, 'one turn')
+    await tab.context.close()
+  })
+
+  test('ends when it is stopped, and keeps what was written', async () => {
+    const tab = await openChat()
+    await say(tab, `[[drip:200]] [[reply:${'slowly '.repeat(200)}]]`)
+    await messages(tab.page)
+      .locator('p', { hasText: /^slowly slowly/ })
+      .first()
+      .waitFor()
+    await tab.page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await turn(tab.page).getByText('Stopped', { exact: true }).waitFor()
+    assert.ok(
+      (await messages(tab.page)
+        .locator('p', { hasText: /^slowly slowly/ })
+        .count()) > 0,
+    )
+    await tab.page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
+    await tab.page.reload()
+    await turn(tab.page).getByText('Stopped', { exact: true }).waitFor()
+    await tab.context.close()
+  })
+
+  test('of another tab shows up by itself', async () => {
+    const session = await newSession()
+    const [one, other] = [await openChat({}, session), await openChat({}, session)]
+    await say(one, '[[tool:Bash:sleep 2]] [[reply:seen in both]]')
+    await turn(other.page)
+      .getByText(/Using Bash|Starting|Thinking/)
+      .first()
+      .waitFor()
+    await copyAnswer(turn(other.page)).waitFor()
+    assert.equal(await messages(other.page).getByText('seen in both', { exact: true }).count(), 1)
+    await one.context.close()
+    await other.context.close()
+  })
+
+  test('waits its turn when another one is running', async () => {
+    const tab = await openChat()
+    await say(tab, '[[tool:Bash:sleep 3]] [[reply:the first]]')
+    await turn(tab.page)
+      .getByText(/Using Bash/)
+      .waitFor()
+    await say(tab, '[[reply:the second]]')
+    await turn(tab.page, 1)
+      .getByText(/Waiting in the queue, place 1/)
+      .waitFor()
+    await copyAnswer(turn(tab.page, 1)).waitFor()
+    const order = await messages(tab.page)
+      .getByText(/^the (first|second)$/)
+      .allInnerTexts()
+    assert.deepEqual(order, ['the first', 'the second'])
+    await tab.context.close()
+  })
+})
+
+describe('what goes wrong', () => {
+  test('a failed turn shows its error, and can be asked again', async () => {
+    const tab = await openChat()
+    await say(tab, '[[fail-first:browser-retry:1]] [[reply:better now]]')
+    const alert = turn(tab.page).getByRole('alert')
+    await alert.waitFor()
+    assert.match(await alert.innerText(), /The agent failed[\s\S]*agent_error/)
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await turn(tab.page, 1).getByText('better now', { exact: true }).waitFor()
+    await tab.context.close()
+  })
+
+  test('a message that is refused stays, with the reason, and can be edited', async () => {
+    const tab = await openChat()
+    await tab.page.route('**/message', (route) =>
+      route.fulfill({
+        status: 429,
+        contentType: 'application/json',
+        body: JSON.stringify({ detail: 'Too many executions are waiting.', error: 'queue_full' }),
+      }),
+    )
+    await say(tab, 'keep these words')
+    const alert = turn(tab.page).getByRole('alert')
+    await alert.waitFor()
+    assert.match(await alert.innerText(), /Not sent[\s\S]*Too many executions are waiting[\s\S]*queue_full/)
+    await alert.getByRole('button', { name: 'Edit' }).click()
+    assert.equal(await composer(tab.page).inputValue(), 'keep these words')
+    assert.equal(await turn(tab.page).count(), 0)
+    await tab.context.close()
+  })
+
+  test('a hostile answer is text', async () => {
+    const tab = await openChat()
+    await say(
+      tab,
+      `[[reply:<img src=x onerror="document.title='taken'"> <script>document.title='taken'</script> [x](javascript:document.title='taken')]]`,
+    )
+    await copyAnswer(turn(tab.page)).waitFor()
+    assert.equal(await messages(tab.page).locator('img, script, a[href^="javascript"]').count(), 0)
+    assert.match(await messages(tab.page).innerText(), /<img src=x/)
+    assert.notEqual(await tab.page.title(), 'taken')
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+})
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+describe('attachments', () => {
+  test('reach the model', async () => {
+    const tab = await openChat()
+    const chooser = tab.page.waitForEvent('filechooser')
+    await tab.page.getByRole('button', { name: 'Attach files' }).click()
+    await (await chooser).setFiles([
+      { name: 'one.png', mimeType: 'image/png', buffer: png },
+      { name: 'two.png', mimeType: 'image/png', buffer: png },
+    ])
+    await tab.page.getByRole('list', { name: 'Files to send' }).getByText('two.png').waitFor()
+    await say(tab, '[[images]]')
+    await messages(tab.page).getByText('images=2', { exact: true }).waitFor()
+    assert.equal(await turn(tab.page).getByRole('img', { name: 'one.png' }).count(), 1)
+    await tab.context.close()
+  })
+
+  test('are refused by name before anything is sent', async () => {
+    const tab = await openChat()
+    const files = tab.page.getByTestId('attachments')
+    await files.setInputFiles([
+      { name: 'run.exe', mimeType: 'application/x-msdownload', buffer: Buffer.from('MZ') },
+      { name: 'big.txt', mimeType: 'text/plain', buffer: Buffer.alloc(5 * 1024 * 1024 + 1, 'a') },
+      { name: 'fine.txt', mimeType: 'text/plain', buffer: Buffer.from('fine') },
+    ])
+    const alert = tab.page.getByRole('alert')
+    await alert.waitFor()
+    assert.match(await alert.innerText(), /“run\.exe” is not an image[\s\S]*“big\.txt” is too large/)
+    const chips = tab.page.getByRole('list', { name: 'Files to send' })
+    assert.equal(await chips.getByRole('listitem').count(), 1)
+    await tab.page.getByRole('button', { name: 'Remove fine.txt' }).click()
+    await chips.waitFor({ state: 'detached' })
+    await tab.context.close()
+  })
+
+  test('come by pasting and dropping too', async () => {
+    const tab = await openChat()
+    for (const kind of ['paste', 'drop'] as const) {
+      await composer(tab.page).evaluate(
+        (field, { type, bytes }) => {
+          const data = new DataTransfer()
+          data.items.add(new File([new Uint8Array(bytes)], `${type}.png`, { type: 'image/png' }))
+          const options = { bubbles: true, cancelable: true }
+          field.dispatchEvent(
+            type === 'paste'
+              ? new ClipboardEvent('paste', { ...options, clipboardData: data })
+              : new DragEvent('drop', { ...options, dataTransfer: data }),
+          )
+        },
+        { type: kind, bytes: [...png] },
+      )
+      await tab.page.getByText(`${kind}.png`).waitFor()
+    }
+    await tab.context.close()
+  })
+})
+
+describe('the page', () => {
+  test('is used by keyboard alone', async () => {
+    const tab = await openChat()
+    const { page } = tab
+    await page.getByRole('heading', { name }).waitFor()
+    await composer(page).press('Escape')
+    await page.keyboard.press('/')
+    assert.ok(
+      await composer(page).evaluate((field) => field === document.activeElement),
+      '/ goes to the field',
+    )
+    await page.keyboard.type('one')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('two [[len]]')
+    assert.equal(await composer(page).inputValue(), 'one\ntwo [[len]]')
+    await page.keyboard.press('Enter')
+    await messages(page)
+      .getByText(/^len=\d+$/)
+      .waitFor()
+    await copyAnswer(turn(page)).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await turn(page).getByText('It answered at once').waitFor()
+    await tab.context.close()
+  })
+
+  test('keeps a draft of each conversation through a reload', async () => {
+    const [first, second] = [await newSession(), await newSession()]
+    const tab = await openChat({}, first)
+    await composer(tab.page).fill('half a thought')
+    await tab.goto(path(second))
+    await composer(tab.page).waitFor()
+    assert.equal(await composer(tab.page).inputValue(), '')
+    await tab.goto(path(first))
+    await composer(tab.page).waitFor()
+    assert.equal(await composer(tab.page).inputValue(), 'half a thought')
+    await tab.context.close()
+  })
+
+  test('follows the end only while the reader is there', async () => {
+    const session = await newSession()
+    for (let count = 0; count < 3; count += 1) await sayBefore(session, `[[reply:${'word '.repeat(700)}]]`)
+    const tab = await openChat({}, session)
+    const list = messages(tab.page)
+    const fromEnd = () =>
+      list.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop))
+    await copyAnswer(turn(tab.page, 2)).waitFor()
+    assert.ok((await fromEnd()) < 50, 'opens at the end')
+    await say(tab, `[[drip:40]] [[reply:${'more '.repeat(100)}]]`)
+    await list
+      .locator('p', { hasText: /^more more/ })
+      .first()
+      .waitFor()
+    await list.hover()
+    await tab.page.mouse.wheel(0, -700)
+    await tab.page.getByRole('button', { name: 'New messages' }).waitFor()
+    await copyAnswer(turn(tab.page, 3)).waitFor({ state: 'attached' })
+    assert.ok((await fromEnd()) > 300, 'the reader stays where they are')
+    await tab.page.getByRole('button', { name: 'New messages' }).click()
+    assert.ok((await fromEnd()) < 50)
+    await tab.context.close()
+  })
+
+  test('deletes a conversation with a way back', async () => {
+    const session = await newSession()
+    await sayBefore(session, 'delete me [[reply:ok]]')
+    const tab = await openChat({}, session)
+    const row = tab.page.getByRole('navigation', { name: 'Conversations' }).getByText('delete me')
+    const remove = async () => {
+      await row.hover()
+      await tab.page.getByRole('button', { name: /More for “delete me/ }).click()
+      await tab.page.getByRole('menuitem', { name: 'Delete' }).click()
+      await row.waitFor({ state: 'detached' })
+    }
+    await remove()
+    await tab.page.getByRole('button', { name: 'Undo' }).click()
+    await row.waitFor()
+    await remove()
+    const gone = tab.page.waitForResponse((reply) => reply.request().method() === 'DELETE')
+    await tab.page
+      .getByRole('button', { name: 'New conversation' })
+      .or(tab.page.getByRole('link', { name: 'Dashboard' }))
+      .first()
+      .click()
+    assert.equal((await gone).status(), 200)
+    await tab.context.close()
+  })
+
+  test('says what became of the agent while it was open', async () => {
+    const [old, fresh] = ['qa-fate', 'qa-fate-renamed']
+    await createAgent(bench.platform, old)
+    const tab = await bench.open()
+    await tab.goto(`/agents/${old}?tab=chat`)
+    await composer(tab.page)
+      .or(tab.page.getByRole('textbox', { name: `Message to ${old}` }))
+      .waitFor()
+    await bench.platform.request('POST', `/api/agents/${old}/stop`)
+    await tab.page.getByText(`${old} is stopped.`).waitFor()
+    await bench.platform.request('PUT', `/api/agents/${old}/rename`, { new_name: fresh })
+    await tab.page.waitForURL(new RegExp(`/agents/${fresh}\\?tab=chat`))
+    await tab.page.getByRole('heading', { name: fresh }).waitFor()
+    await bench.platform.request('DELETE', `/api/agents/${fresh}`)
+    await tab.page.getByText(`${fresh} is gone`).waitFor()
+    await tab.goto('/agents/never-was')
+    await tab.page.getByText('There is no agent “never-was”').waitFor()
+    await tab.context.close()
+  })
+})
+
+describe('pictures for a reviewer', () => {
+  test('empty, full, failed', async () => {
+    await reviewPage(bench, {
+      name: 'chat-empty',
+      path: path('new'),
+      ready: (page) => page.getByText(`Talk with ${name}`).waitFor(),
+    })
+    const full = await newSession()
+    await sayBefore(
+      full,
+      'Summarise the night.\n\n## The night in short\n\nThree runs, **one** failed:\n\n| run | state |\n|---|---|\n| digest | ok |\n| backup | failed |\n\n```ts\nconst runs = await list()\n```\n\n[[tool:Bash:ls -la]] [[echo]]',
+    )
+    await reviewPage(bench, {
+      name: 'chat-full',
+      path: path(full),
+      ready: async (page) => {
+        await turn(page).getByRole('button', { name: '1 tool call' }).click()
+        await turn(page).getByRole('button', { name: /^Bash/ }).waitFor()
+      },
+    })
+    const failed = await newSession()
+    await sayBefore(failed, '[[autherror]] Read my mail.')
+    await reviewPage(bench, {
+      name: 'chat-failed',
+      path: path(failed),
+      ready: (page) => turn(page).getByRole('alert').waitFor(),
+    })
+  })
+
+  test('streaming', async () => {
+    for (const theme of ['light', 'dark'] as const) {
+      for (const width of [1280, 360]) {
+        const tab = await openChat({ theme, width })
+        await say(
+          tab,
+          `Tell me a long story. [[tool:Bash:date]] [[drip:120]] [[reply:${'Once upon a time there was an agent. '.repeat(20)}]]`,
+        )
+        await messages(tab.page)
+          .locator('p', { hasText: /^Once upon a time there/ })
+          .first()
+          .waitFor()
+        await keepPicture(tab, `chat-streaming-${theme}-${width}`)
+        await assertAccessible(tab, `chat-streaming, ${theme}, ${width}`)
+        await tab.page.getByRole('button', { name: 'Stop', exact: true }).click()
+        await turn(tab.page).getByText('Stopped', { exact: true }).waitFor()
+        await tab.context.close()
+      }
+    }
+  })
+})
