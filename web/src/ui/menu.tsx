@@ -115,7 +115,7 @@ function Words({ action }: { action: MenuAction }) {
 }
 
 function keyOf(item: MenuItem, index: number): string {
-  return typeof item === 'object' && 'label' in item ? item.label : String(index)
+  return typeof item === 'object' && 'label' in item ? `${index}-${item.label}` : String(index)
 }
 
 /** The look of what floats above the page. */
