@@ -3,12 +3,12 @@ import type { ChatSession } from '@roost/contracts/conversations/chat'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useRef } from 'react'
 import { useApi } from '../../shell/app-context.ts'
+import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
-import { ChatObstacle } from './chat-obstacle.tsx'
+import { ChatObstacle, useChatObstacle } from './chat-obstacle.tsx'
 import { ChatWelcome } from './chat-welcome.tsx'
 import { Composer } from './composer.tsx'
-import { DropZone } from './drop-zone.tsx'
 import type { LiveTurns } from './live-turns.ts'
 import { MessageList } from './message-list.tsx'
 import { ModelChoice } from './model-choice.tsx'
@@ -25,6 +25,8 @@ export type ConversationProps = {
   /** Null: a conversation that begins with the first message. */
   sessionId: string | null
   turns: LiveTurns
+  /** It is about to be closed, and counts as closed already. */
+  isClosing: boolean
   model: string | null
   onModel: (model: string | null) => void
   /** Makes the conversation that the first message is sent to. */
@@ -35,7 +37,7 @@ export type ConversationProps = {
 }
 
 export function Conversation(props: ConversationProps) {
-  const { agent, sessionId, turns, model, onModel, onBegin, onBegun, onLeave } = props
+  const { agent, sessionId, turns, isClosing, model, onModel, onBegin, onBegun, onLeave } = props
   const { name } = agent
   const messages = useInfiniteQuery({
     ...messagesQuery(useApi(), name, sessionId ?? ''),
@@ -59,11 +61,11 @@ export function Conversation(props: ConversationProps) {
   useSlashFocus(input)
   useFocusOnBegin(input, sessionId)
 
-  const session = messages.data?.pages[0]?.session
+  const obstacle = useChatObstacle(agent, messages.data?.pages[0]?.session ?? null, isClosing)
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = messages
   const onEarlier = useCallback(() => void fetchNextPage(), [fetchNextPage])
   return (
-    <DropZone onFiles={composer.attach}>
+    <DropZone label="Drop files to attach them" onFiles={composer.attach}>
       {sessionId !== null && messages.data === undefined && live.length === 0 ? (
         <Frame>
           {messages.error ? (
@@ -101,8 +103,8 @@ export function Conversation(props: ConversationProps) {
         state={composer}
         input={input}
         agentLabel={agent.label ?? name}
-        obstacle={<ChatObstacle agent={agent} session={session ?? null} onLeave={onLeave} />}
-        isBlocked={agent.status !== 'running' || session?.status === 'closed'}
+        obstacle={obstacle && <ChatObstacle obstacle={obstacle} agent={agent} onLeave={onLeave} />}
+        isBlocked={obstacle !== null}
         isSending={actions.isBeginning}
         onSend={() => void actions.onSend()}
         onStop={stoppable && (() => void actions.onStop(stoppable))}

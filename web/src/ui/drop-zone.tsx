@@ -1,8 +1,15 @@
-import { Paperclip } from 'lucide-react'
+import { FileDown } from 'lucide-react'
 import { type DragEvent, type ReactNode, useRef, useState } from 'react'
 
-/** Takes files that are dropped anywhere on it. */
-export function DropZone(props: { onFiles: (files: File[]) => Promise<void>; children: ReactNode }) {
+export type DropZoneProps = {
+  /** What becomes of the files, e.g. `Drop files to attach them`. */
+  label: string
+  onFiles: (files: File[]) => Promise<void>
+  children: ReactNode
+}
+
+/** Takes files that are dropped anywhere on it. Offer a button that does the same. */
+export function DropZone(props: DropZoneProps) {
   const [isOver, setOver] = useState(false)
   /** Entering a child is told before leaving its parent. */
   const depth = useRef(0)
@@ -13,7 +20,7 @@ export function DropZone(props: { onFiles: (files: File[]) => Promise<void>; chi
     setOver(depth.current > 0)
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one more way; the button beside the field is the one for everybody
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one more way; a button beside it is the one for everybody
     <div
       className="relative flex min-h-0 min-w-0 flex-1 flex-col"
       onDragEnter={step(1)}
@@ -28,8 +35,8 @@ export function DropZone(props: { onFiles: (files: File[]) => Promise<void>; chi
       {isOver && (
         <div className="pointer-events-none absolute inset-2 z-sticky grid place-items-center rounded-xl border-2 border-dashed border-accent bg-accent-soft/90">
           <p className="flex items-center gap-2 text-sm font-medium text-accent">
-            <Paperclip aria-hidden className="size-4" />
-            Drop files to attach them
+            <FileDown aria-hidden className="size-4" />
+            {props.label}
           </p>
         </div>
       )}
