@@ -199,6 +199,30 @@ forEachDialect((_name, open) => {
     assert.deepEqual((await world.row('gone')).tags, [])
   })
 
+  test('the event of a deletion says who could see the agent until then', async () => {
+    const permitted = new Map<string, Set<string>>()
+    const permittedTargets = async (id: string) => permitted.get(id) ?? new Set<string>()
+    await using world = await openAgents(await open(), { needs: { permittedTargets } })
+    const ann = await world.person()
+    await create(world, ann.key, 'gone')
+    await create(world, ann.key, 'caller')
+    await share(world, 'gone', 'ben@example.com')
+    const [gone, caller] = [await world.row('gone'), await world.row('caller')]
+    permitted.set(caller.id, new Set([gone.id]))
+    await world.request(ann.key, 'DELETE', '/api/agents/gone')
+    const told = await world.db
+      .withTables<{ outbox: { type: string; seen_by: string } }>()
+      .selectFrom('outbox')
+      .select('seen_by')
+      .where('type', '=', 'agent.deleted')
+      .executeTakeFirstOrThrow()
+    assert.deepEqual(JSON.parse(told.seen_by), {
+      user_ids: [ann.id],
+      emails: ['ben@example.com'],
+      agent_ids: [caller.id],
+    })
+  })
+
   test('200 delete while the engine is away: gone for everybody, and cleared when it is back', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()
