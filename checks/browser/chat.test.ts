@@ -45,19 +45,19 @@ async function newSession(): Promise<string> {
 const sayBefore = (session: string, message: string) =>
   chat(bench.platform, name, message, { path: `sessions/${session}/message` })
 
-/** Lengths of the answer as it grew, until it was there as a whole. */
+/** Lengths of the first answer as it grew, until it is `whole`. */
 async function growth(page: Page, whole: string): Promise<number[]> {
   return page.evaluate((expected) => {
-    const read = () => document.querySelector('main ol[aria-label="Conversation"] > li')?.textContent ?? ''
-    const start = 'piece1'
     const lengths = new Set<number>()
     return new Promise<number[]>((resolve) => {
       const look = () => {
-        const text = read()
-        // The question holds the answer's text inside its directive; what counts is the last occurrence.
-        const answer = text.slice(text.lastIndexOf(start))
-        if (text.indexOf(start) !== text.lastIndexOf(start)) lengths.add(answer.length)
-        if (text.split(expected).length > 2) resolve([...lengths])
+        const paragraphs = [...document.querySelectorAll('main li p')]
+        // The question begins with its directives.
+        const answer = paragraphs
+          .map(({ textContent }) => textContent)
+          .find((text) => text?.startsWith('piece1'))
+        if (answer) lengths.add(answer.length)
+        if (answer?.trim() === expected) resolve([...lengths])
       }
       new MutationObserver(look).observe(document.body, {
         childList: true,
@@ -72,7 +72,7 @@ async function growth(page: Page, whole: string): Promise<number[]> {
 describe('a turn', () => {
   test('is written piece by piece, and tells what it took', async () => {
     const tab = await openChat()
-    const words = Array.from({ length: 20 }, (_, index) => `piece${index + 1}`).join(' ')
+    const words = Array.from({ length: 40 }, (_, index) => `piece${index + 1}`).join(' ')
     await say(tab, `[[drip:60]] [[reply:${words}]]`)
     const lengths = await growth(tab.page, words)
     assert.ok(lengths.length >= 4, `the answer grew in ${lengths.length} steps: ${lengths}`)

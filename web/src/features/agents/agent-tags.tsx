@@ -3,6 +3,7 @@ import { Plus, Tags } from 'lucide-react'
 import { useState } from 'react'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
 import { Field } from '../../ui/field.tsx'
 import { Popover } from '../../ui/popover.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
@@ -32,7 +33,11 @@ export function AgentTags({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
       trigger={
         <button
           type="button"
-          className="-ml-1 inline-flex min-h-6 flex-wrap items-center gap-1 rounded-sm px-1 text-xs text-muted hover:bg-hover hover:text-ink [&_svg]:size-3"
+          className={cx(
+            '-ml-1 inline-flex min-h-6 flex-wrap items-center gap-1 rounded-sm px-1 text-xs text-muted hover:bg-hover hover:text-ink [&_svg]:size-3',
+            // On phones a line of its own is too much for what is not there.
+            agent.tags.length === 0 && 'max-sm:hidden',
+          )}
         >
           {agent.tags.length === 0 && <Tags aria-hidden />}
           <span className={agent.tags.length > 0 ? 'sr-only' : undefined}>

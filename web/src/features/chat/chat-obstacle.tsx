@@ -8,37 +8,56 @@ import { Button } from '../../ui/button.tsx'
 import { useAgentPower } from '../agents/actions.ts'
 import { meQuery } from '../users/queries.ts'
 
-export type ChatObstacleProps = { agent: AgentDetails; session: ChatSession | null; onLeave: () => void }
+/** Why nothing can be sent. */
+export type Obstacle = { kind: 'foreign'; owner: string } | { kind: 'closed' } | { kind: 'down' }
 
-/** Why nothing can be sent here at the moment, and what to do; nothing when all is well. */
-export function ChatObstacle({ agent, session, onLeave }: ChatObstacleProps) {
+/** Null when all is well. */
+export function useChatObstacle(
+  agent: AgentDetails,
+  session: ChatSession | null,
+  isClosing: boolean,
+): Obstacle | null {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
+  if (session && session.user_id !== me.id) {
+    return { kind: 'foreign', owner: session.user_email ?? 'somebody else' }
+  }
+  if (isClosing || session?.status === 'closed') return { kind: 'closed' }
+  return agent.status === 'running' ? null : { kind: 'down' }
+}
+
+export type ChatObstacleProps = { obstacle: Obstacle; agent: AgentDetails; onLeave: () => void }
+
+/** Says why nothing can be sent here at the moment, and what to do. */
+export function ChatObstacle({ obstacle, agent, onLeave }: ChatObstacleProps) {
+  switch (obstacle.kind) {
+    case 'foreign':
+      return (
+        <Banner tone="neutral" className="mb-2" icon={<Eye aria-hidden />}>
+          You are reading a conversation of {obstacle.owner}. That you read it is in the audit log.
+        </Banner>
+      )
+    case 'closed':
+      return (
+        <Banner
+          tone="neutral"
+          className="mb-2"
+          action={
+            <Button size="sm" icon={<MessageSquarePlus aria-hidden />} onClick={onLeave}>
+              New conversation
+            </Button>
+          }
+        >
+          This conversation is closed.
+        </Banner>
+      )
+    case 'down':
+      return <AgentDown agent={agent} />
+  }
+}
+
+function AgentDown({ agent }: { agent: AgentDetails }) {
   const { start, pending } = useAgentPower(agent.name)
   const name = agent.label ?? agent.name
-  if (session && session.user_id !== me.id) {
-    return (
-      <Banner tone="neutral" className="mb-2" icon={<Eye aria-hidden />}>
-        You are reading a conversation of {session.user_email ?? 'somebody else'}. That you read it is in the
-        audit log.
-      </Banner>
-    )
-  }
-  if (session?.status === 'closed') {
-    return (
-      <Banner
-        tone="neutral"
-        className="mb-2"
-        action={
-          <Button size="sm" icon={<MessageSquarePlus aria-hidden />} onClick={onLeave}>
-            New conversation
-          </Button>
-        }
-      >
-        This conversation is closed.
-      </Banner>
-    )
-  }
-  if (agent.status === 'running') return null
   return (
     <Banner
       tone="warning"
@@ -52,9 +71,4 @@ export function ChatObstacle({ agent, session, onLeave }: ChatObstacleProps) {
       {agent.status === 'exited' ? `${name} has ended by itself.` : `${name} is stopped.`} Start it to chat.
     </Banner>
   )
-}
-
-/** Whether the obstacle above stands in the way. */
-export function isBlocked(agent: AgentDetails, session: ChatSession | null, myId: string): boolean {
-  return agent.status !== 'running' || session?.status === 'closed' || (session?.user_id ?? myId) !== myId
 }

@@ -83,6 +83,7 @@ function Chat({ agent, sessions, asked }: ChatProps) {
           agent={agent}
           sessionId={selected}
           turns={turns}
+          isClosing={selected !== null && pending.get(selected) === 'close'}
           model={model}
           onModel={setModel}
           onBegin={onBegin}

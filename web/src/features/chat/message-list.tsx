@@ -1,8 +1,8 @@
 import { ArrowDown } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Button, IconButton } from '../../ui/button.tsx'
-import type { ShownTurn } from './shown-turns.ts'
-import { type TurnActions, TurnView } from './turn-view.tsx'
+import type { ShownTurn, TurnActions } from './shown-turns.ts'
+import { TurnView } from './turn-view.tsx'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 
 export type MessageListProps = {

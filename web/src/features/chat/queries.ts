@@ -57,8 +57,8 @@ export const messagesQuery = (api: Client, name: string, id: string) =>
     getNextPageParam: ({ messages }) => (messages.length < pageSize ? undefined : messages[0]?.id),
   })
 
-/** Only why it failed is read of it, and that never changes once it has ended. */
-export const failureQuery = (api: Client, name: string, id: string) =>
+/** The run of a turn that has ended, which changes no more. */
+export const endedQuery = (api: Client, name: string, id: string) =>
   queryOptions({
     queryKey: chatKeys.execution(id),
     queryFn: ({ signal }) => api.call(getExecution, { params: { name, id }, signal }),

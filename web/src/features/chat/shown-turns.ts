@@ -4,6 +4,13 @@ import { isOpen, type Turn } from './turns-of.ts'
 /** A turn as the page shows it: what is stored of it, and what this page reads or has read of it. */
 export type ShownTurn = { key: string; stored: Turn | null; live: LiveTurn | null }
 
+export type TurnActions = {
+  /** Asks the same again. */
+  onRetry: (turn: Omit<ShownTurn, 'key'>) => void
+  /** Puts the question back into the composer and takes a refused turn away. */
+  onEdit: (turn: Omit<ShownTurn, 'key'>) => void
+}
+
 /**
  * Stored turns with the live ones laid over them; what is not stored yet comes last. While a message is being
  * sent, the stored turn that it may be already is left out, so that it never stands there twice.

@@ -4,10 +4,9 @@ import { describeFault } from '../../lib/fault.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
-import { failureQuery } from './queries.ts'
-import type { ShownTurn } from './shown-turns.ts'
+import { endedQuery } from './queries.ts'
+import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import { endWords } from './turn-end.ts'
-import type { TurnActions } from './turn-view.tsx'
 
 export type TurnFailureProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
 
@@ -57,7 +56,7 @@ function Failed({
 }: Part & { code: string | null; detail: string | null; executionId: string | null; agentName: string }) {
   const api = useApi()
   const { data } = useQuery({
-    ...failureQuery(api, agentName, executionId ?? ''),
+    ...endedQuery(api, agentName, executionId ?? ''),
     enabled: executionId !== null && detail === null,
   })
   const { title, hint } = endWords(code)

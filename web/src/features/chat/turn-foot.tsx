@@ -1,12 +1,17 @@
 import type { ChatMessage } from '@roost/contracts/conversations/chat'
+import { useQuery } from '@tanstack/react-query'
+import { useApi } from '../../shell/app-context.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { Duration } from '../../ui/time.tsx'
+import { useNear } from '../transcripts/use-near.ts'
+import { endedQuery } from './queries.ts'
 import { FoldButton } from './work-fold.tsx'
 
 export type TurnFootProps = {
+  agentName: string
   answer: ChatMessage
-  /** Null when it is not known here. */
+  /** Null when this page has not read it. */
   model: string | null
   /** Another way to the steps is above the answer. */
   hasFold: boolean
@@ -14,10 +19,17 @@ export type TurnFootProps = {
   onToggle: () => void
 }
 
-/** What an answer took. */
-export function TurnFoot({ answer, model, hasFold, isUnfolded, onToggle }: TurnFootProps) {
+/** What an answer took. The model of an earlier visit's answer is fetched when the answer comes near the screen. */
+export function TurnFoot(props: TurnFootProps) {
+  const { agentName, answer, hasFold, isUnfolded, onToggle } = props
+  const { ref, isNear } = useNear<HTMLDivElement>(false)
+  const { data: run } = useQuery({
+    ...endedQuery(useApi(), agentName, answer.execution_id ?? ''),
+    enabled: isNear && props.model === null && answer.execution_id !== null,
+  })
+  const model = props.model ?? run?.model_used
   return (
-    <div className="-mt-1.5 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-faint">
+    <div ref={ref} className="-mt-1.5 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-faint">
       <CopyButton text={answer.content} label="Copy the answer" className="-ml-1.5" />
       {model && <span className="truncate">{model}</span>}
       {answer.execution_time_ms !== null && <Duration ms={answer.execution_time_ms} />}

@@ -3,19 +3,12 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { type AnswerParts, answerParts } from './answer-parts.ts'
 import type { LiveTurn } from './live-turns.ts'
 import { Question } from './question.tsx'
-import type { ShownTurn } from './shown-turns.ts'
+import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import { TurnFailure } from './turn-failure.tsx'
 import { TurnFoot } from './turn-foot.tsx'
 import { TurnProgress } from './turn-progress.tsx'
 import { TurnSteps } from './turn-steps.tsx'
 import { WorkFold } from './work-fold.tsx'
-
-export type TurnActions = {
-  /** Asks the same again. */
-  onRetry: (turn: Omit<ShownTurn, 'key'>) => void
-  /** Puts the question back into the composer and takes a refused turn away. */
-  onEdit: (turn: Omit<ShownTurn, 'key'>) => void
-}
 
 export type TurnViewProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
 
@@ -66,6 +59,7 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
       <TurnFailure stored={stored} live={live} agentName={agentName} actions={actions} />
       {answer && (
         <TurnFoot
+          agentName={agentName}
           answer={answer}
           model={live?.transcript.model ?? null}
           hasFold={(parts?.work.length ?? 0) > 0 || toolCalls > 0}
