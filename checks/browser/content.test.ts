@@ -1,10 +1,8 @@
 /** What others wrote, in a real browser under the platform's policy: it stays text, and it stays fast. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
-import { assertAccessible, keepPicture, type Theme, themes, widths } from './bench.ts'
+import { type ContentBench, openContentBench } from './content-bench.ts'
 import { answer, hostile, logText, transcriptLines } from './content-samples.ts'
-import { openGallery } from './gallery.ts'
 
 // The page puts it there, see `web/src/test/content.tsx`.
 declare const window: {
@@ -14,94 +12,17 @@ declare const window: {
   harmed?: true
 }
 
-let gallery: Awaited<ReturnType<typeof openGallery>>
-let browser: Browser
-
+let bench: ContentBench
 before(async () => {
-  gallery = await openGallery('content')
-  browser = await chromium.launch({
-    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
-  })
+  bench = await openContentBench()
 })
-after(async () => {
-  await browser?.close()
-  await gallery?.[Symbol.asyncDispose]()
-})
-
-type Tab = { page: Page; faults: string[]; requests: string[] }
-
-async function open({
-  theme = 'light',
-  width = widths.desktop,
-  hash = '',
-}: {
-  theme?: Theme
-  width?: number
-  hash?: string
-} = {}) {
-  const context = await browser.newContext({
-    viewport: { width, height: 860 },
-    locale: 'en-GB',
-    reducedMotion: 'reduce',
-  })
-  const page = await context.newPage()
-  const tab: Tab & AsyncDisposable = {
-    page,
-    faults: [],
-    requests: [],
-    [Symbol.asyncDispose]: () => context.close(),
-  }
-  page.on('pageerror', (error) => tab.faults.push(error.message))
-  page.on('console', (message) => void (message.type() === 'error' && tab.faults.push(message.text())))
-  page.on('request', (request) => tab.requests.push(request.url()))
-  await page.goto(`${gallery.url}?theme=${theme}${hash}`)
-  await page.waitForSelector('h1')
-  return tab
-}
-
-/** Shows content and says how long it took until it was painted, in ms. */
-function show(page: Page, content: object): Promise<number> {
-  return page.evaluate(async (shown) => {
-    const startedAt = performance.now()
-    window.show(shown)
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-    return performance.now() - startedAt
-  }, content)
-}
-
-/** Of three, so that a busy machine does not fail what is fast. */
-async function fastest(page: Page, content: object): Promise<number> {
-  const times: number[] = []
-  for (let time = 0; time < 3; time += 1) {
-    await show(page, { kind: 'markdown', text: '' })
-    times.push(await show(page, content))
-  }
-  return Math.min(...times)
-}
-
-async function review(name: string, content: object, ready: (page: Page) => Promise<unknown>): Promise<void> {
-  for (const theme of themes) {
-    for (const [screen, width] of Object.entries(widths)) {
-      await using tab = await open({ theme, width })
-      await show(tab.page, content)
-      await ready(tab.page)
-      await keepPicture(tab, `content-${name}-${theme}-${screen}`)
-      await assertAccessible(tab, `${name}, ${theme}, ${screen}`)
-      const sideways = await tab.page.evaluate(
-        () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-      )
-      assert.equal(sideways, false, `${name}, ${theme}, ${screen} scrolls sideways`)
-      assert.deepEqual(tab.faults, [], `${name}, ${theme}, ${screen}`)
-    }
-  }
-}
+after(() => bench?.[Symbol.asyncDispose]())
 
 test('nothing in a text runs, is fetched, or leads where it should not', async () => {
-  await using tab = await open()
+  await using tab = await bench.open()
   const { page } = tab
   const before = tab.requests.length
-  await show(page, { kind: 'markdown', text: hostile })
+  await bench.show(page, { kind: 'markdown', text: hostile })
   await page.getByText('The end.').waitFor()
   const found = await page.evaluate(() => {
     const main = document.querySelector('main')
@@ -138,12 +59,11 @@ test('nothing in a text runs, is fetched, or leads where it should not', async (
     assert.ok(!found.elements.includes(tag), `there is a <${tag}>`)
   for (const { href, protocol, rel, target } of found.links) {
     assert.ok(['http:', 'https:', 'mailto:'].includes(protocol), href)
-    if (!href.startsWith(gallery.url))
-      assert.deepEqual([rel, target], ['noopener noreferrer', '_blank'], href)
+    if (!href.startsWith(bench.url)) assert.deepEqual([rel, target], ['noopener noreferrer', '_blank'], href)
   }
   assert.ok(found.links.some(({ href }) => href === 'https://good.example/'))
   // Only the colours of the code were fetched, from this site.
-  for (const url of tab.requests.slice(before)) assert.ok(url.startsWith(gallery.url), url)
+  for (const url of tab.requests.slice(before)) assert.ok(url.startsWith(bench.url), url)
   assert.deepEqual(tab.faults, [])
 })
 
@@ -164,14 +84,11 @@ test('texts that are made to be slow freeze nothing', async (t) => {
     'many paragraphs': 'word *word* `word`\n\n'.repeat(3000),
   }
   const times: string[] = []
-  await using tab = await open()
+  await using tab = await bench.open()
   for (const [name, text] of Object.entries(samples)) {
-    const ms = await show(tab.page, { kind: 'markdown', text })
+    const ms = await bench.show(tab.page, { kind: 'markdown', text })
     times.push(`${name} ${Math.round(ms)} ms`)
-    const wide = await tab.page.evaluate(
-      () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-    )
-    assert.equal(wide, false, `${name} scrolls the page sideways`)
+    assert.equal(await bench.scrollsSideways(tab.page), false, `${name} scrolls the page sideways`)
     assert.ok(ms < 4000, `${name} took ${ms} ms`)
   }
   assert.deepEqual(tab.faults, [])
@@ -179,7 +96,7 @@ test('texts that are made to be slow freeze nothing', async (t) => {
 })
 
 test('an answer that is written character by character keeps what is finished in place', async (t) => {
-  await using tab = await open()
+  await using tab = await bench.open()
   const text = answer(20_000)
   const { moved, frames, blocks } = await tab.page.evaluate(async (whole) => {
     const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve))
@@ -208,16 +125,16 @@ test('an answer that is written character by character keeps what is finished in
 })
 
 test('an answer that ends in the middle of code shows it as code', async () => {
-  await using tab = await open()
-  await show(tab.page, { kind: 'markdown', text: 'Look:\n\n```ts\nconst a = "<b>', isStreaming: true })
+  await using tab = await bench.open()
+  await bench.show(tab.page, { kind: 'markdown', text: 'Look:\n\n```ts\nconst a = "<b>', isStreaming: true })
   assert.equal(await tab.page.locator('pre code').textContent(), 'const a = "<b>')
 })
 
 test('a log of 5 MB opens within a second, is searched, and builds only what is seen', async (t) => {
-  await using tab = await open()
+  await using tab = await bench.open()
   const { page } = tab
   const text = logText(5_000_000)
-  const ms = await fastest(page, { kind: 'log', text })
+  const ms = await bench.fastest(page, { kind: 'log', text })
   t.diagnostic(`painted after ${Math.round(ms)} ms`)
   assert.ok(ms < 1000, `${ms} ms`)
   const rows = () => page.locator('[data-index]').count()
@@ -244,17 +161,17 @@ test('a log of 5 MB opens within a second, is searched, and builds only what is 
 })
 
 test('a live log follows its end until the reader looks elsewhere', async () => {
-  await using tab = await open()
+  await using tab = await bench.open()
   const { page } = tab
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
-  await show(page, { kind: 'log', text: lines(500), isLive: true })
+  await bench.show(page, { kind: 'log', text: lines(500), isLive: true })
   await page.getByText('line 500', { exact: true }).waitFor()
-  await show(page, { kind: 'log', text: lines(600), isLive: true })
+  await bench.show(page, { kind: 'log', text: lines(600), isLive: true })
   await page.getByText('line 600', { exact: true }).waitFor()
   await page.getByRole('group', { name: 'Log' }).hover()
   await page.mouse.wheel(0, -2000)
   await page.getByRole('button', { name: 'Follow' }).waitFor()
-  await show(page, { kind: 'log', text: lines(625), isLive: true })
+  await bench.show(page, { kind: 'log', text: lines(625), isLive: true })
   await page.getByRole('button', { name: '25 new lines' }).click()
   await page.getByText('line 625', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
@@ -262,10 +179,10 @@ test('a live log follows its end until the reader looks elsewhere', async () => 
 })
 
 test('a transcript of 5,000 lines opens at any line and grows without being built again', async (t) => {
-  await using tab = await open({ hash: '#L4001' })
+  await using tab = await bench.open({ hash: '#L4001' })
   const { page } = tab
   const lines = transcriptLines(5000)
-  const ms = await fastest(page, { kind: 'transcript', lines })
+  const ms = await bench.fastest(page, { kind: 'transcript', lines })
   t.diagnostic(`painted after ${Math.round(ms)} ms`)
   assert.ok(ms < 1500, `${ms} ms`)
   const target = page.locator('[aria-current=location]')
@@ -282,7 +199,7 @@ test('a transcript of 5,000 lines opens at any line and grows without being buil
 })
 
 test('a live run shows its pieces, survives a broken connection, and ends', async () => {
-  await using tab = await open()
+  await using tab = await bench.open()
   const { page } = tab
   const feed = (...objects: Record<string, unknown>[]) =>
     page.evaluate(
@@ -297,7 +214,7 @@ test('a live run shows its pieces, survives a broken connection, and ends', asyn
     message: { content: [{ type: 'text', text }] },
   })
   const status = (state: string) => page.getByRole('status').filter({ hasText: state }).waitFor()
-  await show(page, { kind: 'live' })
+  await bench.show(page, { kind: 'live' })
   await status('open')
   await feed({ type: 'partial', kind: 'text', text: 'Hel' })
   await page.getByText('Hel', { exact: true }).waitFor()
@@ -313,9 +230,9 @@ test('a live run shows its pieces, survives a broken connection, and ends', asyn
 })
 
 test('the editor edits, saves, searches, and is styled under the policy', async () => {
-  await using tab = await open()
+  await using tab = await bench.open()
   const { page } = tab
-  await show(page, { kind: 'editor', text: '{"a": 1}', language: 'json' })
+  await bench.show(page, { kind: 'editor', text: '{"a": 1}', language: 'json' })
   const editor = page.getByRole('textbox', { name: 'File' })
   await editor.click()
   await page.keyboard.press('Control+Home')
@@ -328,14 +245,16 @@ test('the editor edits, saves, searches, and is styled under the policy', async 
 })
 
 test('content reads well in both themes, on desks and phones', async () => {
-  await review('markdown', { kind: 'markdown', text: answer(3000) }, (page) =>
+  await bench.review('markdown', { kind: 'markdown', text: answer(3000) }, (page) =>
     page.locator('pre span').first().waitFor(),
   )
-  await review('hostile', { kind: 'markdown', text: hostile }, (page) => page.getByText('The end.').waitFor())
-  await review('log', { kind: 'log', text: logText(20_000), isLive: true }, (page) =>
+  await bench.review('hostile', { kind: 'markdown', text: hostile }, (page) =>
+    page.getByText('The end.').waitFor(),
+  )
+  await bench.review('log', { kind: 'log', text: logText(20_000), isLive: true }, (page) =>
     page.getByText('ready').first().waitFor(),
   )
-  await review('transcript', { kind: 'transcript', lines: transcriptLines(40) }, async (page) => {
+  await bench.review('transcript', { kind: 'transcript', lines: transcriptLines(40) }, async (page) => {
     for (const tool of [/^Bash/, /^Edit/]) await page.getByRole('button', { name: tool }).first().click()
     await page
       .getByRole('button', { name: /^Thought/ })
@@ -343,7 +262,7 @@ test('content reads well in both themes, on desks and phones', async () => {
       .click()
     await page.locator('pre span').first().waitFor()
   })
-  await review('editor', { kind: 'editor', text: answer(1200), language: 'md' }, async (page) => {
+  await bench.review('editor', { kind: 'editor', text: answer(1200), language: 'md' }, async (page) => {
     await page.getByRole('textbox', { name: 'File' }).click()
     await page.keyboard.press('Control+f')
     await page.getByPlaceholder('Find').fill('code')

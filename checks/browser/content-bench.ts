@@ -1,0 +1,91 @@
+/** A browser in front of the page that shows what others wrote. */
+import assert from 'node:assert/strict'
+import { chromium, type Page } from 'playwright-core'
+import { assertAccessible, keepPicture, type Theme, themes, widths } from './bench.ts'
+import { openGallery } from './gallery.ts'
+
+// The page puts it there, see `web/src/test/content.tsx`.
+declare const window: { show(content: object): void }
+
+export type ContentTab = { page: Page; faults: string[]; requests: string[] } & AsyncDisposable
+export type ContentBench = Awaited<ReturnType<typeof openContentBench>>
+
+export async function openContentBench() {
+  const gallery = await openGallery('content')
+  const browser = await chromium.launch({
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
+  })
+
+  type Options = { theme?: Theme; width?: number; hash?: string }
+  async function open({ theme = 'light', width = widths.desktop, hash = '' }: Options = {}) {
+    const context = await browser.newContext({
+      viewport: { width, height: 860 },
+      locale: 'en-GB',
+      reducedMotion: 'reduce',
+    })
+    const page = await context.newPage()
+    const faults: string[] = []
+    const requests: string[] = []
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())))
+    page.on('request', (request) => requests.push(request.url()))
+    await page.goto(`${gallery.url}?theme=${theme}${hash}`)
+    await page.waitForSelector('h1')
+    const tab: ContentTab = { page, faults, requests, [Symbol.asyncDispose]: () => context.close() }
+    return tab
+  }
+
+  /** Shows content in both themes and both widths, asks axe-core about it, and keeps the pictures. */
+  async function review(name: string, content: object, ready: (page: Page) => Promise<unknown>) {
+    for (const theme of themes) {
+      for (const [screen, width] of Object.entries(widths)) {
+        const what = `${name}, ${theme}, ${screen}`
+        await using tab = await open({ theme, width })
+        await show(tab.page, content)
+        await ready(tab.page)
+        await keepPicture(tab, `content-${name}-${theme}-${screen}`)
+        await assertAccessible(tab, what)
+        assert.equal(await scrollsSideways(tab.page), false, `${what} scrolls sideways`)
+        assert.deepEqual(tab.faults, [], what)
+      }
+    }
+  }
+
+  return {
+    url: gallery.url,
+    open,
+    review,
+    show,
+    fastest,
+    scrollsSideways,
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      await gallery[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Shows content and says how long it took until it was painted, in ms. */
+function show(page: Page, content: object): Promise<number> {
+  return page.evaluate(async (shown) => {
+    const startedAt = performance.now()
+    window.show(shown)
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    return performance.now() - startedAt
+  }, content)
+}
+
+/** Of three, so that a busy machine does not fail what is fast. */
+async function fastest(page: Page, content: object): Promise<number> {
+  const times: number[] = []
+  for (let time = 0; time < 3; time += 1) {
+    await show(page, { kind: 'markdown', text: '' })
+    times.push(await show(page, content))
+  }
+  return Math.min(...times)
+}
+
+function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+}
