@@ -5,7 +5,10 @@ import { useLatest } from '../../ui/use-latest.ts'
 import { emptyTranscript, type Transcript } from './steps.ts'
 import { appendLines } from './transcript-of.ts'
 
-/** Begins a stream, e.g. `readEvents` of a run or `readTurn` of a chat with everything but these two filled in. */
+/**
+ * Begins reading, e.g. `readEvents` of a run with all but these two filled in. It may be called again for the
+ * same key, so it must only read: a turn is sent where somebody sends it.
+ */
 export type ReadStream = (options: {
   signal: AbortSignal
   onState: (state: StreamState) => void
