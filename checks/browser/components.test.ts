@@ -324,6 +324,12 @@ async function open(
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text())
   })
+  // Some libraries try and catch what the policy refuses: that makes no error, only this event.
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      console.error(`refused by the policy: ${event.violatedDirective} ${event.blockedURI}`)
+    })
+  })
   await page.goto(`${gallery.url}?part=${part}&theme=${theme}`)
   await page.getByRole('heading', { name: 'Components' }).waitFor({ state: 'attached' })
   return { page, context, faults, [Symbol.asyncDispose]: () => context.close() }

@@ -1,8 +1,8 @@
+import '../lib/zod-without-eval.ts'
 import '../ui/tokens.css'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { z } from 'zod'
 import { cspNonce } from '../lib/csp.ts'
 import { Toaster } from '../ui/toast.tsx'
 import { ActionsPart } from './gallery-actions.tsx'
@@ -14,7 +14,6 @@ import { TablePart } from './gallery-table.tsx'
 /** Every component once, for the browser tests: `?part=table&theme=dark`. */
 const asked = new URLSearchParams(location.search)
 document.documentElement.dataset.theme = asked.get('theme') === 'dark' ? 'dark' : 'light'
-z.config({ jitless: true })
 setNonce(cspNonce())
 
 const parts = {
