@@ -330,6 +330,15 @@ export const putMcpExposed = endpoint({
 
 // ── SSH ────────────────────────────────────────────────────────────────────────────────────────────
 
+export const GrantSshAccess = z.object({
+  ttl_hours: z
+    .number()
+    .min(0.1)
+    .max(24)
+    .nullish()
+    .transform((hours) => hours ?? 4),
+  public_key: z.string().trim().max(16_384).nullish(),
+})
 export const SshAccess = z.object({
   status: z.literal('granted'),
   agent_name: z.string(),
@@ -355,15 +364,7 @@ export const grantSshAccess = endpoint({
   tag,
   access: writes,
   params: AgentParams,
-  body: z.object({
-    ttl_hours: z
-      .number()
-      .min(0.1)
-      .max(24)
-      .nullish()
-      .transform((hours) => hours ?? 4),
-    public_key: z.string().trim().max(16_384).nullish(),
-  }),
+  body: GrantSshAccess,
   bodyOptional: true,
   returns: SshAccess,
   fails: ['agent_not_found', 'ssh_disabled', 'agent_stopped', 'conflict', 'agent_unresponsive'],

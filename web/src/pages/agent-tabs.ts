@@ -25,6 +25,26 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazy(async () => ({ default: (await import('../features/chat/chat-tab.tsx')).ChatTab })),
   },
   {
+    id: 'files',
+    label: 'Files',
+    who: 'access',
+    fills: 'window',
+    Content: lazy(async () => ({ default: (await import('../features/workspace/files-tab.tsx')).FilesTab })),
+  },
+  {
+    id: 'logs',
+    label: 'Logs',
+    who: 'access',
+    fills: 'window',
+    Content: lazy(async () => ({ default: (await import('../features/logs/logs-tab.tsx')).LogsTab })),
+  },
+  {
+    id: 'info',
+    label: 'Info',
+    who: 'access',
+    Content: lazy(async () => ({ default: (await import('../features/info/info-tab.tsx')).InfoTab })),
+  },
+  {
     id: 'settings',
     label: 'Settings',
     who: 'access',

@@ -25,13 +25,15 @@ export type CodeEditorSurfaceProps = {
   readOnly?: boolean
   /** Names the editor for screen readers. */
   label: string
+  /** Takes the focus when it appears, and when this becomes true. */
+  autoFocus?: boolean
   /** Ctrl-S or Cmd-S. */
   onSave?: () => void
 }
 
 /** The editor itself. The text lives in it; `value` replaces it only when it comes from outside. */
 export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
-  const { value, language = '', readOnly = false, label } = props
+  const { value, language = '', readOnly = false, autoFocus = false, label } = props
   const host = useRef<HTMLDivElement>(null)
   const latest = useLatest(props)
   const [view, setView] = useState<EditorView | null>(null)
@@ -73,6 +75,10 @@ export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
     const access = [names, EditorState.readOnly.of(readOnly)]
     view?.dispatch({ effects: parts.access.reconfigure(access) })
   }, [view, parts, label, readOnly])
+
+  useEffect(() => {
+    if (autoFocus) view?.focus()
+  }, [view, autoFocus])
 
   useEffect(() => {
     if (!view) return

@@ -25,7 +25,7 @@ export const folderQuery = (api: Client, name: string, path: string, hidden: boo
     queryFn: ({ signal }) =>
       api.call(listFiles, {
         params: { name },
-        query: { path: absolutePath(path), show_hidden: hidden },
+        query: { path: absolutePath(path), show_hidden: hidden ? '1' : '0' },
         signal,
       }),
   })
@@ -54,7 +54,7 @@ export async function removeEntry(api: Client, name: string, path: string): Prom
 export async function namesIn(api: Client, name: string, path: string): Promise<ReadonlySet<string>> {
   const response = await api.open(listFiles, {
     params: { name },
-    query: { path: absolutePath(path), show_hidden: true },
+    query: { path: absolutePath(path), show_hidden: '1' },
   })
   if (response.status === 404) return new Set()
   if (!response.ok) throw await errorOf(response)

@@ -1,0 +1,18 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { ContainerSection } from './container-section.tsx'
+import { HeartbeatSection } from './heartbeat-section.tsx'
+import { SshSection } from './ssh-section.tsx'
+import { TemplateSection } from './template-section.tsx'
+
+/** What an agent is: what its template says, and what the platform knows of its container. */
+export function InfoTab({ agent }: { agent: AgentDetails }) {
+  const isOwner = agent.is_owner || agent.can_delete
+  return (
+    <>
+      <TemplateSection agent={agent} />
+      <ContainerSection agent={agent} />
+      <HeartbeatSection agent={agent} />
+      {isOwner && <SshSection agent={agent} />}
+    </>
+  )
+}

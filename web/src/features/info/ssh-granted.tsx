@@ -1,0 +1,33 @@
+import type { SshAccess } from '@roost/contracts/agents/settings'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+
+/** How to log in, and until when. */
+export function SshGranted({ access }: { access: SshAccess }) {
+  const { connection, expires_at: expiresAt, instructions } = access
+  return (
+    <div className="flex flex-col gap-4 text-sm">
+      <div className="flex flex-col gap-1.5">
+        <span className="font-medium">Command</span>
+        <div className="flex items-start gap-1 rounded-md border border-line bg-sunken p-1">
+          <code className="min-w-0 flex-1 px-1.5 py-1 text-xs break-all select-all">
+            {connection.command}
+          </code>
+          <CopyButton text={connection.command} label="Copy the command" />
+        </div>
+      </div>
+      {instructions.length > 0 && (
+        <ol className="list-decimal space-y-1 pl-5 text-muted">
+          {instructions.map((step) => (
+            <li key={step} className="break-words">
+              {step}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p className="text-muted">
+        It works until <ExactTime at={expiresAt} />.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { templateFacts } from './template-facts.ts'
+
+test('a template is told by what it says, lists in a fixed order', () => {
+  const facts = templateFacts({
+    name: 'scout',
+    display_name: 'Scout',
+    version: 1.2,
+    tags: ['sales'],
+    use_cases: ['Find leads', ''],
+    skills: [{ name: 'search', description: null }, 'write'],
+    commands: [],
+    credentials: {
+      mcp_servers: { crm: { env_vars: ['CRM_TOKEN'] } },
+      env_file: ['API_KEY'],
+      config_files: ['.config/x.json'],
+    },
+  })
+  assert.equal(facts.title, 'Scout')
+  assert.equal(facts.version, '1.2')
+  assert.deepEqual(facts.lists, [
+    { heading: 'Use cases', items: ['Find leads'] },
+    { heading: 'Skills', items: ['search', 'write'] },
+    { heading: 'Tags', items: ['sales'] },
+  ])
+  assert.deepEqual(facts.credentials, [
+    { name: 'CRM_TOKEN', wantedBy: 'crm' },
+    { name: 'API_KEY', wantedBy: '.env' },
+    { name: '.config/x.json', wantedBy: 'file' },
+  ])
+})
+
+test('fields of another kind are as good as missing', () => {
+  const facts = templateFacts({
+    display_name: { toString: 'no' },
+    description: ['x'],
+    tags: 'a',
+    skills: [null, 3, {}, { name: [] }],
+    credentials: { mcp_servers: [], env_file: { 0: 'X' } },
+  })
+  assert.equal(facts.title, null)
+  assert.equal(facts.description, null)
+  assert.deepEqual(facts.lists, [{ heading: 'Skills', items: ['3'] }])
+  assert.deepEqual(facts.credentials, [])
+})

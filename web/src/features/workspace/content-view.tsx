@@ -1,0 +1,119 @@
+import { maxDownloadBytes } from '@roost/contracts/agents/workspace'
+import { Download, FileQuestion, Lock } from 'lucide-react'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { formatBytes } from '../../lib/format.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CodeEditor } from '../../ui/code-editor.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { PlainText } from '../../ui/plain-text.tsx'
+import { ScrollRegion } from '../../ui/scroll-region.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import type { Formatted } from './file-view.tsx'
+import { ImageView } from './image-view.tsx'
+import { isProtected, nameOf, visibleName } from './paths.ts'
+import { type FileContent, shownBytes } from './read-file.ts'
+import { TextFacts } from './text-facts.tsx'
+import { languageOf } from './text-file.ts'
+
+const Markdown = lazy(async () => ({ default: (await import('../../ui/markdown.tsx')).Markdown }))
+
+export type ContentViewProps = {
+  path: string
+  file: FileContent
+  /** Null: the source is wanted. */
+  formatted: Formatted | null
+  onDownload: () => void
+}
+
+/**
+ * What is in a file, to look at. HTML and SVG are text like any other: nothing a file says is run or drawn in
+ * this page, and only pictures made of pixels are shown as pictures.
+ */
+export function ContentView({ path, file, formatted, onDownload }: ContentViewProps) {
+  const name = nameOf(path)
+  const shown = visibleName(name)
+  const saveIt = (
+    <Button icon={<Download aria-hidden />} onClick={onDownload}>
+      Download
+    </Button>
+  )
+  switch (file.kind) {
+    case 'text':
+      return (
+        <>
+          {isProtected(path) && <ProtectedNote />}
+          {formatted?.kind === 'markdown' ? (
+            <ScrollRegion
+              label={shown}
+              className="min-h-0 flex-1 overflow-y-auto px-4 py-5 -outline-offset-2 md:px-8"
+            >
+              <Suspense fallback={<SkeletonText />}>
+                <Markdown text={formatted.text} className="max-w-3xl" />
+              </Suspense>
+            </ScrollRegion>
+          ) : (
+            <CodeEditor
+              label={`Text of ${shown}`}
+              value={formatted?.text ?? file.text}
+              language={languageOf(name)}
+              readOnly
+              className="m-4 mb-0 flex-1"
+            />
+          )}
+          <TextFacts text={file.text} ends={file.ends} />
+        </>
+      )
+    case 'long':
+      return (
+        <div className="min-h-0 flex-1 overflow-y-auto p-4">
+          <Banner tone="info" action={saveIt} className="mb-3">
+            The first {formatBytes(shownBytes)} of {formatBytes(file.size)}. It is too long to be edited here.
+          </Banner>
+          <PlainText text={file.text} label={`Beginning of ${shown}`} />
+        </div>
+      )
+    case 'image':
+      return (
+        <ImageView
+          name={shown}
+          file={file}
+          fallback={
+            <NotShown title={`${shown} is no picture that can be drawn`} size={file.size} action={saveIt} />
+          }
+        />
+      )
+    case 'binary':
+      return <NotShown title={`${shown} is not text`} size={file.size} action={saveIt} />
+    case 'huge':
+      return (
+        <NotShown
+          title={`${shown} is too large`}
+          description={`Files above ${formatBytes(maxDownloadBytes)} cannot be shown or downloaded here.`}
+        />
+      )
+  }
+}
+
+function ProtectedNote() {
+  return (
+    <Banner tone="neutral" icon={<Lock aria-hidden />} title="Protected" className="mx-4 mt-3">
+      It belongs to git, to the credentials or to the platform: it can be read here, and is not written or
+      deleted by hand.
+    </Banner>
+  )
+}
+
+function NotShown(props: { title: string; size?: number; description?: string; action?: ReactNode }) {
+  const { title, size = 0, description = `There is no preview of its ${formatBytes(size)}.`, action } = props
+  return (
+    <div className="grid flex-1 place-items-center">
+      <EmptyState
+        icon={<FileQuestion aria-hidden />}
+        title={title}
+        description={description}
+        action={action}
+      />
+    </div>
+  )
+}

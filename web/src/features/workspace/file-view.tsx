@@ -1,0 +1,153 @@
+import { useQuery } from '@tanstack/react-query'
+import { Pencil } from 'lucide-react'
+import { type KeyboardEvent, useState } from 'react'
+import { useApi } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { maxEditableLength } from '../../ui/code-editor.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { ContentView } from './content-view.tsx'
+import { DraftView } from './draft-view.tsx'
+import { EntryMenu } from './entry-menu.tsx'
+import { FileMissing } from './file-missing.tsx'
+import { isProtected, nameOf, type Place } from './paths.ts'
+import { PlaceHeader } from './place-header.tsx'
+import { fileQuery } from './queries.ts'
+import type { FileContent } from './read-file.ts'
+import { formattedJson, isMarkdown } from './text-file.ts'
+import type { DraftDesk } from './use-draft.ts'
+
+export type FileViewProps = {
+  agentName: string
+  path: string
+  desk: DraftDesk
+  isDownloading: boolean
+  onGo: (place: Place) => void
+  onDownload: (place: Place) => void
+  onDelete: (place: Place) => void
+}
+
+/** One file: looked at, and edited where it is text. Ctrl-S or Cmd-S saves from anywhere in it. */
+export function FileView(props: FileViewProps) {
+  const { agentName, path, desk, isDownloading, onGo, onDownload, onDelete } = props
+  const file = useQuery(fileQuery(useApi(), agentName, path))
+  const place: Place = { kind: 'file', path }
+  const formatted = file.data ? formattedOf(path, file.data) : null
+  const [isSource, setSource] = useState(false)
+  const draft = desk.draft?.path === path ? desk.draft : null
+
+  const discard = () => {
+    desk.drop()
+    if (!draft || !desk.isDirty) return
+    toast({
+      title: 'Changes discarded',
+      action: {
+        label: 'Undo',
+        onAction() {
+          desk.begin(draft)
+          onGo(place)
+        },
+      },
+    })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isSave = event.key === 's' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
+    // The editor itself has heard it before.
+    if (!isSave || !draft || event.defaultPrevented) return
+    event.preventDefault()
+    desk.save()
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the key belongs to what is inside and focused
+    <div className="flex min-h-0 min-w-0 flex-1 flex-col" onKeyDown={onKeyDown}>
+      <PlaceHeader agentName={agentName} place={place}>
+        {draft ? (
+          <EditButtons desk={desk} onDiscard={discard} />
+        ) : (
+          <>
+            {formatted && (
+              <Segmented
+                size="sm"
+                label="View"
+                value={isSource ? 'source' : 'formatted'}
+                onValueChange={(view) => setSource(view === 'source')}
+                options={[
+                  { value: 'formatted', label: formatted.label },
+                  { value: 'source', label: 'Source' },
+                ]}
+              />
+            )}
+            <EditButton path={path} file={file.data} desk={desk} />
+          </>
+        )}
+        <EntryMenu
+          place={place}
+          onDownload={onDownload}
+          onDelete={onDelete}
+          trigger={{ pending: isDownloading }}
+        />
+      </PlaceHeader>
+      {draft ? (
+        <DraftView draft={draft} desk={desk} file={file.data} />
+      ) : file.data ? (
+        <ContentView
+          path={path}
+          file={file.data}
+          formatted={isSource ? null : formatted}
+          onDownload={() => onDownload(place)}
+        />
+      ) : (
+        <FileMissing path={path} error={file.error} onRetry={() => void file.refetch()} />
+      )}
+    </div>
+  )
+}
+
+/** How a file reads better than in its source; null where the source is all there is. */
+export type Formatted = { label: string; kind: 'markdown' | 'json'; text: string }
+
+function formattedOf(path: string, file: FileContent): Formatted | null {
+  if (file.kind !== 'text') return null
+  const name = nameOf(path)
+  if (isMarkdown(name) && file.text.trim() !== '') {
+    return { label: 'Rendered', kind: 'markdown', text: file.text }
+  }
+  const json = formattedJson(name, file.text)
+  return json === null ? null : { label: 'Formatted', kind: 'json', text: json }
+}
+
+function EditButton({ path, file, desk }: { path: string; file: FileContent | undefined; desk: DraftDesk }) {
+  if (file?.kind !== 'text' || isProtected(path) || file.text.length > maxEditableLength) return null
+  const { text, ends } = file
+  return (
+    <Button
+      size="sm"
+      icon={<Pencil aria-hidden />}
+      onClick={() => desk.begin({ path, base: text, text, ends })}
+    >
+      Edit
+    </Button>
+  )
+}
+
+function EditButtons({ desk, onDiscard }: { desk: DraftDesk; onDiscard: () => void }) {
+  return (
+    <>
+      <span role="status" className="text-xs text-muted">
+        {desk.isDirty ? 'Not saved yet' : ''}
+      </span>
+      <Button size="sm" onClick={onDiscard}>
+        {desk.isDirty ? 'Discard' : 'Done'}
+      </Button>
+      <Button
+        size="sm"
+        variant="primary"
+        disabled={!desk.isDirty}
+        pending={desk.isSaving}
+        onClick={() => desk.save()}
+      >
+        Save
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,21 @@
+import { useMemo } from 'react'
+import { plural } from '../../lib/format.ts'
+import { Bytes } from '../../ui/bytes.tsx'
+import { fromEditable, type LineEnds } from './text-file.ts'
+
+const endWords = { lf: null, crlf: 'CRLF line ends', mixed: 'Mixed line ends: saving makes them all LF' }
+
+/** The line below a text: how large it is, and how its lines end where that is unusual. */
+export function TextFacts({ text, ends }: { text: string; ends: LineEnds }) {
+  const { bytes, lines } = useMemo(() => {
+    const raw = fromEditable({ text, ends })
+    return { bytes: new TextEncoder().encode(raw).length, lines: text.split('\n').length }
+  }, [text, ends])
+  return (
+    <p className="flex shrink-0 flex-wrap gap-x-4 px-4 py-2 text-xs text-muted">
+      <Bytes bytes={bytes} />
+      <span data-numeric>{plural(lines, 'line')}</span>
+      {endWords[ends] && <span>{endWords[ends]}</span>}
+    </p>
+  )
+}

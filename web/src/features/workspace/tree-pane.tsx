@@ -1,0 +1,57 @@
+import { Eye, EyeOff, RotateCw } from 'lucide-react'
+import { IconButton } from '../../ui/button.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import { FileTree } from './file-tree.tsx'
+import type { Place } from './paths.ts'
+import type { TreeRow } from './tree-rows.ts'
+import { useTree } from './use-tree.ts'
+
+export type TreePaneProps = {
+  name: string
+  place: Place
+  hidden: boolean
+  onHiddenChange: (hidden: boolean) => void
+  removed: ReadonlySet<string>
+  onGo: (place: Place) => void
+  onRefresh: () => void
+}
+
+/** The whole workspace beside what is shown of it; phones walk from folder to folder instead. */
+export function TreePane(props: TreePaneProps) {
+  const { name, place, hidden, onHiddenChange, removed, onGo, onRefresh } = props
+  const tree = useTree({ name, place, hidden, removed })
+  const choose = ({ kind, path, isOpen }: TreeRow) => {
+    if (kind === 'folder' && isOpen && path === place.path) tree.collapse(path)
+    else if (kind === 'folder') tree.expand(path)
+    onGo({ kind, path })
+  }
+  return (
+    <aside aria-label="Files" className="hidden w-64 shrink-0 flex-col border-r border-line md:flex lg:w-72">
+      <div className="flex min-h-12 items-center gap-0.5 pr-2 pl-4">
+        <span className="flex-1 text-xs font-medium text-faint">Files</span>
+        <IconButton
+          size="sm"
+          label={hidden ? 'Hide hidden files' : 'Show hidden files'}
+          aria-pressed={hidden}
+          icon={hidden ? <Eye aria-hidden /> : <EyeOff aria-hidden />}
+          onClick={() => onHiddenChange(!hidden)}
+        />
+        <IconButton size="sm" label="Refresh" icon={<RotateCw aria-hidden />} onClick={onRefresh} />
+      </div>
+      {tree.isLoading ? (
+        <div className="px-4">
+          <SkeletonText lines={8} label="Loading the files" />
+        </div>
+      ) : (
+        <FileTree
+          label={`Files of ${name}`}
+          rows={tree.rows}
+          selected={place.path}
+          onExpand={tree.expand}
+          onCollapse={tree.collapse}
+          onChoose={choose}
+        />
+      )}
+    </aside>
+  )
+}

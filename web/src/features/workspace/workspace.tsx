@@ -1,0 +1,143 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { useState } from 'react'
+import { Banner } from '../../ui/banner.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { DropZone } from '../../ui/drop-zone.tsx'
+import { useRemembered } from '../../ui/use-remembered.ts'
+import { DeleteFolderDialog } from './delete-folder-dialog.tsx'
+import { EntryMenu } from './entry-menu.tsx'
+import { FileView } from './file-view.tsx'
+import { FolderButtons } from './folder-buttons.tsx'
+import { FolderView } from './folder-view.tsx'
+import { NewEntryDialog } from './new-entry-dialog.tsx'
+import { isWithin, nameOf, type Place, parentOf, visibleName } from './paths.ts'
+import { PlaceHeader } from './place-header.tsx'
+import { TreePane } from './tree-pane.tsx'
+import type { DraftDesk } from './use-draft.ts'
+import { useFileActions } from './use-file-actions.ts'
+import { useUploads } from './use-uploads.ts'
+
+export type WorkspaceProps = {
+  agent: AgentDetails
+  place: Place
+  desk: DraftDesk
+  onGo: (place: Place) => void
+}
+
+/** The tree on the left, what is chosen in it on the right; on phones the right side alone. */
+export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
+  const { name } = agent
+  const [hidden, setHidden] = useRemembered('files-hidden', false)
+  const [creating, setCreating] = useState<Place['kind'] | null>(null)
+  const [deleting, setDeleting] = useState<string | null>(null)
+  const actions = useFileActions(name)
+  const folder = place.kind === 'folder' ? place.path : parentOf(place.path)
+  const uploads = useUploads(name, folder, actions)
+
+  const leave = (path: string) => {
+    if (isWithin(place.path, path)) onGo({ kind: 'folder', path: parentOf(path) })
+  }
+  const onDelete = ({ kind, path }: Place) => {
+    if (kind === 'folder') return setDeleting(path)
+    if (desk.draft?.path === path) desk.drop()
+    actions.removeFile(path)
+    leave(path)
+  }
+  return (
+    <div className="flex min-h-0 min-w-0 flex-1">
+      <TreePane
+        name={name}
+        place={place}
+        hidden={hidden}
+        onHiddenChange={setHidden}
+        removed={actions.removed}
+        onGo={onGo}
+        onRefresh={actions.refresh}
+      />
+      <DropZone
+        label={`Drop text files into ${visibleName(nameOf(folder)) || 'the workspace'}`}
+        onFiles={uploads.offer}
+      >
+        {agent.status !== 'running' && (
+          <Banner tone="warning" className="mx-4 mt-3">
+            The agent is not running any more. Start it to save what you changed.
+          </Banner>
+        )}
+        {place.kind === 'file' ? (
+          <FileView
+            key={place.path}
+            agentName={name}
+            path={place.path}
+            desk={desk}
+            isDownloading={actions.isDownloading}
+            onGo={onGo}
+            onDownload={actions.download}
+            onDelete={onDelete}
+          />
+        ) : (
+          <>
+            <PlaceHeader agentName={name} place={place}>
+              <FolderButtons onUpload={uploads.offer} isUploading={uploads.isBusy} onNew={setCreating} />
+              <EntryMenu
+                place={place}
+                onDownload={actions.download}
+                onDelete={onDelete}
+                trigger={{ pending: actions.isDownloading }}
+                before={[
+                  {
+                    label: 'Show hidden files',
+                    checked: hidden,
+                    onSelect: () => setHidden(!hidden),
+                  },
+                  'separator',
+                ]}
+              />
+            </PlaceHeader>
+            <FolderView
+              key={place.path}
+              agentName={name}
+              path={place.path}
+              hidden={hidden}
+              removed={actions.removed}
+              onOpen={onGo}
+              onDownload={actions.download}
+              onDelete={onDelete}
+            />
+          </>
+        )}
+      </DropZone>
+      <NewEntryDialog
+        agentName={name}
+        folder={folder}
+        kind={creating}
+        onClose={() => setCreating(null)}
+        create={actions.create}
+        onCreated={(made) => {
+          setCreating(null)
+          if (made.kind === 'file') desk.begin({ path: made.path, base: '', text: '', ends: 'lf' })
+          onGo(made)
+        }}
+      />
+      <DeleteFolderDialog
+        path={deleting}
+        isPending={actions.isRemoving}
+        onClose={() => setDeleting(null)}
+        onConfirm={(path) => {
+          void actions.removeFolder(path).then(
+            () => leave(path),
+            () => {},
+          )
+          setDeleting(null)
+        }}
+      />
+      <ConfirmDialog
+        open={uploads.replacing !== null}
+        onOpenChange={(open) => !open && uploads.cancel()}
+        title="Replace what is there?"
+        description={`There already: ${uploads.replacing?.present.map((upload) => visibleName(upload.name)).join(', ')}.`}
+        action="Replace"
+        onConfirm={uploads.replace}
+      />
+    </div>
+  )
+}
