@@ -19,7 +19,13 @@ export type Bench = {
   platform: Platform
   browser: Browser
   /** A tab of a browser of its own, not signed in. What it must not do is noted in `faults`. */
-  open(options?: { theme?: Theme; width?: number; token?: string | null }): Promise<Tab>
+  open(options?: {
+    theme?: Theme
+    width?: number
+    token?: string | null
+    userAgent?: string
+    hasTouch?: boolean
+  }): Promise<Tab>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -43,13 +49,14 @@ export async function openBench(options: Parameters<typeof startPlatform>[0] = {
   return {
     platform,
     browser,
-    async open({ theme = 'light', width = widths.desktop, token = platform.token } = {}) {
+    async open({ theme = 'light', width = widths.desktop, token = platform.token, ...device } = {}) {
       const context = await browser.newContext({
         colorScheme: theme,
         viewport: { width, height: width < 600 ? 740 : 860 },
         reducedMotion: 'reduce',
         locale: 'en-GB',
         timezoneId: 'Europe/Berlin',
+        ...device,
       })
       if (token) {
         await context.addInitScript((value) => localStorage.setItem('roost.token', value), token)

@@ -1,3 +1,4 @@
+import './lib/zod-without-eval.ts'
 import './app.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'

@@ -1,0 +1,190 @@
+/** The way of a new user through the pages, with the mouse and with the keyboard alone. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { devices, type Locator, type Page } from 'playwright-core'
+import { adminPassword, eventually } from '../acceptance/platform.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+
+const answer = (page: Page) => page.getByRole('region', { name: 'Messages' })
+
+describe('with the mouse', () => {
+  let bench: Bench
+  let tab: Tab
+  before(async () => {
+    bench = await openBench({ password: false })
+    tab = await bench.open({ token: null })
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+
+  test('a platform that is not set up leads to the set-up page, from anywhere', async () => {
+    await reviewPage(bench, {
+      name: 'setup',
+      path: '/setup',
+      ready: (page) => page.getByLabel('Password', { exact: true }).waitFor(),
+    })
+    await tab.goto('/agents/nobody?tab=files')
+    await tab.page.getByRole('heading', { name: 'Welcome to Roost' }).waitFor()
+  })
+
+  test('a weak or mistyped password is refused on its field', async () => {
+    const { page } = tab
+    await page.getByLabel('Password', { exact: true }).fill('short')
+    await page.getByLabel('The same again').fill('other')
+    await page.getByRole('button', { name: /go on/ }).click()
+    await page.getByText('Use at least 12 characters.').waitFor()
+    await assertAccessible(tab, 'setup with errors')
+    await keepPicture(tab, 'setup-errors-light-desktop')
+  })
+
+  test('the password is set, and the person is signed in', async () => {
+    const { page } = tab
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByLabel('The same again').fill(adminPassword)
+    await page.getByRole('button', { name: /go on/ }).click()
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    bench.platform.token = await tokenOf(page)
+  })
+
+  test('an agent is created, and its chat opens', async () => {
+    const { page } = tab
+    await page.getByRole('button', { name: 'Create agent' }).first().click()
+    await page.getByLabel('Name').fill('qa-first')
+    await page.getByRole('button', { name: 'Create and start' }).click()
+    await page.getByRole('textbox', { name: 'Message to qa-first' }).waitFor({ timeout: 60_000 })
+  })
+
+  test('its answer goes on through a reload, and stops when told', async () => {
+    const { page } = tab
+    const composer = page.getByRole('textbox', { name: 'Message to qa-first' })
+    const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ')
+    await composer.fill(`[[drip:150]] [[reply:${words}]]`)
+    await composer.press('Enter')
+    await answer(page).getByText('word3', { exact: false }).first().waitFor({ timeout: 60_000 })
+    await page.reload()
+    await answer(page).getByText('word3', { exact: false }).first().waitFor()
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await answer(page)
+      .getByText(/stopped|cancelled/i)
+      .first()
+      .waitFor()
+  })
+
+  test('the agent is stopped and deleted', async () => {
+    const { page } = tab
+    await page.getByRole('button', { name: 'Stop agent' }).click()
+    await page.getByRole('button', { name: 'Start agent' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: /Delete/ }).click()
+    await page.getByLabel('Type qa-first to confirm').fill('qa-first')
+    await page.getByRole('button', { name: /^Delete/ }).click()
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor({ timeout: 60_000 })
+    const gone = await bench.platform.request('GET', '/api/agents/qa-first')
+    assert.equal(gone.status, 404)
+    assert.deepEqual(tab.faults, [])
+  })
+
+  test('signing out leads to the sign-in page, and the token is worth nothing any more', async () => {
+    const { page } = tab
+    const token = await tokenOf(page)
+    await page.getByRole('button', { name: /^Account of/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor()
+    assert.equal((await bench.platform.request('GET', '/api/users/me', undefined, { token })).status, 401)
+  })
+
+  test('a wrong password is told without saying which part was wrong, and the way back is kept', async () => {
+    const { page } = tab
+    await tab.goto('/settings?tab=keys')
+    await page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor()
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password', { exact: true }).fill('not the password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('User name or password is wrong.').waitFor()
+    await page.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'MCP keys' }).waitFor()
+    bench.platform.token = await tokenOf(page)
+  })
+})
+
+describe('with the keyboard alone', () => {
+  let bench: Bench
+  let tab: Tab
+  before(async () => {
+    bench = await openBench()
+    tab = await bench.open({ token: null })
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+
+  test('sign in, create, chat, stop the agent, delete it', async () => {
+    const { page } = tab
+    await tab.goto('/login')
+    await page.getByLabel('User name').waitFor()
+    // The first field has the focus.
+    await page.keyboard.type('admin')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(adminPassword)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder('Where to, or what to do?').waitFor()
+    await page.keyboard.type('create an agent')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Create an agent' }).waitFor()
+    await page.keyboard.type('qa-keys')
+    await page.keyboard.press('Enter')
+
+    const composer = page.getByRole('textbox', { name: 'Message to qa-keys' })
+    await composer.waitFor({ timeout: 60_000 })
+    await focusBy(page, composer)
+    await page.keyboard.type('[[reply:typed and answered]]')
+    await page.keyboard.press('Enter')
+    await answer(page).getByText('typed and answered', { exact: true }).waitFor({ timeout: 60_000 })
+
+    await focusBy(page, page.getByRole('button', { name: 'Stop agent' }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Start agent' }).waitFor({ timeout: 60_000 })
+    await focusBy(page, page.getByRole('button', { name: 'More actions' }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: /Delete/ }).waitFor()
+    await page.keyboard.press('End')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Type qa-keys to confirm').waitFor()
+    await page.keyboard.type('qa-keys')
+    await page.keyboard.press('Enter')
+    await eventually(
+      () => bench.platform.request('GET', '/api/agents/qa-keys'),
+      ({ status }) => status === 404,
+    )
+    assert.deepEqual(tab.faults, [])
+  })
+})
+
+test('on a phone an agent can be read and asked', async () => {
+  await using bench = await openBench()
+  await bench.platform.request('POST', '/api/agents', { name: 'qa-phone' })
+  const phone = devices['iPhone SE'] ?? assert.fail('no such device')
+  const tab = await bench.open({ width: 360, userAgent: phone.userAgent, hasTouch: true })
+  await tab.goto('/agents/qa-phone?tab=chat')
+  const composer = tab.page.getByRole('textbox', { name: 'Message to qa-phone' })
+  await composer.fill('[[reply:from the phone]]')
+  await tab.page.getByRole('button', { name: 'Send' }).tap()
+  await answer(tab.page).getByText('from the phone', { exact: true }).waitFor({ timeout: 60_000 })
+  assert.deepEqual(tab.faults, [])
+})
+
+const tokenOf = (page: Page) => page.evaluate(() => localStorage.getItem('roost.token') ?? '')
+
+/** Moves the focus with Tab until it is on the element; fails when it never gets there. */
+async function focusBy(page: Page, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail('the keyboard does not reach it')
+}

@@ -1,0 +1,198 @@
+/** What holds for every page: how it looks, what it loads, what it does while nobody looks. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually } from '../acceptance/platform.ts'
+import { chat, createAgent } from '../acceptance/steps.ts'
+import { type Bench, openBench, reviewPage } from './bench.ts'
+
+const kilobyte = 1024
+const longName = 'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get'
+
+describe('the pages of a small fleet', () => {
+  let bench: Bench
+  before(async () => {
+    bench = await openBench()
+    const { platform } = bench
+    await createAgent(platform, 'qa-scout', { label: 'The Scout', tags: ['research', 'eu'] })
+    await createAgent(platform, longName, {
+      label: 'An agent whose label is far too long for any tile, any row and any header of this product',
+    })
+    for (const message of ['[[reply:fine]]', '[[fail]]']) await chat(platform, 'qa-scout', message)
+    await platform.request('POST', '/api/mcp/keys', { name: 'CI', description: 'Used by the build' })
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+
+  const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor()
+  const pages: { name: string; path: string; ready(page: Page): Promise<unknown> }[] = [
+    {
+      name: 'dashboard-tiles',
+      path: '/',
+      ready: (page) => page.getByRole('link', { name: 'The Scout' }).waitFor(),
+    },
+    {
+      name: 'dashboard-table',
+      path: '/?view=table',
+      ready: (page) => page.getByRole('grid', { name: 'Agents' }).getByText('The Scout').waitFor(),
+    },
+    { name: 'dashboard-no-match', path: '/?q=nothing-like-it', ready: heading('No agent matches') },
+    { name: 'create-agent', path: '/?create=true', ready: (page) => page.getByRole('dialog').waitFor() },
+    { name: 'settings-general', path: '/settings', ready: heading('All agents') },
+    { name: 'settings-integrations', path: '/settings?tab=integrations', ready: heading('Provider keys') },
+    {
+      name: 'settings-keys',
+      path: '/settings?tab=keys',
+      ready: (page) => page.getByText('Used by the build').waitFor(),
+    },
+    { name: 'settings-agents', path: '/settings?tab=agents', ready: heading('Parallel tasks') },
+    { name: 'settings-retention', path: '/settings?tab=retention', ready: heading('Retention') },
+    { name: 'account', path: '/account', ready: heading('Who you are') },
+    { name: 'agent-settings', path: '/agents/qa-scout?tab=settings', ready: heading('Circuit breaker') },
+    { name: 'agent-long-name', path: `/agents/${longName}?tab=settings`, ready: heading('Circuit breaker') },
+    {
+      name: 'agent-unknown',
+      path: '/agents/nobody',
+      ready: (page) =>
+        page
+          .getByText(/no such agent/i)
+          .first()
+          .waitFor(),
+    },
+    { name: 'not-found', path: '/nowhere', ready: heading('There is nothing at this address') },
+  ]
+  for (const page of pages) {
+    test(`${page.name}: axe finds nothing, nothing runs over, no fault, in both themes and widths`, () =>
+      reviewPage(bench, page))
+  }
+
+  test('a setting that is refused is told on its field, and what was typed stays', async () => {
+    const tab = await bench.open()
+    await tab.goto('/agents/qa-scout?tab=settings')
+    const model = tab.page.getByLabel('Model', { exact: true })
+    await model.fill('no-such-family')
+    await tab.page.getByRole('button', { name: 'Save' }).first().click()
+    await tab.page
+      .getByText(/no-such-family/)
+      .first()
+      .waitFor()
+    assert.equal(await model.inputValue(), 'no-such-family')
+    await tab.context.close()
+  })
+
+  test('a switch changes the setting of the real agent, and another browser sees it by itself', async () => {
+    const [mine, other] = [await bench.open(), await bench.open()]
+    for (const tab of [mine, other]) {
+      await tab.goto('/agents/qa-scout?tab=settings')
+      await tab.page.getByRole('switch', { name: 'Resume after an answer' }).waitFor()
+    }
+    await mine.page.getByRole('switch', { name: 'Resume after an answer' }).click()
+    await other.page.getByRole('switch', { name: 'Resume after an answer', checked: true }).waitFor()
+    const stored = await bench.platform.request('GET', '/api/agents/qa-scout/operator-resume')
+    assert.equal(stored.json.enabled, true)
+    await mine.context.close()
+    await other.context.close()
+  })
+
+  test('an agent that somebody else makes appears, and one that is stopped says so, without a reload', async () => {
+    const tab = await bench.open()
+    await tab.goto('/')
+    await tab.page.getByRole('link', { name: 'The Scout' }).waitFor()
+    await createAgent(bench.platform, 'qa-appears')
+    const tile = tab.page.getByRole('listitem').filter({ hasText: 'qa-appears' })
+    await tile.getByText('running').waitFor()
+    await bench.platform.request('POST', '/api/agents/qa-appears/stop')
+    await tile.getByText('stopped').waitFor()
+    await bench.platform.request('DELETE', '/api/agents/qa-appears')
+    await tile.waitFor({ state: 'detached' })
+    await tab.context.close()
+  })
+
+  test('a lost platform is told and heals by itself', async () => {
+    const tab = await bench.open()
+    await tab.goto('/')
+    await tab.page.getByRole('link', { name: 'The Scout' }).waitFor()
+    await bench.platform.killApi()
+    await tab.page.getByText('The live connection is lost.', { exact: false }).waitFor({ timeout: 30_000 })
+    await bench.platform.startApi()
+    // Sessions end with the process that signed them; the person comes back to where they were.
+    await tab.page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor({ timeout: 60_000 })
+    await tab.context.close()
+    const { signIn } = await import('../acceptance/platform.ts')
+    bench.platform.token = await signIn(bench.platform)
+  })
+
+  test('a hidden tab asks for nothing, and is up to date when it is looked at again', async () => {
+    const tab = await bench.open()
+    await tab.goto('/')
+    await tab.page.getByRole('link', { name: 'The Scout' }).waitFor()
+    await setVisibility(tab.page, 'hidden')
+    await tab.page.waitForLoadState('networkidle')
+    const before = tab.requests.length
+    await bench.platform.request('PUT', '/api/agents/qa-scout/label', { label: 'Renamed meanwhile' })
+    // Longer than any interval of the pages: the clock of the page is moved, not waited for.
+    await tab.page.clock.fastForward(60_000)
+    await createAgent(bench.platform, 'qa-unseen')
+    assert.deepEqual(tab.requests.slice(before), [])
+    await setVisibility(tab.page, 'visible')
+    await tab.page.getByRole('link', { name: 'Renamed meanwhile' }).waitFor()
+    await tab.context.close()
+  })
+})
+
+describe('what a page weighs', () => {
+  test('the first page is under 250 KB of compressed JavaScript', async () => {
+    await using bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
+    const tab = await bench.open()
+    const session = await tab.context.newCDPSession(tab.page)
+    await session.send('Network.enable')
+    const scripts = new Set<string>()
+    let bytes = 0
+    session.on('Network.responseReceived', ({ requestId, type }) => {
+      if (type === 'Script') scripts.add(requestId)
+    })
+    session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      if (scripts.has(requestId)) bytes += encodedDataLength
+    })
+    await tab.goto('/')
+    await tab.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await tab.page.waitForLoadState('networkidle')
+    assert.ok(scripts.size > 0, 'no script was seen')
+    assert.ok(bytes < 250 * kilobyte, `${Math.round(bytes / kilobyte)} KB in ${scripts.size} files`)
+  })
+
+  test('a table of 500 agents draws the rows in sight only', async () => {
+    await using bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
+    for (let index = 0; index < 500; index += 25) {
+      await Promise.all(
+        Array.from({ length: 25 }, (_, place) =>
+          bench.platform.request('POST', '/api/agents', {
+            name: `fleet-${String(index + place).padStart(3, '0')}`,
+          }),
+        ),
+      )
+    }
+    const tab = await bench.open()
+    await tab.goto('/?view=table')
+    const grid = tab.page.getByRole('grid', { name: 'Agents' })
+    await grid.getByText('fleet-000').waitFor()
+    const rows = await eventually(
+      () => grid.getByRole('row').count(),
+      (count) => count > 5,
+    )
+    assert.ok(rows < 60, `${rows} rows are drawn`)
+    await tab.page.getByRole('searchbox', { name: 'Filter agents' }).fill('fleet-499')
+    await grid.getByText('fleet-499').waitFor()
+    assert.match(tab.page.url(), /q=fleet-499/)
+  })
+})
+
+/** Chromium's headless tabs are never hidden by themselves. */
+async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<void> {
+  await page.evaluate((next) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => next })
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => next === 'hidden' })
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+  }, state)
+}
