@@ -66,6 +66,11 @@ describe('the dispatch breaker', () => {
     assert.equal(failed.error_code, 'circuit_open')
     await Promise.all([third.ended, waiting.ended])
 
+    const recorded = async () => {
+      const found = await api('GET', 'executions?status=failed&limit=200')
+      return found.json.length
+    }
+    const before = await recorded()
     const asked = [
       await chat(platform, name, 'hello'),
       await api('POST', 'task', { message: 'hello' }),
@@ -79,6 +84,7 @@ describe('the dispatch breaker', () => {
       assert.equal(json.retry_after_seconds, wait)
       assert.equal(headers.get('x-circuit-open'), 'true')
     }
+    assert.equal(await recorded(), before + asked.length, 'each refused request left one failed record')
     assert.deepEqual((await platform.request('GET', `/api/agents/${name}`)).json.circuit_breaker, {
       enabled: true,
       open: true,

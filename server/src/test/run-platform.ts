@@ -154,7 +154,7 @@ export function person(over: Partial<SessionCaller['user']> = {}): SessionCaller
 /** Takes a run in as a route would. */
 export async function accept(platform: RunPlatform, over: Partial<RunRequest> = {}): Promise<ExecutionRow> {
   const agent = await platform.dispatch.admit(over.agentId ?? 'a1')
-  const { row } = await platform.db.atomically((tx) =>
+  const { row } = await platform.dispatch.transaction((tx) =>
     platform.dispatch.acceptIn(tx, agent, {
       agentId: agent.id,
       kind: 'task',

@@ -2,7 +2,7 @@ import type { SessionMessageBody } from '@roost/contracts/conversations/chat'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../../runs/attachments/index.ts'
 import { type Dispatch, modelOf, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
@@ -11,9 +11,8 @@ import type { Party, Sessions } from './sessions.ts'
 import { chatStore, type SessionRow } from './store.ts'
 
 export type TurnDeps = {
-  db: Db
   clock: Pick<Clock, 'now'>
-  dispatch: Pick<Dispatch, 'admit' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
   sessions: Sessions
   /** Name of an agent, for turns that an agent takes with another one. */
   agentName(agentId: string): Promise<string | null>
@@ -35,7 +34,7 @@ export type Turn = { row: ExecutionRow; session: SessionRow; position: number }
  * `session_not_found`, `conflict`, `invalid_model`, `attachment_rejected`, `attachment_too_large`,
  * `agent_not_running`, `queue_full`.
  */
-export function createTakeTurn({ db, clock, dispatch, sessions, agentName }: TurnDeps) {
+export function createTakeTurn({ clock, dispatch, sessions, agentName }: TurnDeps) {
   return async function takeTurn(
     party: Party,
     asked: TurnAsked,
@@ -49,7 +48,7 @@ export function createTakeTurn({ db, clock, dispatch, sessions, agentName }: Tur
     const callingAgentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const callingAgent = callingAgentId === null ? null : await agentName(callingAgentId)
 
-    return db.atomically(async (tx) => {
+    return dispatch.transaction(async (tx) => {
       const store = chatStore(tx)
       const session =
         asked.sessionId === null

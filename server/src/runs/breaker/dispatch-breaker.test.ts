@@ -57,7 +57,7 @@ forEachDialect((_, open) => {
   const isOpenFault = (seconds: number) => (error: unknown) =>
     error instanceof Fault && error.code === 'circuit_open' && error.fields.retry_after_seconds === seconds
   const several = (platform: RunPlatform, count: number, entering: number) =>
-    platform.db.atomically((tx) => {
+    platform.dispatch.transaction((tx) => {
       const request = {
         agentId: 'a1',
         kind: 'task' as const,
@@ -85,6 +85,38 @@ forEachDialect((_, open) => {
     await assert.rejects(several(platform, 3, 3), isOpenFault(60))
     const { open, dispatch } = await view()
     assert.deepEqual([open, dispatch], [true, { state: 'open', failure_count: 3, retry_after_seconds: 60 }])
+  })
+
+  test('each refused request leaves one failed record, told as made and ended, that counts for nothing', async () => {
+    const { platform, view, db } = await start()
+    for (let time = 0; time < 3; time += 1) await runOnce(platform, 'auth')
+    const before = (await view()).dispatch
+    const newest = () => executionStore(db).list({ agentId: 'a1' }, { limit: 3, offset: 0 })
+    const [last] = await newest()
+    await assert.rejects(accept(platform, { message: 'later', sessionId: 's1', kind: 'chat' }))
+    await assert.rejects(several(platform, 3, 2))
+    const rows = (await newest()).filter(({ id }) => id !== last?.id)
+    assert.deepEqual(
+      rows.map(({ status, error_code, message, queued_at, started_at, session_id, fan_out_id }) => [
+        ...[status, error_code, message],
+        ...[queued_at, started_at, session_id, fan_out_id],
+      ]),
+      ['do it', 'later'].map((message) => ['failed', 'circuit_open', message, null, null, null, null]),
+    )
+    for (const { id, error, completed_at, created_at } of rows) {
+      assert.match(error ?? '', /breaker/)
+      assert.equal(completed_at, created_at)
+      await platform.events.relaying.pass()
+      const told = (await platform.events.after(0, 1000)).filter(({ fields }) => fields.execution_id === id)
+      assert.deepEqual(
+        told.map(({ type, fields }) => [type, fields.status]),
+        [
+          ['execution.created', 'failed'],
+          ['execution.finished', 'failed'],
+        ],
+      )
+    }
+    assert.deepEqual((await view()).dispatch, before)
   })
 
   test('what waits when it opens is told as finished, once each', async () => {

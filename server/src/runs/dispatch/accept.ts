@@ -6,10 +6,11 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { DispatchBreaker } from '../breaker/index.ts'
 import { createdEvent, type ExecutionRow, executionStore, queueStore } from '../executions/index.ts'
-import { storableText } from '../transcripts/index.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
-import type { RequestSnapshot, RunRequest, Source } from './request.ts'
-import { effectiveTimeout, isBounded, maxChainDepth } from './rules.ts'
+import { createRefusals, type Refusals, type RefusalsDeps } from './refusals.ts'
+import type { RunRequest, Source } from './request.ts'
+import { type Place, rowOf } from './row.ts'
+import { isBounded, maxChainDepth } from './rules.ts'
 import { attachmentStore } from './store.ts'
 
 export type Accepted = {
@@ -18,7 +19,7 @@ export type Accepted = {
   position: number
 }
 
-export type AcceptDeps = {
+export type AcceptDeps = RefusalsDeps & {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'wake'>
@@ -27,13 +28,13 @@ export type AcceptDeps = {
   queueDepth: number
 }
 
-export type Accept = {
+export type Accept = Pick<Refusals, 'transaction'> & {
   /** The agent, when it takes runs. Throws `agent_not_found`, `agent_not_running`. Ask before the transaction. */
   admit(agentId: string): Promise<AgentFact>
   /**
    * Takes a run in, inside the caller's transaction: breaker and bound are checked, the row and its event are
-   * written, and the agent is woken after the commit. `agent` is what `admit` gave. Throws `circuit_open`,
-   * `queue_full`, `inter_agent_depth_exceeded`; then nothing is kept.
+   * written, and the agent is woken after the commit. `agent` is what `admit` gave, `tx` of `transaction`.
+   * Throws `circuit_open`, `queue_full`, `inter_agent_depth_exceeded`; then nothing is kept in `tx`.
    */
   acceptIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<Accepted>
   /**
@@ -57,6 +58,7 @@ export type Accept = {
 
 export function createAccept(deps: AcceptDeps): Accept {
   const { clock, events, link, facts, breaker, queueDepth } = deps
+  const refusals = createRefusals(deps)
 
   /** The row, its files and its event. */
   async function keep(tx: Tx, agent: AgentFact, request: RunRequest, place: Place): Promise<ExecutionRow> {
@@ -78,6 +80,8 @@ export function createAccept(deps: AcceptDeps): Accept {
   }
 
   return {
+    transaction: refusals.transaction,
+
     async admit(agentId) {
       const agent = await facts.find(agentId)
       if (!agent) throw new Fault('agent_not_found')
@@ -91,7 +95,7 @@ export function createAccept(deps: AcceptDeps): Accept {
       const now = clock.now()
       const id = newId()
       const number = await queueStore(tx).lockQueue(agent.id)
-      await breaker.admitIn(tx, agent, id)
+      await refusals.of({ agent, request }, () => breaker.admitIn(tx, agent, id))
       const bounded = countsInLine(request)
       if (bounded) await refuseWhenFull(tx, agent, { queueDepth, entering: 1 })
       const position = await positionIn(tx, agent, request.sessionId ?? null)
@@ -107,7 +111,10 @@ export function createAccept(deps: AcceptDeps): Accept {
       if (!first) return []
       const firstId = newId()
       const last = await queueStore(tx).lockQueue(agent.id, requests.length)
-      const entering = (await breaker.admitIn(tx, agent, firstId)) === 'probe' ? 1 : asked
+      const admission = await refusals.of({ agent, request: first }, () =>
+        breaker.admitIn(tx, agent, firstId),
+      )
+      const entering = admission === 'probe' ? 1 : asked
       const bounded = requests.slice(0, entering).filter(countsInLine).length
       if (bounded > 0) await refuseWhenFull(tx, agent, { queueDepth, entering: bounded })
       const chain_depth = await chainDepth(tx, first.source)
@@ -136,9 +143,6 @@ export function createAccept(deps: AcceptDeps): Accept {
     },
   }
 }
-
-/** Its id, and where it stands in the line. */
-type Place = { id: string; number: number; bounded: boolean; held?: boolean; chain_depth: number; now: Date }
 
 function countsInLine({ triggeredBy, links }: RunRequest): boolean {
   return isBounded(triggeredBy, links?.scheduleId ?? null)
@@ -173,90 +177,3 @@ async function chainDepth(tx: Tx, source: Source): Promise<number> {
   if (depth > maxChainDepth) throw new Fault('inter_agent_depth_exceeded')
   return depth
 }
-
-function rowOf(agent: AgentFact, request: RunRequest, place: Place): ExecutionRow {
-  const { source, links = {} } = request
-  const at = timestamp(place.now)
-  const snapshot: RequestSnapshot = {
-    system_prompt: request.systemPrompt ?? null,
-    max_turns: request.maxTurns ?? null,
-    resume_session_id: request.resumeSessionId ?? null,
-    schedule: request.schedule ?? null,
-  }
-  return {
-    id: place.id,
-    agent_id: agent.id,
-    agent_name: agent.name,
-    agent_deleted: 0,
-    kind: request.kind,
-    status: 'queued',
-    triggered_by: request.triggeredBy,
-    message: storableText(request.message),
-    request: JSON.stringify(snapshot),
-    created_at: at,
-    queued_at: place.held ? null : at,
-    queue_number: place.number,
-    is_bounded: place.bounded ? 1 : 0,
-    serial_key: request.kind === 'chat' ? (request.sessionId ?? null) : null,
-    timeout_seconds: effectiveTimeout(request.timeoutSeconds, agent.execution_timeout_seconds),
-    model: request.model ?? agent.model,
-    allowed_tools: request.allowedTools ? JSON.stringify(request.allowedTools) : null,
-    attempt_number: request.attempt?.number ?? 1,
-    retry_of_execution_id: request.attempt?.firstExecutionId ?? null,
-    schedule_id: links.scheduleId ?? null,
-    fan_out_id: links.fanOutId ?? null,
-    fan_out_task_id: links.fanOutTaskId ?? null,
-    loop_id: links.loopId ?? null,
-    reminder_id: links.reminderId ?? null,
-    session_id: request.sessionId ?? null,
-    parent_execution_id: links.parentExecutionId ?? null,
-    validates_execution_id: links.validatesExecutionId ?? null,
-    chain_depth: place.chain_depth,
-    source_user_id: source.userId,
-    source_user_email: source.userEmail,
-    source_agent_id: source.agent?.id ?? null,
-    source_agent_name: source.agent?.name ?? null,
-    source_mcp_key_id: source.key?.id ?? null,
-    source_mcp_key_name: source.key?.name ?? null,
-    source_mcp_scope: source.key?.scope ?? null,
-    ...notYet,
-  }
-}
-
-/** What a run that was just accepted has none of. */
-const notYet = {
-  started_at: null,
-  spawned_at: null,
-  completed_at: null,
-  duration_ms: null,
-  claim_token: null,
-  lease_expires_at: null,
-  last_line: 0,
-  line_offset: 0,
-  restarts: 0,
-  late_result_at: null,
-  cost_micros: null,
-  metered_requests: 0,
-  model_used: null,
-  context_used: null,
-  context_max: null,
-  input_tokens: null,
-  output_tokens: null,
-  cache_creation_tokens: null,
-  cache_read_tokens: null,
-  response: null,
-  error: null,
-  error_code: null,
-  terminal_reason: null,
-  skip_reason: null,
-  num_turns: null,
-  tool_count: null,
-  compact_events: null,
-  runtime_session_id: null,
-  retry_scheduled_at: null,
-  business_status: null,
-  validated_at: null,
-  validation_execution_id: null,
-  validation_report: null,
-  delivery: null,
-} satisfies Partial<ExecutionRow>

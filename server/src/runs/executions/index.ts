@@ -5,7 +5,7 @@
  * end is decided once and told in the same transaction, and that a reader who follows a run misses no line
  * and sees none twice. Refuses to know how runs come about and how they reach an agent: that is `dispatch`.
  */
-export { activitySignal, createdEvent, startedEvent } from './events.ts'
+export { activitySignal, createdEvent, finishedEvent, startedEvent } from './events.ts'
 export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
 export { type Hold, type QueueStore, queueStore } from './queue-store.ts'
 export { executionRoutes, readerOf } from './routes.ts'

@@ -2,15 +2,14 @@ import type { FanOutBody } from '@roost/contracts/runs/fan-out'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Tx } from '../../ports/database/port.ts'
 import { type Dispatch, modelOf, type RunRequest, sourceOf } from '../dispatch/index.ts'
 import { waitSeconds } from './rules.ts'
 import { type FanOutRow, fanOutStore, type TaskRow } from './store.ts'
 
 export type StartDeps = {
-  db: Db
   clock: Pick<Clock, 'now'>
-  dispatch: Pick<Dispatch, 'admit' | 'acceptAllIn'>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptAllIn'>
   /** Name of an agent, for fan-outs that an agent asks of another one. */
   agentName(agentId: string): Promise<string | null>
 }
@@ -22,7 +21,7 @@ export type Started = { fanOut: FanOutRow; tasks: TaskRow[]; waitSeconds: number
  * Takes a fan-out in with all its tasks, or refuses it whole. `within` runs in the same transaction. Throws
  * `invalid_model`, `agent_not_running`, `circuit_open`, `queue_full`, `inter_agent_depth_exceeded`.
  */
-export function createStart({ db, clock, dispatch, agentName }: StartDeps) {
+export function createStart({ clock, dispatch, agentName }: StartDeps) {
   return async function start(
     party: { caller: SignedIn; agentId: string },
     asked: FanOutBody,
@@ -63,7 +62,7 @@ export function createStart({ db, clock, dispatch, agentName }: StartDeps) {
       },
       agent.execution_timeout_seconds,
     )
-    return db.atomically(async (tx) => {
+    return dispatch.transaction(async (tx) => {
       await fanOutStore(tx).insert(fanOut)
       const tasks = await dispatch.acceptAllIn(tx, agent, requests, max_concurrency)
       const started = { fanOut, tasks, waitSeconds: longest }

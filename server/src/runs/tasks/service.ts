@@ -26,7 +26,7 @@ import { mayName } from './rules.ts'
 export type TasksDeps = {
   db: Db
   clock: Clock
-  dispatch: Pick<Dispatch, 'admit' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
   executions: Pick<Executions, 'watch' | 'toolCalls'>
   idempotency: Pick<Idempotency, 'enter'>
   joinConversation: JoinConversation
@@ -117,7 +117,7 @@ function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) 
     const fact = await dispatch.admit(agentId)
     const callingName = callingId === null ? null : await agentName(callingId)
 
-    return db.atomically(async (tx) => {
+    return dispatch.transaction(async (tx) => {
       const joined = join && (await joinConversation(tx, { caller, agent: { id: agentId, name } }, join))
       const accepted = await dispatch.acceptIn(tx, fact, {
         agentId,

@@ -1,0 +1,94 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { isFault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import {
+  createdEvent,
+  type ExecutionRow,
+  executionStore,
+  finishedEvent,
+  queueStore,
+} from '../executions/index.ts'
+import type { AgentFact } from './facts.ts'
+import type { RunRequest } from './request.ts'
+import { rowOf } from './row.ts'
+
+export type RefusalsDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  log: Pick<Log, 'error'>
+}
+
+type Refused = { agent: AgentFact; request: RunRequest }
+
+export type Refusals = {
+  /**
+   * A transaction that takes runs in. What the breaker refuses in it is rolled back with all the rest, and the
+   * refusal leaves a record of its own: one for each request, failed, with the reason.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Whose request the breaker refuses when `ask` throws so. */
+  of<T>(refused: Refused, ask: () => Promise<T>): Promise<T>
+}
+
+export function createRefusals({ db, clock, events, log }: RefusalsDeps): Refusals {
+  const refusedBy = new WeakMap<object, Refused>()
+
+  /** Written as it ends: it was never in the line, and nothing that listens to the ends of runs counts it. */
+  async function keep(refused: Refused): Promise<void> {
+    const now = clock.now()
+    await db.atomically(async (tx) => {
+      const number = await queueStore(tx).lockQueue(refused.agent.id)
+      const row = refusedRow(refused, { number, now })
+      await executionStore(tx).insert(row)
+      await events.append(tx, createdEvent(row), now)
+      await events.append(tx, finishedEvent(row), now)
+    })
+  }
+
+  return {
+    async transaction(work) {
+      try {
+        return await db.atomically(work)
+      } catch (error) {
+        const refused = isFault(error, 'circuit_open') && refusedBy.get(error)
+        if (refused) {
+          // The caller is told the reason in any case.
+          await keep(refused).catch((fault: unknown) =>
+            log.error({ agent: refused.agent.name, err: fault }, 'a refused run left no record'),
+          )
+        }
+        throw error
+      }
+    },
+
+    async of(refused, ask) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (isFault(error, 'circuit_open')) refusedBy.set(error, refused)
+        throw error
+      }
+    },
+  }
+}
+
+/**
+ * Linked to nothing that was rolled back with it: no fan-out, and no conversation, which has no message of it
+ * and may have been begun by this very request.
+ */
+function refusedRow({ agent, request }: Refused, at: { number: number; now: Date }): ExecutionRow {
+  const { fanOutId: _, fanOutTaskId: __, ...links } = request.links ?? {}
+  const unlinked = { ...request, links, sessionId: null }
+  const place = { id: newId(), bounded: false, held: true, chain_depth: 0, ...at }
+  return {
+    ...rowOf(agent, unlinked, place),
+    status: 'failed',
+    completed_at: timestamp(at.now),
+    error: 'The circuit breaker of the agent was open: its provider refuses the credentials.',
+    error_code: 'circuit_open',
+  }
+}

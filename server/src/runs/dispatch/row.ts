@@ -1,0 +1,105 @@
+import { timestamp } from '../../kit/clock.ts'
+import type { ExecutionRow } from '../executions/index.ts'
+import { storableText } from '../transcripts/index.ts'
+import type { AgentFact } from './facts.ts'
+import type { RequestSnapshot, RunRequest } from './request.ts'
+import { effectiveTimeout } from './rules.ts'
+
+/** Its id, and where it stands in the line. */
+export type Place = {
+  id: string
+  number: number
+  /** It counts against the bound of the line. */
+  bounded: boolean
+  held?: boolean
+  chain_depth: number
+  now: Date
+}
+
+/** The record of a run that was just taken in, or is refused. */
+export function rowOf(agent: AgentFact, request: RunRequest, place: Place): ExecutionRow {
+  const { source, links = {} } = request
+  const at = timestamp(place.now)
+  const snapshot: RequestSnapshot = {
+    system_prompt: request.systemPrompt ?? null,
+    max_turns: request.maxTurns ?? null,
+    resume_session_id: request.resumeSessionId ?? null,
+    schedule: request.schedule ?? null,
+  }
+  return {
+    id: place.id,
+    agent_id: agent.id,
+    agent_name: agent.name,
+    agent_deleted: 0,
+    kind: request.kind,
+    status: 'queued',
+    triggered_by: request.triggeredBy,
+    message: storableText(request.message),
+    request: JSON.stringify(snapshot),
+    created_at: at,
+    queued_at: place.held ? null : at,
+    queue_number: place.number,
+    is_bounded: place.bounded ? 1 : 0,
+    serial_key: request.kind === 'chat' ? (request.sessionId ?? null) : null,
+    timeout_seconds: effectiveTimeout(request.timeoutSeconds, agent.execution_timeout_seconds),
+    model: request.model ?? agent.model,
+    allowed_tools: request.allowedTools ? JSON.stringify(request.allowedTools) : null,
+    attempt_number: request.attempt?.number ?? 1,
+    retry_of_execution_id: request.attempt?.firstExecutionId ?? null,
+    schedule_id: links.scheduleId ?? null,
+    fan_out_id: links.fanOutId ?? null,
+    fan_out_task_id: links.fanOutTaskId ?? null,
+    loop_id: links.loopId ?? null,
+    reminder_id: links.reminderId ?? null,
+    session_id: request.sessionId ?? null,
+    parent_execution_id: links.parentExecutionId ?? null,
+    validates_execution_id: links.validatesExecutionId ?? null,
+    chain_depth: place.chain_depth,
+    source_user_id: source.userId,
+    source_user_email: source.userEmail,
+    source_agent_id: source.agent?.id ?? null,
+    source_agent_name: source.agent?.name ?? null,
+    source_mcp_key_id: source.key?.id ?? null,
+    source_mcp_key_name: source.key?.name ?? null,
+    source_mcp_scope: source.key?.scope ?? null,
+    ...notYet,
+  }
+}
+
+/** What a run that was just accepted has none of. */
+const notYet = {
+  started_at: null,
+  spawned_at: null,
+  completed_at: null,
+  duration_ms: null,
+  claim_token: null,
+  lease_expires_at: null,
+  last_line: 0,
+  line_offset: 0,
+  restarts: 0,
+  late_result_at: null,
+  cost_micros: null,
+  metered_requests: 0,
+  model_used: null,
+  context_used: null,
+  context_max: null,
+  input_tokens: null,
+  output_tokens: null,
+  cache_creation_tokens: null,
+  cache_read_tokens: null,
+  response: null,
+  error: null,
+  error_code: null,
+  terminal_reason: null,
+  skip_reason: null,
+  num_turns: null,
+  tool_count: null,
+  compact_events: null,
+  runtime_session_id: null,
+  retry_scheduled_at: null,
+  business_status: null,
+  validated_at: null,
+  validation_execution_id: null,
+  validation_report: null,
+  delivery: null,
+} satisfies Partial<ExecutionRow>
