@@ -7,6 +7,10 @@ import { endProcess, hasProgram, run } from '../machine/run.ts'
 
 /** A server for the time of the tests, on loopback, with its files in a folder that vanishes with it. */
 export type Service = { url: string; stop(): Promise<void> }
+export type RestartableService = Service & {
+  /** `immediate`: as if it had been killed, with recovery at its start. */
+  restart(mode: 'fast' | 'immediate'): Promise<void>
+}
 
 /** The newest PostgreSQL server on this machine; null when there is none. */
 export async function findPostgres(): Promise<string | null> {
@@ -29,9 +33,15 @@ export async function hasRedis(): Promise<boolean> {
 
 /**
  * A cluster of its own with a superuser `postgres` and no password; the URL names the database `postgres`.
- * Nothing is forced to disk: a cluster that lives for a test run has nothing to lose.
+ * Nothing is forced to disk: a cluster that lives for a test run has nothing to lose. With `keepsCommits` what
+ * was committed survives the end of its processes, though not that of the machine; with `isDurable` it survives
+ * both, as PostgreSQL comes.
  */
-export async function startPostgres(bin: string, parent: string): Promise<Service> {
+export async function startPostgres(
+  bin: string,
+  parent: string,
+  { keepsCommits = false, isDurable = false }: { keepsCommits?: boolean; isDurable?: boolean } = {},
+): Promise<RestartableService> {
   const folder = await makeFolder(parent, 'postgres-')
   // PostgreSQL refuses to run as root; its package made a user for it.
   const isRoot = process.getuid?.() === 0
@@ -66,12 +76,13 @@ export async function startPostgres(bin: string, parent: string): Promise<Servic
   const port = await freePort()
   const settings = [
     `-p ${port} -k '' -c listen_addresses=127.0.0.1 -c max_connections=300`,
-    '-c fsync=off -c full_page_writes=off -c synchronous_commit=off',
+    isDurable ? '' : `-c fsync=off -c full_page_writes=off -c synchronous_commit=${keepsCommits ? 'on' : 'off'}`,
   ]
-  const log = join(folder, 'postgres.log')
-  await asPostgres('pg_ctl', ['-D', data, '-w', '-o', settings.join(' '), '-l', log, 'start'])
+  const start = ['-D', data, '-w', '-o', settings.join(' '), '-l', join(folder, 'postgres.log')]
+  await asPostgres('pg_ctl', [...start, 'start'])
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    restart: (mode) => asPostgres('pg_ctl', [...start, '-m', mode, 'restart']),
     async stop() {
       await asPostgres('pg_ctl', ['-D', data, '-m', 'immediate', '-w', 'stop']).catch(() => {})
       await rm(folder, { recursive: true, force: true })

@@ -1,0 +1,35 @@
+import { gather, untilQuiet } from './aftermath.ts'
+import { type Blow, blowsOf } from './blows.ts'
+import { violationsOf } from './judge.ts'
+import { startLoad } from './load.ts'
+import type { ChaosOptions } from './options.ts'
+import { createChance } from './random.ts'
+import type { Findings } from './report.ts'
+import { createAsks } from './requests.ts'
+import { besiege, residentMegabytes } from './siege.ts'
+import { openWorld } from './world.ts'
+
+/** The whole of it: a platform under load, blows, quiet, and what was seen from outside. */
+export async function runChaos(
+  options: ChaosOptions,
+  { tag, progress, enough }: { tag: string; progress(text: string): void; enough: AbortSignal },
+): Promise<Findings> {
+  await using world = await openWorld(options, tag)
+  progress(`${world.agents.length} agents are up, seed ${options.seed}`)
+  const chance = createChance(options.seed)
+  const load = startLoad(world.platform, {
+    inFlight: options.inFlight,
+    nextAsk: createAsks(chance.fork(), world.agents),
+    chance: chance.fork(),
+  })
+  const blows: Blow[] = blowsOf(options.scenario, world, chance.fork())
+  const siege = await besiege(world, { enough, blows, kills: options.kills, chance: chance.fork(), progress })
+  const lastBlow = performance.now()
+  await load.stop()
+  await untilQuiet(world)
+  const quietAfterMs = performance.now() - lastBlow
+  progress(`quiet after ${(quietAfterMs / 1000).toFixed(1)} s`)
+  const apiMegabytes = residentMegabytes(world.platform.apiPid())
+  const evidence = await gather(world, load, siege.crashes)
+  return { options, siege, evidence, violations: violationsOf(evidence), quietAfterMs, apiMegabytes }
+}

@@ -1,0 +1,43 @@
+/** Chance from a seed: the same seed draws the same numbers in the same order. */
+export type Chance = {
+  /** From 0 up to, not including, 1. */
+  next(): number
+  between(low: number, high: number): number
+  /** Whole numbers, both ends included. */
+  whole(low: number, high: number): number
+  /** One of them, each as likely as its weight; there must be one. */
+  pick<T>(weighted: readonly (readonly [weight: number, value: T])[]): T
+  /** Chance of its own, so that what draws at the same time does not change each other's order. */
+  fork(): Chance
+}
+
+/** Mulberry32: small, and good enough to spread blows. */
+export function createChance(seed: number): Chance {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const between = (low: number, high: number) => low + next() * (high - low)
+  return {
+    next,
+    between,
+    whole: (low, high) => Math.floor(between(low, high + 1)),
+    pick(weighted) {
+      let left = between(
+        0,
+        weighted.reduce((sum, [weight]) => sum + weight, 0),
+      )
+      for (const [weight, value] of weighted) {
+        left -= weight
+        if (left < 0) return value
+      }
+      const last = weighted.at(-1)
+      if (!last) throw new Error('Nothing to choose from.')
+      return last[1]
+    },
+    fork: () => createChance(Math.floor(next() * 4_294_967_296)),
+  }
+}

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { eventually, type Loose } from '../../checks/acceptance/platform.ts'
+import { marksFile } from './requests.ts'
+import type { World } from './world.ts'
+
+const execute = promisify(execFile)
+
+/** The record of a run, as the API tells it in full. */
+export type RunRecord = {
+  id: string
+  agent_name: string
+  status: string
+  message: string
+  response: string | null
+  error: string | null
+  error_code: string | null
+  created_at: string
+  started_at: string | null
+  completed_at: string | null
+}
+
+export type Transcript = { executionId: string; numbers: number[]; hasResult: boolean }
+
+const pageSize = 200
+const atATime = 6
+
+export async function readRecords({ platform, agents }: World): Promise<RunRecord[]> {
+  const ids: { agent: string; id: string }[] = []
+  for (const { name } of agents) {
+    for (let offset = 0; ; offset += pageSize) {
+      const page: Loose[] = await get(
+        platform,
+        `/api/agents/${name}/executions?limit=${pageSize}&offset=${offset}`,
+      )
+      ids.push(...page.map(({ id }) => ({ agent: name, id })))
+      if (page.length < pageSize) break
+    }
+  }
+  return inTurns(ids, ({ agent, id }) => get(platform, `/api/agents/${agent}/executions/${id}`))
+}
+
+export function readTranscripts({ platform }: World, runs: readonly RunRecord[]): Promise<Transcript[]> {
+  return inTurns(runs, async ({ agent_name, id }) => {
+    const { log } = await get(platform, `/api/agents/${agent_name}/executions/${id}/log`)
+    return {
+      executionId: id,
+      numbers: log.map((line: Loose) => line._n),
+      hasResult: log.some((line: Loose) => line.type === 'result'),
+    }
+  })
+}
+
+/** Of each run, by its key, the runtimes that worked on it: written by themselves, not by the platform. */
+export async function readMarks(world: World): Promise<Map<string, string[]>> {
+  const marks = new Map<string, string[]>()
+  for (const { name } of world.agents) {
+    const text = await inContainer(world, name, `cat /home/developer/${marksFile} 2>/dev/null || true`)
+    for (const line of text.split('\n')) {
+      const [key, pid, startedAt] = line.trim().split(' ')
+      if (key && pid) marks.set(key, [...(marks.get(key) ?? []), `${name} ${pid} ${startedAt}`])
+    }
+  }
+  return marks
+}
+
+/** Processes that carry the mark of a run, beside the waiting ones of conversations. */
+export async function readLeftovers(world: World): Promise<string[]> {
+  const script = `for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ 2>/dev/null | grep -q '^ROOST_EXECUTION_ID=' && tr '\\0' ' ' < $p/cmdline && echo; done; true`
+  const found: string[] = []
+  for (const { name, sessions } of world.agents) {
+    const lines = (await inContainer(world, name, script)).split('\n').filter((line) => line.trim() !== '')
+    // A waiting process of a conversation is one line; what it started earlier must be gone.
+    const extra = lines.slice(sessions.length)
+    found.push(...extra.map((line) => `${name}: ${line.slice(0, 160)}`))
+  }
+  return found
+}
+
+async function inContainer({ engine }: World, agent: string, script: string): Promise<string> {
+  const args = [
+    ...(engine?.clientArguments ?? []),
+    'exec',
+    '-u',
+    'root',
+    `agent-${agent}`,
+    'sh',
+    '-c',
+    script,
+  ]
+  return (await execute('docker', args, { maxBuffer: 64 * 1024 * 1024 })).stdout
+}
+
+async function get(platform: World['platform'], path: string): Promise<Loose> {
+  const reply = await eventually(
+    () => platform.request('GET', path).catch(() => null),
+    (answer) => answer?.status === 200,
+    30_000,
+  )
+  return reply?.json
+}
+
+async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let from = 0; from < items.length; from += atATime) {
+    results.push(...(await Promise.all(items.slice(from, from + atATime).map(act))))
+  }
+  return results
+}
