@@ -19,13 +19,7 @@ export type Bench = {
   platform: Platform
   browser: Browser
   /** A tab of a browser of its own, not signed in. What it must not do is noted in `faults`. */
-  open(options?: {
-    theme?: Theme
-    width?: number
-    token?: string | null
-    userAgent?: string
-    hasTouch?: boolean
-  }): Promise<Tab>
+  open(options?: { theme?: Theme; width?: number; token?: string | null; hasTouch?: boolean }): Promise<Tab>
   [Symbol.asyncDispose](): Promise<void>
 }
 

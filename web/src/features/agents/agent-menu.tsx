@@ -93,14 +93,17 @@ function DeleteDialog({ agent, ...dialog }: DeleteDialogProps) {
       action="Delete agent"
       typed={agent.name}
       pending={remove.isPending}
-      onConfirm={() =>
-        remove.mutate(undefined, {
-          onSuccess: () => {
+      onConfirm={() => {
+        // The event of the deletion may come before its reply and take this dialog away; the promise stays.
+        void remove.mutateAsync().then(
+          () => {
             toast({ title: `${agent.name} is deleted.`, tone: 'success' })
-            void navigate({ to: '/', search: {} })
+            return navigate({ to: '/', search: {} })
           },
-        })
-      }
+          // The mutation itself tells the failure.
+          () => {},
+        )
+      }}
     />
   )
 }
