@@ -85,6 +85,12 @@ type DeleteDialogProps = { agent: AgentDetails; open: boolean; onOpenChange: (op
 function DeleteDialog({ agent, ...dialog }: DeleteDialogProps) {
   const navigate = useNavigate()
   const remove = useDelete(agent.name)
+  async function confirm(): Promise<void> {
+    // The event of the deletion may have replaced this page before the reply is here; the promise outlives it.
+    await remove.mutateAsync()
+    toast({ title: `${agent.name} is deleted.`, tone: 'success' })
+    await navigate({ to: '/', search: {} })
+  }
   return (
     <ConfirmDialog
       {...dialog}
@@ -93,17 +99,8 @@ function DeleteDialog({ agent, ...dialog }: DeleteDialogProps) {
       action="Delete agent"
       typed={agent.name}
       pending={remove.isPending}
-      onConfirm={() => {
-        // The event of the deletion may come before its reply and take this dialog away; the promise stays.
-        void remove.mutateAsync().then(
-          () => {
-            toast({ title: `${agent.name} is deleted.`, tone: 'success' })
-            return navigate({ to: '/', search: {} })
-          },
-          // The mutation itself tells the failure.
-          () => {},
-        )
-      }}
+      // A refusal is told by the mutation itself.
+      onConfirm={() => void confirm().catch(() => {})}
     />
   )
 }

@@ -15,7 +15,9 @@ export function AgentTitle({ agent, mayEdit }: { agent: AgentDetails; mayEdit: b
       <h1 className="min-w-0 truncate text-lg font-semibold tracking-tight text-ink">
         {agent.label ?? agent.name}
       </h1>
-      {agent.label && <span className="min-w-0 truncate font-mono text-xs text-faint">{agent.name}</span>}
+      {agent.label && (
+        <span className="min-w-0 truncate font-mono text-xs text-faint max-sm:hidden">{agent.name}</span>
+      )}
       {mayEdit && (
         <IconButton
           size="sm"

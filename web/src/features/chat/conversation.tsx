@@ -124,8 +124,8 @@ export function Conversation(props: ConversationProps) {
 
 function Frame({ children }: { children: ReactNode }) {
   return (
-    <div className="flex min-h-0 flex-1 flex-col justify-center overflow-y-auto">
-      <div className="mx-auto w-full max-w-3xl px-4 py-6 md:px-6">{children}</div>
+    <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+      <div className="m-auto w-full max-w-3xl px-4 py-6 md:px-6">{children}</div>
     </div>
   )
 }
@@ -139,10 +139,14 @@ function useFollowing(turns: LiveTurns, sessionId: string | null, executionIds: 
   }, [turns, sessionId, ids])
 }
 
-/** A conversation that begins is written to at once. On phones the keyboard would cover the page. */
+/**
+ * A conversation that begins is written to at once, unless the person is at work elsewhere on the page. On phones
+ * the keyboard would cover it.
+ */
 function useFocusOnBegin(input: { current: HTMLTextAreaElement | null }, sessionId: string | null): void {
   useEffect(() => {
-    if (sessionId === null && matchMedia('(pointer: fine)').matches) input.current?.focus()
+    const isBusy = document.activeElement?.closest('input, textarea, select, [role=dialog], [role=menu]')
+    if (sessionId === null && !isBusy && matchMedia('(pointer: fine)').matches) input.current?.focus()
   }, [input, sessionId])
 }
 

@@ -8,14 +8,17 @@ export type ModelChoiceProps = {
   agentModel: string | null
   value: string | null
   onValueChange: (model: string | null) => void
+  /** `quiet`: words beside a message field; `field`: a control among others. */
+  look?: 'quiet' | 'field'
 }
 
 /** The model of the next message: one of the usual ones, or any id of a known family. */
-export function ModelChoice({ runtime, agentModel, value, onValueChange }: ModelChoiceProps) {
+export function ModelChoice(props: ModelChoiceProps) {
+  const { runtime, agentModel, value, onValueChange, look = 'quiet' } = props
   const usual = usualModels[runtime].map((model) => ({ value: model, label: model }))
   return (
     <Combobox
-      label="Model of the next message"
+      {...(look === 'quiet' ? { label: 'Model of the next message' } : {})}
       value={value}
       onValueChange={onValueChange}
       options={usual}
@@ -24,7 +27,11 @@ export function ModelChoice({ runtime, agentModel, value, onValueChange }: Model
       empty="Not a model of a known family."
       typed={(text) => parseModelOverride(text) ?? null}
       clearable
-      className="max-w-44 border-transparent! bg-transparent! text-xs! shadow-none! hover:bg-hover!"
+      className={
+        look === 'quiet'
+          ? 'max-w-44 border-transparent! bg-transparent! text-xs! shadow-none! hover:bg-hover!'
+          : 'w-full'
+      }
     />
   )
 }

@@ -1,0 +1,96 @@
+/** The header of an agent's page: what it shows and what can be done to the agent from it. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually, type Loose } from '../acceptance/platform.ts'
+import { createAgent } from '../acceptance/steps.ts'
+import { type Bench, openBench, reviewPage, type Tab } from './bench.ts'
+
+const name = 'qa-header'
+let bench: Bench
+let tab: Tab
+let page: Page
+before(async () => {
+  bench = await openBench()
+  await createAgent(bench.platform, name, { tags: ['nightly'] })
+  tab = await bench.open()
+  page = tab.page
+  await tab.goto(`/agents/${name}`)
+  await page.getByRole('heading', { name, level: 1 }).waitFor()
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+})
+
+const details = async (): Promise<Loose> => (await bench.platform.request('GET', `/api/agents/${name}`)).json
+const until = (accept: (agent: Loose) => boolean) => eventually(details, accept, 20_000)
+
+describe('the owner', () => {
+  test('changes the label in its place; Escape leaves it as it was', async () => {
+    const edit = page.getByRole('button', { name: 'Change the label' })
+    await edit.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Label' }).fill('Not this')
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name, level: 1 }).waitFor()
+    await edit.click()
+    await page.getByRole('textbox', { name: 'Label' }).fill('Night watch')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Night watch', level: 1 }).waitFor()
+    await until(({ label }) => label === 'Night watch')
+  })
+
+  test('changes the tags', async () => {
+    await page.getByRole('button', { name: /Change the tags/ }).click()
+    await page.getByRole('textbox', { name: 'Tags' }).fill('team-sales')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Remove nightly' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: /Change the tags: ?team-sales/ }).waitFor()
+    await until(({ tags }) => tags.join() === 'team-sales')
+  })
+
+  test('switches autonomy, shown at once and taken back when it is refused', async () => {
+    const autonomy = page.getByRole('switch', { name: `Autonomy of ${name}` })
+    const before = await autonomy.isChecked()
+    await autonomy.click()
+    await until(({ autonomy_enabled }) => autonomy_enabled === !before)
+    assert.equal(await autonomy.isChecked(), !before)
+    await page.route('**/autonomy', (route) =>
+      route.fulfill({
+        status: 500,
+        json: { detail: 'Something went wrong on our side.', error: 'internal_error' },
+      }),
+    )
+    await autonomy.click()
+    await page.getByText('Something went wrong on our side.').first().waitFor()
+    assert.equal(await autonomy.isChecked(), !before)
+    await page.unroute('**/autonomy')
+  })
+
+  test('stops and starts it', async () => {
+    await page.getByRole('button', { name: 'Stop agent' }).click()
+    await page.getByRole('button', { name: 'Start agent' }).waitFor()
+    await page.getByText('Night watch is stopped.').waitFor()
+    await reviewPage(bench, {
+      name: 'agent-stopped',
+      path: `/agents/${name}?tab=chat`,
+      ready: (each) => each.getByText('Night watch is stopped.').waitFor(),
+    })
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.getByRole('button', { name: 'Stop agent' }).waitFor({ timeout: 60_000 })
+  })
+
+  test('deletes it after typing its name', async () => {
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog')
+    const button = dialog.getByRole('button', { name: 'Delete agent' })
+    assert.ok(await button.isDisabled())
+    await dialog.getByRole('textbox').fill(name)
+    await button.click()
+    await page.waitForURL((url) => url.pathname === '/')
+    assert.equal((await bench.platform.request('GET', `/api/agents/${name}`)).status, 404)
+    assert.deepEqual(tab.faults, [])
+  })
+})
