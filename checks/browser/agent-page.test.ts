@@ -15,7 +15,7 @@ before(async () => {
   await createAgent(bench.platform, name, { tags: ['nightly'] })
   tab = await bench.open()
   page = tab.page
-  await tab.goto(`/agents/${name}`)
+  await tab.goto(`/agents/${name}?tab=chat`)
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 })
 after(async () => {
