@@ -1,8 +1,10 @@
 /** The one table of all endpoints: routes, documentation, clients and the table of access read it. */
 import * as agentHealth from './agents/health.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
+import * as agentPermissions from './agents/permissions.ts'
 import * as agentRegistry from './agents/registry.ts'
 import * as agentSettings from './agents/settings.ts'
+import * as agentSharing from './agents/sharing.ts'
 import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
@@ -37,6 +39,8 @@ const modules: Record<string, unknown>[] = [
   agentWorkspace,
   agentHealth,
   agentTags,
+  agentSharing,
+  agentPermissions,
   agentTemplates,
   breaker,
   tasks,

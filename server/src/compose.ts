@@ -156,7 +156,11 @@ export async function compose(
     events: outbox,
     leases,
     idempotency,
+    users,
     keys,
+    changes,
+    // Filled by the allow-list of addresses once it is there.
+    allowAddress: async () => {},
     systemOwner: async () => (await users.findLogin(firstAdminName))?.account ?? null,
     platform: {
       sshEnabled: async () => settings.value('ssh_access_enabled'),
@@ -172,8 +176,7 @@ export async function compose(
       ...view,
       renewLeases: (agentId, beat) => dispatch.beat(agentId, beat),
       isBreakerOpen: breakers.isOpen,
-      // Filled by the permissions matrix and the schedules once they are there.
-      permittedTargets: async () => new Set(),
+      // Filled by the schedules once they are there.
       scheduleCounts,
       schedulesOf: async () => [],
       schedulesAbove: async () => [],

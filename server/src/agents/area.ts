@@ -6,7 +6,9 @@ import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
+import type { IdentityChanges } from '../identity/access/index.ts'
 import type { Keys } from '../identity/keys/index.ts'
+import type { Users } from '../identity/users/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { AgentImages } from '../ports/agent-images/port.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
@@ -18,7 +20,8 @@ import { type AskAgent, createAskAgent } from './calls/index.ts'
 import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
 import { agentKeyContext, createLifecycle, type Lifecycle, lifecycleRoutes } from './lifecycle/index.ts'
-import { createReach, type Reach, type ReachDeps } from './reach/index.ts'
+import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
+import { createReach, type Reach } from './reach/index.ts'
 import {
   createRegistry,
   createRegistryHooks,
@@ -37,11 +40,12 @@ import {
   type SshDeps,
   settingsRoutes,
 } from './settings/index.ts'
+import { createSharing, type SharingDeps, sharingRoutes } from './sharing/index.ts'
 import { createTemplates, type Templates, templateRoutes } from './templates/index.ts'
 import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/index.ts'
 
 /** What agents ask of the areas to their right; filled in `compose.ts`. */
-export type AgentsNeeds = Pick<ReachDeps, 'permittedTargets'> &
+export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
   Pick<HealthDeps, 'activityOf' | 'contextOf' | 'scheduleCounts' | 'renewLeases'> &
   Pick<SettingsDeps, 'slotsOf' | 'schedulesOf' | 'schedulesAbove'> &
   Pick<RegistryDeps, 'isBreakerOpen' | 'finishedExecutions'>
@@ -79,7 +83,10 @@ export type AgentsAreaDeps = {
   events: Pick<Outbox, 'append' | 'on'>
   leases: Leases
   idempotency: Pick<Idempotency, 'once' | 'open'>
+  users: Pick<Users, 'find' | 'findLogin'>
   keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
+  changes: Pick<IdentityChanges, 'announce'>
+  allowAddress: SharingDeps['allowAddress']
   /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
   platform: AgentsPlatform
@@ -125,11 +132,14 @@ export type AgentFacts = {
   secrets(agentId: string): Promise<readonly string[]>
 }
 
-/** Wires the features of the area in their order: directory, reach, health, templates, lifecycle, registry … */
+/** Wires the features of the area in their order: directory, permissions, reach, sharing, health, templates, lifecycle, registry … */
 export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const { db, clock, log, link, platform, needs, options } = deps
   const directory = createDirectory(deps)
-  const reach = createReach({ directory, ...needs })
+  const edges = createEdges(deps)
+  const reach = createReach({ directory, permittedTargets: edges.targetsOf })
+  const permissions = createPermissions({ ...deps, directory, reach, edges })
+  const sharing = createSharing({ ...deps, ...needs, directory, edges })
   const ask = createAskAgent({ link, clock })
   const health = createHealth({ ...deps, ...needs, directory, reach })
   const templates = createTemplates({ ...platform, clock, folder: options.templatesFolder })
@@ -150,6 +160,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...platform,
     ...needs,
     directory,
+    edges,
     reach,
     health,
     templates,
@@ -167,7 +178,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       // Its program may dial in before its creation is written down.
       const agent = (await directory.everyRow()).find((row) => row.id === agentId)
       if (!agent) return null
-      const callable = await needs.permittedTargets(agentId)
+      const callable = await reach.permittedTargets(agentId)
       const settingsNow = await settings.forLink(agent)
       const { id, name, execution_timeout_seconds, custom_instructions } = agent
       return {
@@ -214,8 +225,10 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     routes: [
       // Fixed words under /api/agents come before names.
       ...healthRoutes(health, directory),
+      ...permissionRoutes(permissions, directory),
       ...registryRoutes({ registry, directory, idempotency: deps.idempotency }),
       ...lifecycleRoutes(lifecycle),
+      ...sharingRoutes(sharing, directory),
       ...settingsRoutes({ settings, ssh, directory, lifecycle }),
       ...workspaceRoutes(workspace, directory),
       ...templateRoutes(templates),

@@ -9,6 +9,7 @@ import { breakers } from './0007-breakers.ts'
 import { tasks } from './0008-tasks.ts'
 import { runFigures } from './0009-run-figures.ts'
 import { sockets } from './0010-sockets.ts'
+import { agentPermissions } from './0011-agent-permissions.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: Migration[] = [
   tasks,
   runFigures,
   sockets,
+  agentPermissions,
 ]

@@ -78,6 +78,20 @@ export function agentStore(executor: Executor) {
       return Number(row.count)
     },
 
+    /**
+     * Holds everybody else up who locks, changes or deletes this agent until the transaction ends; false when
+     * there is none. For changes of what others read before they write.
+     */
+    async lock(id: string): Promise<boolean> {
+      const result = await db
+        .updateTable('agents')
+        .set((row) => ({ state: row.ref('state') }))
+        .where('id', '=', id)
+        .where('state', '=', 'ready')
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
     /** False when there is no such agent (any more). */
     async update(id: string, patch: AgentPatch): Promise<boolean> {
       const result = await db.updateTable('agents').set(patch).where('id', '=', id).executeTakeFirst()
@@ -172,6 +186,25 @@ export function agentStore(executor: Executor) {
         .where('agent_id', '=', agentId)
         .where('tag', 'in', [...tags])
         .execute()
+    },
+
+    /** False when the agent is shared with this address already. */
+    async addShare(agentId: string, share: AgentShare): Promise<boolean> {
+      const result = await db
+        .insertInto('agent_shares')
+        .values({ agent_id: agentId, ...share })
+        .onConflict((c) => c.columns(['agent_id', 'email']).doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+    /** False when the agent is not shared with this address. */
+    async removeShare(agentId: string, email: string): Promise<boolean> {
+      const result = await db
+        .deleteFrom('agent_shares')
+        .where('agent_id', '=', agentId)
+        .where('email', '=', email)
+        .executeTakeFirst()
+      return Number(result.numDeletedRows) === 1
     },
 
     async addLeftover(leftover: Leftover, createdAt: string): Promise<void> {

@@ -16,18 +16,13 @@ export type Reach = {
   reachable(caller: Caller): Promise<Reached[]>
   /** Ids of the agents that this agent may call. */
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
-  /** Ids of the agents that may call this one. */
-  callersOf(agentId: string): Promise<string[]>
   /** Names of the agents that a caller reaches, for socket subscriptions; `['*']` for admins. */
   reachableNames(caller: Caller): Promise<string[]>
 }
 
 export type ReachDeps = {
   directory: Pick<Directory, 'all' | 'byName'>
-  /**
-   * Ids of the agents that this agent may call, by the permissions matrix. Whoever changes the matrix
-   * announces `{agent_id}` of the calling agent as a change of identity, after the commit.
-   */
+  /** Ids of the agents that this agent may call, by the permissions matrix. */
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
 }
 
@@ -62,13 +57,6 @@ export function createReach({ directory, permittedTargets }: ReachDeps): Reach {
     },
     reachable,
     permittedTargets,
-    async callersOf(agentId) {
-      const callers: string[] = []
-      for (const { id } of await directory.all()) {
-        if ((await permittedTargets(id)).has(agentId)) callers.push(id)
-      }
-      return callers
-    },
     async reachableNames(caller) {
       const isAdmin =
         caller.kind !== 'anonymous' &&

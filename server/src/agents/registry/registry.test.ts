@@ -10,16 +10,9 @@ async function create(world: AgentsWorld, key: string, name: string, body: objec
   return reply.json
 }
 
-async function share(world: AgentsWorld, name: string, email: string): Promise<void> {
-  const { id } = await world.row(name)
-  await world.db.atomically(async (tx) => {
-    await tx
-      .withTables<{ agent_shares: Record<string, string> }>()
-      .insertInto('agent_shares')
-      .values({ agent_id: id, email, id: `s-${name}`, shared_by_id: 'x', created_at: 'now' })
-      .execute()
-    world.area.directory.changed(tx, id)
-  })
+async function share(world: AgentsWorld, key: string, name: string, email: string | null): Promise<void> {
+  const reply = await world.request(key, 'POST', `/api/agents/${name}/share`, { email })
+  assert.equal(reply.status, 200, JSON.stringify(reply.json))
 }
 
 forEachDialect((_name, open) => {
@@ -39,7 +32,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await names(ann.key), ['two', 'one'])
     assert.deepEqual(await names(ben.key), [])
     assert.deepEqual(await names(admin.key), ['two', 'one'])
-    await share(world, 'one', ben.email ?? '')
+    await share(world, ann.key, 'one', ben.email)
     assert.deepEqual(await names(ben.key), ['one'])
     assert.deepEqual(await names(ann.key, '?tags=red,nothing'), ['one'])
     assert.deepEqual(await names(ann.key, '?tags=green,%20BLUE'), ['two', 'one'])
@@ -63,21 +56,18 @@ forEachDialect((_name, open) => {
       assert.equal(hidden.json.error, 'agent_not_found')
       assert.equal(hidden.json.detail.replace('one', 'none'), none.json.detail)
     }
-    await share(world, 'one', ben.email ?? '')
+    await share(world, ann.key, 'one', ben.email)
     assert.equal((await world.request(ben.key, 'GET', '/api/agents/one')).status, 200)
     const refused = await world.request(ben.key, 'DELETE', '/api/agents/one')
     assert.deepEqual([refused.status, refused.json.error], [403, 'owner_required'])
   })
 
   test('an agent sees itself and whom it may call; 403 agent_not_permitted for others of its owner', async () => {
-    const permitted = new Set<string>()
-    await using world = await openAgents(await open(), {
-      needs: { permittedTargets: async () => permitted },
-    })
+    await using world = await openAgents(await open())
     const [ann, ben] = [await world.person(), await world.person()]
     for (const name of ['self', 'peer', 'third']) await create(world, ann.key, name)
     await create(world, ben.key, 'foreign')
-    permitted.add((await world.row('peer')).id)
+    await world.request(ann.key, 'POST', '/api/agents/self/permissions/peer')
     const key = await world.agentKey((await world.row('self')).id)
     const list = await world.request(key, 'GET', '/api/agents')
     assert.deepEqual(list.json.map((row: AgentRow) => row.name).sort(), ['peer', 'self'])
@@ -200,15 +190,13 @@ forEachDialect((_name, open) => {
   })
 
   test('the event of a deletion says who could see the agent until then', async () => {
-    const permitted = new Map<string, Set<string>>()
-    const permittedTargets = async (id: string) => permitted.get(id) ?? new Set<string>()
-    await using world = await openAgents(await open(), { needs: { permittedTargets } })
+    await using world = await openAgents(await open())
     const ann = await world.person()
     await create(world, ann.key, 'gone')
     await create(world, ann.key, 'caller')
-    await share(world, 'gone', 'ben@example.com')
-    const [gone, caller] = [await world.row('gone'), await world.row('caller')]
-    permitted.set(caller.id, new Set([gone.id]))
+    await share(world, ann.key, 'gone', 'ben@example.com')
+    const caller = await world.row('caller')
+    await world.request(ann.key, 'POST', '/api/agents/caller/permissions/gone')
     await world.request(ann.key, 'DELETE', '/api/agents/gone')
     const told = await world.db
       .withTables<{ outbox: { type: string; seen_by: string } }>()

@@ -7,7 +7,7 @@ import type { Db } from '../../ports/database/port.ts'
 import { type Agent, agentStore } from '../directory/index.ts'
 import type { Health } from '../health/index.ts'
 import type { Lifecycle } from '../lifecycle/index.ts'
-import type { Reach } from '../reach/index.ts'
+import type { Edges } from '../permissions/index.ts'
 import type { RegistryHooks } from './hooks.ts'
 
 export type RemoveDeps = {
@@ -18,16 +18,16 @@ export type RemoveDeps = {
   health: Pick<Health, 'forget'>
   link: Pick<AgentLink, 'disconnect'>
   lifecycle: Pick<Lifecycle, 'lock' | 'leftovers'>
-  reach: Pick<Reach, 'callersOf'>
+  edges: Pick<Edges, 'sourcesOf'>
   hooks: RegistryHooks
 }
 
 /** Ends an agent with everything it has. Its name and its port are free when this answers. */
 export function createRemove(deps: RemoveDeps) {
-  const { db, clock, events, keys, health, link, lifecycle, reach, hooks } = deps
+  const { db, clock, events, keys, health, link, lifecycle, edges, hooks } = deps
   return async (agentId: string): Promise<{ message: string }> =>
     lifecycle.lock.run(agentId, async () => {
-      const callers = await reach.callersOf(agentId)
+      const callers = await edges.sourcesOf(agentId)
       const { agent, leftover } = await db.atomically(async (tx) => {
         const present = await agentStore(tx).byId(agentId)
         if (present?.state !== 'ready') throw new Fault('agent_not_found')

@@ -3,6 +3,7 @@ import type { Relation, SignedIn } from '../../identity/access/index.ts'
 import type { Isolation } from '../../ports/containers/port.ts'
 import type { Agent } from '../directory/index.ts'
 import type { BeatState } from '../health/index.ts'
+import { sharesOf } from '../sharing/index.ts'
 
 /** An agent as it stands in lists, seen by somebody who stands to it as `relation` says. */
 export function rowOf(agent: Agent, relation: Relation): AgentRow {
@@ -54,11 +55,7 @@ export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
     can_delete: mayEnd,
     ...(actsAsOwner
       ? {
-          shares: agent.shares.map(({ email, ...share }) => ({
-            ...share,
-            agent_name: agent.name,
-            shared_with_email: email,
-          })),
+          shares: sharesOf(agent),
         }
       : {}),
     ...(actsAsOwner || relation === 'self' ? { custom_instructions: agent.custom_instructions } : {}),

@@ -38,7 +38,7 @@ export function createShared(options: Pick<FakeOptions, 'program'> = {}) {
 export type AgentsWorld = Awaited<ReturnType<typeof openAgents>>
 
 const nothing: AgentsNeeds = {
-  permittedTargets: async () => new Set(),
+  lastUseBy: async () => new Map(),
   activityOf: async () => ({ busy: false, timeline: [] }),
   contextOf: async () => new Map(),
   scheduleCounts: async () => new Map(),
@@ -68,6 +68,7 @@ export async function openAgents(
   const link = createFakeAgentLink()
   const events = createOutbox({ db, ephemeral, log: silentLog, clock })
   const platform = { ceiling: 10, model: null as string | null }
+  const allowed: string[] = []
   const area = createAgentsArea({
     db,
     clock,
@@ -85,7 +86,10 @@ export async function openAgents(
       log: silentLog,
       workState: async () => ({ state: 'void' }),
     }),
+    users: identity.users,
     keys: identity.keys,
+    changes: identity.changes,
+    allowAddress: async (_tx, email) => void allowed.push(email),
     systemOwner: async () => (await identity.users.findLogin('admin'))?.account ?? null,
     platform: {
       parallelCeiling: async () => platform.ceiling,
@@ -145,6 +149,8 @@ export async function openAgents(
     containers,
     platform,
     identity,
+    /** Addresses that were let in through a share. */
+    allowed,
     request,
 
     /** A person with a `user` key, and as the caller that the guard would make of a session. */

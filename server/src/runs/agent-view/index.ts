@@ -19,6 +19,8 @@ export type AgentView = {
   contextOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, ContextUse>>
   /** How many runs of the agent have ended. */
   finishedExecutions(agentId: string): Promise<number>
+  /** When each person last asked the agent for a run, by the person's id. */
+  lastUseBy(agentId: string): Promise<ReadonlyMap<string, string>>
 }
 
 const toolsShown = 100
@@ -91,5 +93,7 @@ export function createAgentView(deps: {
       return uses
     },
     finishedExecutions: (agentId) => store.countFinished(agentId),
+    lastUseBy: async (agentId) =>
+      new Map((await store.lastUseBy(agentId)).map(({ user_id, at }) => [user_id, at])),
   }
 }

@@ -15,6 +15,7 @@ type ReadTables = {
     context_max: number | null
     triggered_by: Trigger
     source_user_id: string | null
+    source_agent_id: string | null
     source_mcp_key_id: string | null
   }
 }
@@ -50,6 +51,17 @@ export function agentViewStore(executor: Executor) {
         .select(['id', 'triggered_by', 'source_user_id', 'source_mcp_key_id'])
         .where('id', 'in', [...ids])
         .execute()
+    },
+    /** When each person last asked the agent for a run, apart from what the person's agents asked. */
+    async lastUseBy(agentId: string): Promise<{ user_id: string; at: string }[]> {
+      const rows = await db
+        .selectFrom('executions')
+        .select(({ fn }) => ['source_user_id as user_id', fn.max('created_at').as('at')])
+        .where('agent_id', '=', agentId)
+        .where('source_agent_id', 'is', null)
+        .groupBy('source_user_id')
+        .execute()
+      return rows.flatMap(({ user_id, at }) => (user_id === null ? [] : [{ user_id, at }]))
     },
     /** Those of the agents that work on a run now. */
     async busy(agentIds: readonly string[]): Promise<Set<string>> {

@@ -1,0 +1,25 @@
+import { listAccess, listShares, shareAgent, unshareAgent } from '@roost/contracts/agents/sharing'
+import { agentRoute, type Route } from '../../http/route.ts'
+import { type Directory, requireAgent } from '../directory/index.ts'
+import type { Sharing } from './service.ts'
+import { sharesOf } from './view.ts'
+
+export function sharingRoutes(sharing: Sharing, directory: Pick<Directory, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  return [
+    agentRoute(shareAgent, async (call) => {
+      const { email } = call.body
+      call.request.note({ shared_with: email })
+      return sharing.share(await agentOf(call), email, call.caller)
+    }),
+    agentRoute(unshareAgent, async (call) => {
+      const email = call.params.email.trim().toLowerCase()
+      call.request.note({ removed_user: email.slice(0, 254) })
+      const agent = await agentOf(call)
+      await sharing.unshare(agent, email)
+      return { message: `Agent ${agent.name} is no longer shared with ${email}.` }
+    }),
+    agentRoute(listShares, async (call) => sharesOf(await agentOf(call))),
+    agentRoute(listAccess, async (call) => sharing.access(await agentOf(call))),
+  ]
+}

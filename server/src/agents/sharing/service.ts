@@ -1,0 +1,117 @@
+import type { Share } from '@roost/contracts/agents/agent'
+import type { AgentAccess } from '@roost/contracts/agents/sharing'
+import type { z } from 'zod'
+import type { NewEvent, Outbox } from '../../foundation/outbox/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import type { Account, Users } from '../../identity/users/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import type { Edges } from '../permissions/index.ts'
+import { accessView, shareView } from './view.ts'
+
+export type SharingDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  directory: Pick<Directory, 'changed'>
+  users: Pick<Users, 'find' | 'findLogin'>
+  edges: Pick<Edges, 'withdrawFromOwner'>
+  /** Lets this address sign in as a plain user; an address that may already stays as it is. */
+  allowAddress(tx: Tx, email: string, by: SignedIn): Promise<void>
+  /** When each person last asked the agent for something, by the person's id. */
+  lastUseBy(agentId: string): Promise<ReadonlyMap<string, string>>
+}
+
+export type Sharing = {
+  /** Throws `system_agent_protected`, `self_share` (the owner's own address), `already_shared`. */
+  share(agent: Agent, email: string, by: SignedIn): Promise<z.output<typeof Share>>
+  /** Throws `not_found` when the agent is not shared with this address. */
+  unshare(agent: Agent, email: string): Promise<void>
+  /** The owner, then the people it is shared with, the newest first. */
+  access(agent: Agent): Promise<AgentAccess[]>
+}
+
+/** Addresses come in lower case. */
+export function createSharing(deps: SharingDeps): Sharing {
+  const { db, clock, events, directory, users, edges, allowAddress, lastUseBy } = deps
+
+  /** Whoever proved to own this address. */
+  async function holderOf(email: string): Promise<Account | null> {
+    const account = (await users.findLogin(email))?.account ?? null
+    return account?.email === email ? account : null
+  }
+
+  async function refuseOwner({ owner_id }: Agent, email: string): Promise<void> {
+    if ((await users.find(owner_id))?.email === email) throw new Fault('self_share')
+  }
+
+  return {
+    async share(agent, email, by) {
+      if (agent.is_system) throw new Fault('system_agent_protected')
+      await refuseOwner(agent, email)
+      const now = clock.now()
+      const share = {
+        id: newId(),
+        email,
+        shared_by_id: by.user.id,
+        shared_by_email: by.user.email,
+        created_at: timestamp(now),
+      }
+      await db.atomically(async (tx) => {
+        const store = agentStore(tx)
+        if (!(await store.lock(agent.id))) throw new Fault('agent_not_found')
+        if (!(await store.addShare(agent.id, share))) throw new Fault('already_shared')
+        await allowAddress(tx, email, by)
+        await events.append(tx, sharingEvent(agent, 'shared', { shared_with: email }), now)
+        directory.changed(tx, agent.id)
+      })
+      return shareView(agent.name, share)
+    },
+
+    async unshare(agent, email) {
+      const holder = await holderOf(email)
+      await db.atomically(async (tx) => {
+        const store = agentStore(tx)
+        if (!(await store.lock(agent.id))) throw new Fault('agent_not_found')
+        if (!(await store.removeShare(agent.id, email))) throw notShared(email)
+        // What a person may not use any more, the person's agents may not either; an admin still may.
+        const losesAccess = holder && holder.role !== 'admin' && holder.id !== agent.owner_id
+        if (losesAccess) await edges.withdrawFromOwner(tx, agent.id, holder.id)
+        await events.append(tx, sharingEvent(agent, 'unshared', { removed_user: email }), clock.now())
+        directory.changed(tx, agent.id)
+      })
+    },
+
+    async access(agent) {
+      const lastUse = await lastUseBy(agent.id)
+      const shares = await Promise.all(
+        agent.shares.toReversed().map(async ({ email }) => ({ email, holder: await holderOf(email) })),
+      )
+      return [
+        accessView('owner', null, await users.find(agent.owner_id), lastUse),
+        ...shares.map(({ email, holder }) => accessView('shared', email, holder, lastUse)),
+      ]
+    },
+  }
+}
+
+function sharingEvent(
+  { id, name }: Agent,
+  what: 'shared' | 'unshared',
+  fields: { shared_with: string } | { removed_user: string },
+): NewEvent {
+  const data = { name, ...fields }
+  return {
+    type: `agent.${what}`,
+    agent_names: [name],
+    agent_ids: [id],
+    fields: { event: `agent_${what}`, data },
+  }
+}
+
+function notShared(email: string): Fault {
+  return new Fault('not_found', `The agent is not shared with "${email.slice(0, 254)}".`)
+}
