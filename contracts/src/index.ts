@@ -10,7 +10,9 @@ import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
 import * as chat from './conversations/chat.ts'
 import * as settings from './foundation/settings.ts'
+import * as allowList from './identity/allow-list.ts'
 import * as keys from './identity/keys.ts'
+import * as people from './identity/people.ts'
 import * as sessions from './identity/sessions.ts'
 import * as setup from './identity/setup.ts'
 import * as users from './identity/users.ts'
@@ -31,6 +33,8 @@ const modules: Record<string, unknown>[] = [
   setup,
   sessions,
   users,
+  people,
+  allowList,
   keys,
   settings,
   agentRegistry,

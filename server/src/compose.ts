@@ -24,9 +24,16 @@ import {
   refuseAfter,
   refuseBefore,
 } from './identity/access/index.ts'
+import { allowListRoutes, createAllowList } from './identity/allow-list/index.ts'
 import { createKeys, keyRoutes } from './identity/keys/index.ts'
 import { createSessions, openSigningKeys, sessionRoutes } from './identity/sessions/index.ts'
-import { createUsers, firstAdminName, userRoutes } from './identity/users/index.ts'
+import {
+  createPeople,
+  createUsers,
+  firstAdminName,
+  peopleRoutes,
+  userRoutes,
+} from './identity/users/index.ts'
 import { createInvariants, internalInvariantRoutes, invariantRoutes } from './operations/invariants/index.ts'
 import {
   createCallerOf,
@@ -104,6 +111,7 @@ export async function compose(
     onLost: (error) => log.warn({ err: error }, 'a change of identity did not reach other processes'),
   })
   const users = createUsers({ db, clock, changes })
+  const allowList = createAllowList({ db, clock })
   const signingKeys = await openSigningKeys({ ephemeral, vault, clock, log })
   const sessions = createSessions({ db, clock, changes, users, signingKeys, limits })
   const agentNames = async (ids: string[]) => {
@@ -316,6 +324,8 @@ export async function compose(
     routes: [
       ...sessionRoutes(sessions),
       ...userRoutes(users),
+      ...peopleRoutes(createPeople({ db, clock, changes })),
+      ...allowListRoutes(allowList),
       ...keyRoutes(keys),
       ...settingsRoutes(settings),
       ...agents.routes,

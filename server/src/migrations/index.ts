@@ -10,6 +10,7 @@ import { tasks } from './0008-tasks.ts'
 import { runFigures } from './0009-run-figures.ts'
 import { sockets } from './0010-sockets.ts'
 import { agentPermissions } from './0011-agent-permissions.ts'
+import { accounts } from './0012-accounts.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: Migration[] = [
   runFigures,
   sockets,
   agentPermissions,
+  accounts,
 ]

@@ -75,6 +75,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
           created_at: timestamp(clock.now()),
           last_login_at: null,
           suspended_at: null,
+          mfa_enrolled_at: null,
         }
         await userStore(tx).insert({ ...account, password_hash: null })
         await userStore(tx).claimLogin(username, account.id)

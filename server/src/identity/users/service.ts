@@ -1,4 +1,5 @@
 import type { User } from '@roost/contracts/identity/users'
+import type { Role } from '@roost/contracts/kit/access'
 import { createCache } from '../../kit/cache.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -25,6 +26,10 @@ export type Users = {
   setEmail(id: string, email: string): Promise<void>
   /** False when the password is not `from` any more. */
   replacePasswordHash(tx: Tx, id: string, from: string, to: string): Promise<boolean>
+  /** The account that signs in under the address; made, with this role, when there is none. */
+  findOrCreate(tx: Tx, wanted: { email: string; role: Role }): Promise<Account>
+  /** `at`: since when the second factor is asked for; null: not at all. */
+  setEnrolled(tx: Tx, id: string, at: string | null): Promise<void>
   /**
    * False when the account may not sign in (any more). `passwordHash`: what was proven, null when the proof
    * was another one; a password changed meanwhile proves nothing.
@@ -68,6 +73,7 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
           created_at: timestamp(clock.now()),
           last_login_at: null,
           suspended_at: null,
+          mfa_enrolled_at: null,
         })
         if (id === null) throw new Fault('setup_completed')
         const logins = [firstAdminName, ...(email === null ? [] : [email])]
@@ -91,6 +97,32 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
 
     replacePasswordHash: (tx, id, from, to) => userStore(tx).replacePasswordHash(id, from, to),
 
+    async findOrCreate(tx, { email, role }) {
+      const store = userStore(tx)
+      const found = await store.byLogin(email)
+      if (found) return found.account
+      const account: Account = {
+        id: newId(),
+        username: email,
+        email,
+        name: null,
+        picture: null,
+        role,
+        created_at: timestamp(clock.now()),
+        last_login_at: null,
+        suspended_at: null,
+        mfa_enrolled_at: null,
+      }
+      await store.insert({ ...account, password_hash: null })
+      if (!(await store.claimLogin(email, account.id))) throw takenAddress()
+      return account
+    },
+
+    async setEnrolled(tx, id, at) {
+      await userStore(tx).setEnrolled(id, at)
+      changed(tx, id)
+    },
+
     async recordLogin(tx, id, passwordHash) {
       const recorded = await userStore(tx).setLastLogin(id, timestamp(clock.now()), passwordHash)
       if (recorded) changed(tx, id)
@@ -104,10 +136,10 @@ export function callerUser(account: Account): CallerUser {
   return { id: account.id, username: account.username, email: account.email, role: account.role }
 }
 
-/** The account as its own person sees it. Nobody has a second factor before the platform offers one. */
+/** The account as its own person sees it. */
 export function userView(account: Account): User {
-  const { suspended_at: _, ...shown } = account
-  return { ...shown, mfa_enrolled: false }
+  const { suspended_at: _, mfa_enrolled_at, ...shown } = account
+  return { ...shown, mfa_enrolled: mfa_enrolled_at !== null }
 }
 
 function takenAddress(): Fault {

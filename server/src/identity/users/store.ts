@@ -1,3 +1,4 @@
+import type { Role } from '@roost/contracts/kit/access'
 import type { ExpressionBuilder } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { UserRow, UserTables } from './tables.ts'
@@ -15,6 +16,7 @@ const columns = [
   'users.created_at',
   'users.last_login_at',
   'users.suspended_at',
+  'users.mfa_enrolled_at',
 ] as const
 
 export function userStore(executor: Executor) {
@@ -56,7 +58,7 @@ export function userStore(executor: Executor) {
      * database). Null when another was first: the unique name decides.
      */
     async insertFirstAdmin(row: UserRow): Promise<string | null> {
-      const { id: _, created_at: __, ...values } = row
+      const { id: _, created_at: __, mfa_enrolled_at: ___, ...values } = row
       const made = await db
         .insertInto('users')
         .values(row)
@@ -99,6 +101,64 @@ export function userStore(executor: Executor) {
         .execute()
     },
 
+    /** Newest first. */
+    async list(): Promise<Account[]> {
+      return db
+        .selectFrom('users')
+        .select(columns)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute()
+    },
+
+    async byUsername(username: string): Promise<Account | null> {
+      const query = db.selectFrom('users').select(columns).where('username', '=', username)
+      return (await query.executeTakeFirst()) ?? null
+    },
+
+    /**
+     * Holds every admin's row until the transaction ends. Of two that would each leave the other as the last
+     * admin, the second sees what the first has done.
+     */
+    async holdAdmins(): Promise<void> {
+      await db
+        .updateTable('users')
+        .set((eb) => ({ role: eb.ref('role') }))
+        .where('role', '=', 'admin')
+        .execute()
+    },
+
+    /** False when nobody else would be a usable admin afterwards. */
+    async setRole(id: string, role: Role): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('users')
+        .set({ role })
+        .where('id', '=', id)
+        .$if(role !== 'admin', (query) => query.where((eb) => isDispensable(eb, id)))
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+
+    /** False when it is suspended already, or nobody else would be a usable admin afterwards. */
+    async suspend(id: string, at: string): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('users')
+        .set({ suspended_at: at })
+        .where('id', '=', id)
+        .where('suspended_at', 'is', null)
+        .where((eb) => isDispensable(eb, id))
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+
+    async unsuspend(id: string): Promise<void> {
+      await db.updateTable('users').set({ suspended_at: null }).where('id', '=', id).execute()
+    },
+
+    async setEnrolled(id: string, at: string | null): Promise<void> {
+      await db.updateTable('users').set({ mfa_enrolled_at: at }).where('id', '=', id).execute()
+    },
+
     async setEmail(id: string, email: string): Promise<void> {
       await db.updateTable('users').set({ email }).where('id', '=', id).execute()
     },
@@ -134,5 +194,24 @@ function isUsableAdmin(eb: ExpressionBuilder<UserTables, 'users'>) {
     eb('users.role', '=', 'admin'),
     eb('users.suspended_at', 'is', null),
     eb.or([eb('users.password_hash', 'is not', null), eb('users.email', 'is not', null)]),
+  ])
+}
+
+/** No admin, or one beside whom there is another who can act. */
+function isDispensable(eb: ExpressionBuilder<UserTables, 'users'>, id: string) {
+  return eb.or([
+    eb('users.role', '!=', 'admin'),
+    eb('users.suspended_at', 'is not', null),
+    eb.exists(
+      eb
+        .selectFrom('users as others')
+        .select('others.id')
+        .where('others.id', '!=', id)
+        .where('others.role', '=', 'admin')
+        .where('others.suspended_at', 'is', null)
+        .where((other) =>
+          other.or([other('others.password_hash', 'is not', null), other('others.email', 'is not', null)]),
+        ),
+    ),
   ])
 }

@@ -13,6 +13,8 @@ export type UserRow = {
   created_at: string
   last_login_at: string | null
   suspended_at: string | null
+  /** Since when the second factor is asked for; its secret is not here. */
+  mfa_enrolled_at: string | null
 }
 
 export type UserTables = {

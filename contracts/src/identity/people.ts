@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { roles } from '../kit/access.ts'
+import { endpoint } from '../kit/endpoint.ts'
+import { Timestamp } from '../kit/primitives.ts'
+import { User } from './users.ts'
+
+const tag = 'Accounts'
+const byAdmin = { who: 'admin', gate: 'person' } as const
+const UserParams = z.object({ username: z.string() })
+const audit = (action: string) => ({ type: 'authorization', action }) as const
+
+/** An account as admins see it. */
+export const ManagedUser = User.extend({ suspended_at: Timestamp.nullable() }).meta({ id: 'ManagedUser' })
+export type ManagedUser = z.output<typeof ManagedUser>
+
+export const listUsers = endpoint({
+  id: 'listUsers',
+  method: 'GET',
+  path: '/api/users',
+  summary: 'All accounts, newest first',
+  tag,
+  access: { who: 'admin' },
+  returns: z.array(ManagedUser),
+})
+
+export const SetUserRole = z.object({ role: z.enum(roles) })
+
+export const setUserRole = endpoint({
+  id: 'setUserRole',
+  method: 'PUT',
+  path: '/api/users/{username}/role',
+  summary: "Change a person's role",
+  description: 'Acts on the next request, and on open sockets at once. Nobody changes the own role.',
+  tag,
+  access: byAdmin,
+  params: UserParams,
+  body: SetUserRole,
+  returns: ManagedUser,
+  fails: ['own_role', 'not_found', 'conflict'],
+  audit: audit('set_role'),
+})
+
+export const suspendUser = endpoint({
+  id: 'suspendUser',
+  method: 'POST',
+  path: '/api/users/{username}/suspend',
+  summary: 'Lock an account',
+  description:
+    'Its sessions and keys are refused from the next request on and its sockets are closed. Nothing of it is deleted.',
+  tag,
+  access: byAdmin,
+  params: UserParams,
+  returns: ManagedUser,
+  fails: ['own_role', 'not_found', 'conflict'],
+  audit: audit('suspend_user'),
+})
+
+export const unsuspendUser = endpoint({
+  id: 'unsuspendUser',
+  method: 'POST',
+  path: '/api/users/{username}/unsuspend',
+  summary: 'Unlock an account',
+  tag,
+  access: byAdmin,
+  params: UserParams,
+  returns: ManagedUser,
+  fails: ['own_role', 'not_found'],
+  audit: audit('unsuspend_user'),
+})

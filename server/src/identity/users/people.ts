@@ -1,0 +1,68 @@
+import type { ManagedUser } from '@roost/contracts/identity/people'
+import type { Role } from '@roost/contracts/kit/access'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { IdentityChanges, SignedIn } from '../access/index.ts'
+import { userView } from './service.ts'
+import { type Account, userStore } from './store.ts'
+
+/**
+ * What admins do with the accounts of others. All throw `not_found`, and `own_role` for the own account:
+ * whoever locks himself out cannot undo it. What leaves the platform without an admin is a `conflict`.
+ */
+export type People = {
+  list(): Promise<ManagedUser[]>
+  setRole(caller: SignedIn, username: string, role: Role): Promise<ManagedUser>
+  suspend(caller: SignedIn, username: string): Promise<ManagedUser>
+  unsuspend(caller: SignedIn, username: string): Promise<ManagedUser>
+}
+
+export function createPeople(deps: { db: Db; clock: Pick<Clock, 'now'>; changes: IdentityChanges }): People {
+  const { db, clock, changes } = deps
+
+  type Users = ReturnType<typeof userStore>
+  /** Acts on somebody else's account, and tells everybody who remembers it. */
+  const change = (
+    caller: SignedIn,
+    username: string,
+    act: (users: Users, account: Account) => Promise<void>,
+  ): Promise<ManagedUser> =>
+    db.atomically(async (tx: Tx) => {
+      const users = userStore(tx)
+      const account = await users.byUsername(username.trim().toLowerCase())
+      if (!account) throw new Fault('not_found', 'There is no such user.')
+      if (account.id === caller.user.id) throw new Fault('own_role')
+      await act(users, account)
+      tx.onCommitted(() => changes.announce({ user_id: account.id }))
+      return managedView((await users.byId(account.id)) ?? account)
+    })
+
+  return {
+    list: async () => (await userStore(db).list()).map(managedView),
+
+    setRole: (caller, username, role) =>
+      change(caller, username, async (users, { id }) => {
+        await users.holdAdmins()
+        if (!(await users.setRole(id, role))) throw lastAdmin()
+      }),
+
+    suspend: (caller, username) =>
+      change(caller, username, async (users, { id }) => {
+        await users.holdAdmins()
+        if (await users.suspend(id, timestamp(clock.now()))) return
+        // Somebody else has suspended it: that is what was wanted.
+        if ((await users.byId(id))?.suspended_at === null) throw lastAdmin()
+      }),
+
+    unsuspend: (caller, username) => change(caller, username, (users, { id }) => users.unsuspend(id)),
+  }
+}
+
+function managedView(account: Account): ManagedUser {
+  return { ...userView(account), suspended_at: account.suspended_at }
+}
+
+function lastAdmin(): Fault {
+  return new Fault('conflict', 'This is the last admin who can sign in: make somebody else admin first.')
+}
