@@ -22,6 +22,24 @@ test('a line is kept with its number and time, which an agent cannot choose', ()
   assert.deepEqual(JSON.parse(text), line)
 })
 
+test('what the agent has cut itself keeps the length that only the agent knows', () => {
+  const marked = (over: object) => keepLine({ ...said('hi'), ...over } as never, 1, at, []).line
+  assert.partialDeepStrictEqual(marked({ _truncated: true, _length: 52_428_800 }), {
+    _truncated: true,
+    _length: 52_428_800,
+  })
+  for (const odd of [{ _length: 5 }, { _truncated: true, _length: '5' }, { _truncated: true, _length: -1 }]) {
+    assert.deepEqual(marked(odd), { ...said('hi'), _n: 1, _ts: at })
+  }
+  const twice = keepLine(
+    { ...said('x'.repeat(maxLineBytes)), _truncated: true, _length: 9e9 } as never,
+    1,
+    at,
+    [],
+  )
+  assert.equal(twice.line._length, 9e9)
+})
+
 test('known secrets are blotted out wherever they stand, also inside JSON within a text', () => {
   const secret = 'svc_mcp_0123456789'
   const { text, line } = keepLine(said(`key ${secret} and ${JSON.stringify({ k: secret })}`), 1, at, [secret])

@@ -6,13 +6,15 @@ export type KeptLine = { n: number; line: StoredLine; text: string }
 
 /**
  * Gives a line its number and time, blots out the known secrets, and cuts it to `maxLineBytes`. Whatever
- * the agent put under `_n` and the like is replaced.
+ * the agent put under `_n` and the like is replaced, but for the length of a line that it has cut itself:
+ * nobody else has seen the whole of it.
  */
 export function keepLine(line: TranscriptLine, n: number, at: string, secrets: readonly string[]): KeptLine {
+  const { _truncated, _length, ...plain } = line as TranscriptLine & Partial<Record<Mark, unknown>>
+  const cutBefore = _truncated === true && isLength(_length) ? _length : null
+  const marks = cutBefore === null ? {} : { _truncated: true as const, _length: cutBefore }
   // The marks last, so that they win over fields of the same names in what came.
-  const numbered = { ...line, _n: n, _ts: at } as StoredLine & { _truncated?: true; _length?: number }
-  delete numbered._truncated
-  delete numbered._length
+  const numbered = { ...plain, ...marks, _n: n, _ts: at } as StoredLine
   const whole = jsonOf(numbered)
   const written = whole === null ? bare(numbered, { _truncated: true, _length: 0 }) : numbered
   const raw = whole ?? JSON.stringify(written)
@@ -20,8 +22,14 @@ export function keepLine(line: TranscriptLine, n: number, at: string, secrets: r
   const masked = text === raw ? written : (JSON.parse(text) as StoredLine)
   const length = Buffer.byteLength(text)
   if (length <= maxLineBytes) return { n, line: masked, text }
-  const cut = cutLine(masked, length)
+  const cut = cutLine(masked, Math.max(length, cutBefore ?? 0))
   return { n, line: cut, text: JSON.stringify(cut) }
+}
+
+type Mark = '_truncated' | '_length'
+
+function isLength(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 }
 
 /** `text` with every known secret replaced by `[secret]`, also where it stands inside JSON. */
