@@ -17,6 +17,7 @@ import { openVault } from './foundation/vault/index.ts'
 import { createGuard, type Guard } from './http/guard.ts'
 import type { Route } from './http/route.ts'
 import type { SocketRoute } from './http/sockets.ts'
+import { createStanding, type Standing } from './http/standing.ts'
 import {
   createIdentify,
   type Identify,
@@ -74,6 +75,8 @@ export type Composition = {
   leases: Leases
   audit: Audit
   guard: Guard
+  /** Ends replies to callers who lose access to an agent while they are answered. */
+  standing: Standing
   identify: Identify
   setupCompleted(): Promise<boolean>
   routes: Route[]
@@ -310,12 +313,21 @@ export async function compose(
     voiceEnabled: config.voipEnabled,
   })
   const guard = createGuard({ identify, reach: agents.reach.reach, refuseBefore, refuseAfter })
+  const standing = createStanding()
+  outbox.on('agent.unshared', ({ agent_ids, agent_names }) => {
+    // Of another process too: whoever is asked now must not answer from what was.
+    agents.directory.heard(agent_ids)
+    agent_ids.forEach((id, index) => {
+      standing.doubt({ id, name: agent_names[index] ?? '' })
+    })
+  })
 
   return {
     outbox,
     leases,
     audit,
     guard,
+    standing,
     identify,
     hub,
     broker,

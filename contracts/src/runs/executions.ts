@@ -383,3 +383,14 @@ export const agentActivity = eventType({
     tool: z.string().optional(),
   }),
 })
+/** One agent has called another: a chat turn, a task, a fan-out (its first run) or a run of a loop. */
+export const agentCollaboration = eventType({
+  name: 'agent.collaboration',
+  stored: true,
+  fields: z.object({
+    source_agent: z.string(),
+    target_agent: z.string(),
+    action: z.enum(['chat', 'task', 'fan_out', 'loop']),
+    execution_id: Id,
+  }),
+})

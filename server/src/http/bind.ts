@@ -8,6 +8,7 @@ import { readBody, refuseNul } from './body.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
 import type { Answer, RequestFacts, Route, StreamAnswer } from './route.ts'
+import type { Standing } from './standing.ts'
 
 /** What is known of a request besides what the framework keeps; `audit.ts` reads it after the reply. */
 export type RequestState = {
@@ -18,6 +19,10 @@ export type RequestState = {
   /** Made when a handler asks for its signal: most requests end before anybody would listen. */
   signal(): AbortSignal
   errorCode: string | null
+  /** Losses of access before the caller was admitted; see `Standing`. */
+  losses: number
+  /** The caller has lost its access to the agent since. */
+  isLost: boolean
 }
 
 declare module 'fastify' {
@@ -30,6 +35,8 @@ export type BindOptions = {
   guard: Guard
   /** Checks replies against the endpoint's shape: on in tests, off in production where it only costs. */
   checkReplies: boolean
+  /** Ends replies to callers who lose their access on the way; without it they go on to their end. */
+  standing?: Standing
 }
 
 /** Makes the endpoint of a route answer on `app`. */
@@ -38,19 +45,17 @@ export function bindRoute(app: FastifyInstance, { endpoint, handle }: Route, opt
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{([^}]+)\}/g, ':$1'),
     bodyLimit: endpoint.bodyLimit ?? defaultBodyLimit,
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const state = request.roost
       state.endpoint = endpoint
+      state.losses = options.standing?.losses() ?? 0
       const params = request.params as Record<string, string>
       if (Object.values(params).some((value) => value.includes('\0'))) throw new Fault('not_found')
-      state.admitted = await options.guard(
-        endpoint.access,
-        request.headers.authorization,
-        params.name,
-        (caller) => {
-          state.caller = caller
-        },
-      )
+      const { authorization } = request.headers
+      state.admitted = await options.guard(endpoint.access, authorization, params.name, (caller) => {
+        state.caller = caller
+      })
+      state.signal = signalOf(request, reply, endpoint, options)
     },
     handler: async (request, reply) => {
       const call = {
@@ -60,10 +65,50 @@ export function bindRoute(app: FastifyInstance, { endpoint, handle }: Route, opt
         ...request.roost.admitted,
         request: factsOf(request),
       }
-      const result = await handle(call as never)
+      const result = await handle(call as never).catch((error: unknown) => {
+        refuseLost(request)
+        throw error
+      })
+      if (!isStream(result)) refuseLost(request)
       return send(reply, endpoint, result, options.checkReplies)
     },
   })
+}
+
+/** Aborts when the client goes away, and when it may not have the rest of its reply. */
+function signalOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { access }: Endpoint,
+  { standing, guard }: BindOptions,
+): () => AbortSignal {
+  const state = request.roost
+  const closed = state.signal
+  const agent = state.admitted?.agent
+  if (!standing || !agent) return closed
+  let made: AbortSignal | null = null
+  return () => {
+    if (made) return made
+    const lost = new AbortController()
+    const admission = {
+      agent,
+      ask: (name: string) => guard(access, request.headers.authorization, name, () => {}),
+      end() {
+        state.isLost = true
+        lost.abort()
+      },
+    }
+    const leave = standing.watch(admission, state.losses)
+    reply.raw.once('close', leave)
+    if (reply.raw.destroyed) leave()
+    made = AbortSignal.any([closed(), lost.signal])
+    return made
+  }
+}
+
+/** An answer that was waited for and may not be had any more. */
+function refuseLost({ roost }: FastifyRequest): void {
+  if (roost.isLost) throw new Fault('agent_not_found')
 }
 
 function parsePart(schema: Endpoint['params'], value: unknown, part: 'path' | 'query'): unknown {

@@ -21,6 +21,7 @@ export type PlatformServerDeps = {
     | 'internalRoutes'
     | 'socketRoutes'
     | 'guard'
+    | 'standing'
     | 'identify'
     | 'audit'
     | 'hub'
@@ -56,6 +57,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   let pages: Pages | null = null
   const openApp = createServer({
     ...shared,
+    standing: platform.standing,
     notFoundPage: (request, reply) => pages?.notFound(request, reply) ?? null,
     trustedProxies,
     routes: [...platform.routes, ...healthRoutes({ clock, migrations: deps.migrations })],

@@ -56,7 +56,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('roost', null as never)
   app.addHook('onRequest', async (request, reply) => {
     const signal = closeSignal(reply.raw, options.streams)
-    request.roost = { endpoint: null, caller: null, admitted: null, notes: {}, signal, errorCode: null }
+    const unknown = { endpoint: null, caller: null, admitted: null, errorCode: null }
+    request.roost = { ...unknown, notes: {}, signal, losses: 0, isLost: false }
     reply.header('x-request-id', request.id)
   })
   app.addHook('onResponse', async (request, reply) => {

@@ -1,7 +1,7 @@
+import type { AgentStatus } from '@roost/contracts/agents/agent'
 import type { AgentPermissions, CallableAgent } from '@roost/contracts/agents/permissions'
-import type { Agent } from '../directory/index.ts'
 
-type Shown = Pick<Agent, 'id' | 'name' | 'status' | 'type'>
+type Shown = { id: string; name: string; status: AgentStatus; type: string }
 
 /** What changes when the set of targets becomes `wanted`. */
 export function edgeChange(

@@ -22,6 +22,7 @@ import { type Directory, requireAgent } from '../directory/index.ts'
 import { drawAvatar } from './avatar.ts'
 import { createOnce, type OnceDeps } from './once.ts'
 import type { Registry } from './registry.ts'
+import { refuseOrganizational } from './rules.ts'
 
 const imageHeaders = {
   'x-content-type-options': 'nosniff',
@@ -85,11 +86,13 @@ export function registryRoutes({ registry, directory, idempotency }: RegistryRou
       return { agent_name: agent.name, tags }
     }),
     agentRoute(addAgentTag, async (call) => {
+      refuseOrganizational(call.caller, call.params.tag)
       const agent = await agentOf(call)
       const tags = await registry.changeTags(agent, call.caller, (before) => [...before, call.params.tag])
       return { agent_name: agent.name, tags }
     }),
     agentRoute(removeAgentTag, async (call) => {
+      refuseOrganizational(call.caller, call.params.tag)
       const agent = await agentOf(call)
       const without = (before: readonly string[]) => before.filter((tag) => tag !== call.params.tag)
       return { agent_name: agent.name, tags: await registry.changeTags(agent, call.caller, without) }

@@ -66,6 +66,12 @@ export function distinct(tags: readonly string[]): string[] {
   return [...new Set(tags)].sort()
 }
 
+/** Throws `human_only` when a key names an organizational tag, whether or not the agent has it already. */
+export function refuseOrganizational(caller: SignedIn, tag: string): void {
+  if (caller.kind !== 'key' || !isOrganizationalTag(tag)) return
+  throw new Fault('human_only', `Only a signed-in person may add or remove the tag "${tag}".`)
+}
+
 /** What changes from one set to another. Throws `human_only` when a key touches an organizational tag. */
 export function tagChange(
   caller: SignedIn,
@@ -74,11 +80,7 @@ export function tagChange(
 ): { added: string[]; removed: string[] } {
   const added = after.filter((tag) => !before.includes(tag))
   const removed = before.filter((tag) => !after.includes(tag))
-  const organizational = [...added, ...removed].find(isOrganizationalTag)
-  if (organizational && caller.kind === 'key') {
-    const detail = `Only a signed-in person may add or remove the tag "${organizational}".`
-    throw new Fault('human_only', detail)
-  }
+  for (const tag of [...added, ...removed]) refuseOrganizational(caller, tag)
   if (added.length > 0 && after.length > maxTags) {
     throw invalidField(['tags'], `an agent has at most ${maxTags} tags`)
   }

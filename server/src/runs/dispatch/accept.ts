@@ -6,6 +6,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { DispatchBreaker } from '../breaker/index.ts'
 import { createdEvent, type ExecutionRow, executionStore, queueStore } from '../executions/index.ts'
+import { collaborationEvent } from './collaboration.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
 import { createRefusals, type Refusals, type RefusalsDeps } from './refusals.ts'
 import type { RunRequest, Source } from './request.ts'
@@ -69,6 +70,11 @@ export function createAccept(deps: AcceptDeps): Accept {
     return row
   }
 
+  async function tellCall(tx: Tx, first: ExecutionRow, now: Date): Promise<void> {
+    const call = collaborationEvent(first)
+    if (call) await events.append(tx, call, now)
+  }
+
   async function askBreaker(tx: Tx, agentId: string, executionId: string) {
     try {
       // The agent's name is for the refusal's words, which nobody is told here.
@@ -101,6 +107,7 @@ export function createAccept(deps: AcceptDeps): Accept {
       const position = await positionIn(tx, agent, request.sessionId ?? null)
       const chain_depth = await chainDepth(tx, request.source)
       const row = await keep(tx, agent, request, { id, number, bounded, chain_depth, now })
+      await tellCall(tx, row, now)
       tx.onCommitted(() => link.wake(agent.id))
       return { row, position }
     },
@@ -124,7 +131,9 @@ export function createAccept(deps: AcceptDeps): Accept {
         const number = last - requests.length + 1 + index
         const id = index === 0 ? firstId : newId()
         const place = { id, number, held, bounded: !held && countsInLine(request), chain_depth, now }
-        rows.push(await keep(tx, agent, request, place))
+        const row = await keep(tx, agent, request, place)
+        if (index === 0) await tellCall(tx, row, now)
+        rows.push(row)
       }
       tx.onCommitted(() => link.wake(agent.id))
       return rows

@@ -57,7 +57,7 @@ export function createWatch(deps: { db: Db; live: Pick<Live, 'listen'>; clock: C
           yield { kind: 'status', status: now.status }
         }
         status = now.status
-        while (lines && told < now.last_line) {
+        while (lines && told < now.last_line && !signal.aborted) {
           const found = await transcriptStore(db).after(executionId, told, pageSize)
           for (const { n, text } of found) {
             yield { kind: 'line', n, text }
@@ -65,6 +65,7 @@ export function createWatch(deps: { db: Db; live: Pick<Live, 'listen'>; clock: C
           }
           if (found.length === 0) break
         }
+        if (signal.aborted) return
         if (isFinal(now.status)) {
           const row = await store.byId(executionId)
           if (row) yield { kind: 'end', row }
