@@ -26,6 +26,8 @@ const copyAnswer = (inside: Locator) => inside.getByRole('button', { name: 'Copy
 
 async function openChat(options: Parameters<Bench['open']>[0] = {}, session = 'new'): Promise<Tab> {
   const tab = await bench.open(options)
+  // A turn starts a program in a container: on a busy machine that alone takes its time.
+  tab.page.setDefaultTimeout(60_000)
   await tab.goto(path(session))
   await composer(tab.page).waitFor()
   return tab
