@@ -127,17 +127,20 @@ export async function reviewPage(
   bench: Bench,
   { name, path, ready }: { name: string; path: string; ready(page: Page): Promise<unknown> },
 ): Promise<void> {
-  for (const theme of themes) {
-    for (const [screen, width] of Object.entries(widths)) {
-      const tab = await bench.open({ theme, width })
-      await tab.goto(path)
-      await ready(tab.page)
-      await keepPicture(tab, `${name}-${theme}-${screen}`)
-      await assertAccessible(tab, `${name}, ${theme}, ${screen}`)
-      await assertNoSideways(tab, `${name}, ${theme}, ${screen}`)
-      assert.deepEqual(tab.faults, [], `${name}, ${theme}, ${screen}`)
-      await tab.context.close()
+  for (const [screen, width] of Object.entries(widths)) {
+    const tab = await bench.open({ width })
+    await tab.goto(path)
+    await ready(tab.page)
+    for (const theme of themes) {
+      const what = `${name}-${theme}-${screen}`
+      await tab.page.emulateMedia({ colorScheme: theme })
+      await tab.page.locator(`html[data-theme=${theme}]`).waitFor()
+      await keepPicture(tab, what)
+      await assertAccessible(tab, what)
+      await assertNoSideways(tab, what)
     }
+    assert.deepEqual(tab.faults, [], `${name}, ${screen}`)
+    await tab.context.close()
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { eventually } from '../acceptance/platform.ts'
+import { eventually, signIn } from '../acceptance/platform.ts'
 import { chat, createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench, reviewPage } from './bench.ts'
 
@@ -30,7 +30,7 @@ describe('the pages of a small fleet', () => {
     {
       name: 'dashboard-tiles',
       path: '/',
-      ready: (page) => page.getByRole('link', { name: 'The Scout' }).waitFor(),
+      ready: (page) => page.getByRole('link', { name: 'The Scout', exact: true }).waitFor(),
     },
     {
       name: 'dashboard-table',
@@ -54,11 +54,7 @@ describe('the pages of a small fleet', () => {
     {
       name: 'agent-unknown',
       path: '/agents/nobody',
-      ready: (page) =>
-        page
-          .getByText(/no such agent/i)
-          .first()
-          .waitFor(),
+      ready: (page) => page.getByText('There is no agent “nobody”').waitFor(),
     },
     { name: 'not-found', path: '/nowhere', ready: heading('There is nothing at this address') },
   ]
@@ -98,7 +94,7 @@ describe('the pages of a small fleet', () => {
   test('an agent that somebody else makes appears, and one that is stopped says so, without a reload', async () => {
     const tab = await bench.open()
     await tab.goto('/')
-    await tab.page.getByRole('link', { name: 'The Scout' }).waitFor()
+    await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await createAgent(bench.platform, 'qa-appears')
     const tile = tab.page.getByRole('listitem').filter({ hasText: 'qa-appears' })
     await tile.getByText('running').waitFor()
@@ -112,21 +108,20 @@ describe('the pages of a small fleet', () => {
   test('a lost platform is told and heals by itself', async () => {
     const tab = await bench.open()
     await tab.goto('/')
-    await tab.page.getByRole('link', { name: 'The Scout' }).waitFor()
+    await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await bench.platform.killApi()
     await tab.page.getByText('The live connection is lost.', { exact: false }).waitFor({ timeout: 30_000 })
     await bench.platform.startApi()
     // Sessions end with the process that signed them; the person comes back to where they were.
     await tab.page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor({ timeout: 60_000 })
     await tab.context.close()
-    const { signIn } = await import('../acceptance/platform.ts')
     bench.platform.token = await signIn(bench.platform)
   })
 
   test('a hidden tab asks for nothing, and is up to date when it is looked at again', async () => {
     const tab = await bench.open()
     await tab.goto('/')
-    await tab.page.getByRole('link', { name: 'The Scout' }).waitFor()
+    await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await setVisibility(tab.page, 'hidden')
     await tab.page.waitForLoadState('networkidle')
     const before = tab.requests.length
@@ -136,7 +131,7 @@ describe('the pages of a small fleet', () => {
     await createAgent(bench.platform, 'qa-unseen')
     assert.deepEqual(tab.requests.slice(before), [])
     await setVisibility(tab.page, 'visible')
-    await tab.page.getByRole('link', { name: 'Renamed meanwhile' }).waitFor()
+    await tab.page.getByRole('link', { name: 'Renamed meanwhile', exact: true }).waitFor()
     await tab.context.close()
   })
 })

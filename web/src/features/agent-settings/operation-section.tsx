@@ -56,7 +56,7 @@ export function OperationSection({ agent, isOwner }: SettingProps) {
         label="A tool of its own"
         hint={
           <>
-            MCP clients can call it as <code>{exposed.data.tool_name}</code>.
+            MCP clients can call it as <code className="break-all">{exposed.data.tool_name}</code>.
           </>
         }
         checked={exposed.data.enabled}

@@ -1,9 +1,10 @@
-import { useMemo } from 'react'
-import { Combobox } from '../../ui/combobox.tsx'
+import { lazy, Suspense, useMemo } from 'react'
 import { SearchInput } from '../../ui/input.tsx'
 import { Select } from '../../ui/select.tsx'
 import type { FleetRow } from './fleet-rows.ts'
 import { useFleetFilter } from './use-fleet-filter.ts'
+
+const Combobox = lazy(async () => ({ default: (await import('../../ui/combobox.tsx')).Combobox }))
 
 const statuses = [
   { value: 'all', label: 'Any status' },
@@ -32,28 +33,30 @@ export function FleetFilters({ rows }: { rows: readonly FleetRow[] }) {
         onValueChange={(value) => change({ status: value === 'all' ? '' : value })}
         className="w-32"
       />
-      {tags.length > 0 ? (
-        <Combobox
-          label="Tag"
-          placeholder="Any tag"
-          options={tags.map((tag) => ({ value: tag, label: tag }))}
-          value={filter.tags ?? null}
-          onValueChange={(tag) => change({ tags: tag ?? '' })}
-          clearable
-          className="w-36"
-        />
-      ) : null}
-      {owners.length > 1 ? (
-        <Combobox
-          label="Owner"
-          placeholder="Any owner"
-          options={owners.map((owner) => ({ value: owner, label: owner }))}
-          value={filter.owner ?? null}
-          onValueChange={(owner) => change({ owner: owner ?? '' })}
-          clearable
-          className="w-44"
-        />
-      ) : null}
+      <Suspense fallback={null}>
+        {tags.length > 0 ? (
+          <Combobox
+            label="Tag"
+            placeholder="Any tag"
+            options={tags.map((tag) => ({ value: tag, label: tag }))}
+            value={filter.tags ?? null}
+            onValueChange={(tag) => change({ tags: tag ?? '' })}
+            clearable
+            className="w-36"
+          />
+        ) : null}
+        {owners.length > 1 ? (
+          <Combobox
+            label="Owner"
+            placeholder="Any owner"
+            options={owners.map((owner) => ({ value: owner, label: owner }))}
+            value={filter.owner ?? null}
+            onValueChange={(owner) => change({ owner: owner ?? '' })}
+            clearable
+            className="w-44"
+          />
+        ) : null}
+      </Suspense>
     </>
   )
 }

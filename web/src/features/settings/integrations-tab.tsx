@@ -64,7 +64,11 @@ function ProviderRow({ row }: { row: ProviderKey }) {
       </div>
       <KeyState row={row} />
       <div className="flex gap-2">
-        <Button size="sm" onClick={() => setOpen('set')} aria-label={`Set the key of ${name}`}>
+        <Button
+          size="sm"
+          onClick={() => setOpen('set')}
+          aria-label={`${row.configured ? 'Replace' : 'Set'} key of ${name}`}
+        >
           {row.configured ? 'Replace' : 'Set key'}
         </Button>
         {row.source === 'stored' ? (
@@ -72,7 +76,7 @@ function ProviderRow({ row }: { row: ProviderKey }) {
             size="sm"
             variant="ghost"
             onClick={() => setOpen('remove')}
-            aria-label={`Forget the key of ${name}`}
+            aria-label={`Forget key of ${name}`}
           >
             Forget
           </Button>
