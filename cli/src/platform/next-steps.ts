@@ -23,8 +23,10 @@ function chatLine(url: string): string {
 
 function firstLines(url: string, password: string): string[] {
   return [
-    'Next step: paste these five lines. They show the state of the set-up, set the password of the user',
-    '"admin" (made up just now: put your own in both places), sign in, create an agent and chat with it.',
+    `Next step: open ${url} in a browser and choose the password of the user "admin".`,
+    '',
+    'Or from this terminal: these five lines show the state of the set-up, set the password (made up just',
+    'now: put your own in both places), sign in, create an agent and chat with it.',
     '',
     `curl -s ${url}/api/setup/status; echo`,
     `curl -s ${url}/api/setup/admin-password ${json} -d '{"password":"${password}"}'; echo`,
@@ -36,7 +38,7 @@ function firstLines(url: string, password: string): string[] {
 
 function signInLines(url: string): string[] {
   return [
-    'Sign in and see your agents:',
+    `Open ${url} in a browser, or sign in and see your agents from here:`,
     '',
     tokenLine(url, 'YOUR PASSWORD'),
     `curl -s ${url}/api/agents ${bearer}; echo`,
