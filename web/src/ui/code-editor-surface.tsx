@@ -49,7 +49,7 @@ export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
           ...basics,
           EditorView.cspNonce.of(cspNonce()),
           parts.language.of([]),
-          parts.access.of([]),
+          parts.access.of(accessOf(latest.current)),
           keymap.of([{ key: 'Mod-s', preventDefault: true, run: () => save(latest.current) }]),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onChange?.(update.state.doc.toString())
@@ -67,12 +67,7 @@ export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
   }, [view, value])
 
   useEffect(() => {
-    const names = EditorView.contentAttributes.of({
-      tabindex: '0',
-      'aria-label': label,
-      'aria-readonly': String(readOnly),
-    })
-    const access = [names, EditorState.readOnly.of(readOnly)]
+    const access = accessOf({ label, readOnly })
     view?.dispatch({ effects: parts.access.reconfigure(access) })
   }, [view, parts, label, readOnly])
 
@@ -95,6 +90,19 @@ export function CodeEditorSurface(props: CodeEditorSurfaceProps) {
   }, [view, parts, language])
 
   return <div ref={host} className="h-full min-h-[inherit] [&>.cm-editor]:h-full" />
+}
+
+/** The editor's name, and whether it may be written. */
+function accessOf({
+  label,
+  readOnly = false,
+}: Pick<CodeEditorSurfaceProps, 'label' | 'readOnly'>): Extension {
+  const names = EditorView.contentAttributes.of({
+    tabindex: '0',
+    'aria-label': label,
+    'aria-readonly': String(readOnly),
+  })
+  return [names, EditorState.readOnly.of(readOnly)]
 }
 
 const longestColoured = 500_000

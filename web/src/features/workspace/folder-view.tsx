@@ -108,13 +108,13 @@ function columnsOf(
     {
       id: 'size',
       header: 'Size',
-      width: 96,
+      width: 104,
       align: 'end',
       sortValue: ({ size }) => size ?? null,
       cell: ({ size, type, file_count: count }) =>
         type === 'directory' ? (
           <span className="text-faint">
-            {count === 1 ? '1 entry' : `${(count ?? 0).toLocaleString('en')} entries`}
+            {count === 1 ? '1 item' : `${(count ?? 0).toLocaleString('en')} items`}
           </span>
         ) : (
           <Bytes bytes={size} />

@@ -21,6 +21,7 @@ export function PlaceHeader({ agentName, place, children }: PlaceHeaderProps) {
   )
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-line px-4 py-2">
+      <h2 className="sr-only">{place.path === '' ? 'Workspace' : visibleName(nameOf(place.path))}</h2>
       <nav aria-label="Path" className="min-w-0 flex-1 basis-48">
         <ol className="flex min-w-0 items-center text-sm">
           <li className="flex shrink-0 items-center">

@@ -1,0 +1,422 @@
+/** An agent's files in a browser: real files of a real agent, walked, edited, saved, and named by enemies. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually } from '../acceptance/platform.ts'
+import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+
+const name = 'qa-files-page'
+const files = `/api/agents/${name}/files`
+let bench: Bench
+before(async () => {
+  bench = await openBench()
+  await createAgent(bench.platform, name)
+  await answerOf(bench.platform, name, '[[reply:ready]]')
+  await seed()
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+})
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC'
+const hostile = '<script>window.harmed = 1</script><img src=x onerror="window.harmed = 2">'
+
+/** As the agent itself would leave files behind. */
+const inside = (script: string) =>
+  docker('exec', '-u', 'developer', '-w', '/home/developer', `agent-${name}`, 'sh', '-c', script)
+
+async function seed(): Promise<void> {
+  await put(
+    'docs/guide.md',
+    '# Guide\n\nSome **bold** words, `code` and a list:\n\n- one\n- two\n\n```ts\nconst a = 1\n```\n',
+  )
+  await put('docs/data.json', '{"name":"scout","runs":[1,2,3]}')
+  await put('src/main.ts', 'export function main(): number {\n  return 42\n}\n')
+  await put('notes.txt', 'first line\nsecond line\n')
+  await put('hostile/page.html', `<!doctype html><body>${hostile}</body>`)
+  await put(
+    'hostile/drawing.svg',
+    `<svg xmlns="http://www.w3.org/2000/svg" onload="window.harmed = 3">${hostile}</svg>`,
+  )
+  await put(
+    'hostile/text.md',
+    `${hostile}\n\n[click](javascript:window.harmed=4) ![x](https://example.com/x.png)\n`,
+  )
+  await put('names/<img src=x onerror=alert(1)>.txt', 'a tag')
+  await put('names/a b%2F.md', 'a slash that is none')
+  await put('names/exe.\u202etxt', 'turned around')
+  await put('names/...hidden', 'dots')
+  await put('names/" onclick="x', 'quotes')
+  await put('names/?a=b&c#d', 'an address')
+  await inside(
+    'mkdir -p many empty pics && cd many && for i in $(seq 1 1000); do echo $i > file-$i.txt; done',
+  )
+  await inside(
+    `echo ${pixel} | base64 -d > pics/dot.png; head -c 3000 /dev/urandom > pics/blob.bin; printf 'no picture' > pics/broken.png`,
+  )
+  await inside(`printf 'SECRET=hush\\n' > .env`)
+}
+
+async function put(path: string, content: string): Promise<void> {
+  const reply = await bench.platform.request('PUT', `${files}?path=${encodeURIComponent(path)}`, { content })
+  assert.equal(reply.status, 200, reply.text)
+}
+const read = (path: string) =>
+  bench.platform.request('GET', `${files}/download?path=${encodeURIComponent(path)}`)
+
+async function open(path = '', options: Parameters<Bench['open']>[0] = {}): Promise<Tab> {
+  const tab = await bench.open(options)
+  const query = path === '' ? '' : `&path=${encodeURIComponent(JSON.stringify(path))}`
+  await tab.goto(`/agents/${name}?tab=files${query}`)
+  await header(tab.page).waitFor()
+  return tab
+}
+const header = (page: Page) => page.getByRole('navigation', { name: 'Path' })
+const tree = (page: Page) => page.getByRole('tree', { name: `Files of ${name}` })
+const item = (page: Page, label: string) => tree(page).getByRole('treeitem', { name: label, exact: true })
+const editor = (page: Page, file: string) => page.getByRole('textbox', { name: `Text of ${file}` })
+const button = (page: Page, label: string) => page.getByRole('button', { name: label, exact: true })
+const done = async ({ faults, context }: Tab) => {
+  assert.deepEqual(faults, [])
+  await context.close()
+}
+
+describe('reading and writing', () => {
+  test('a file is found in the tree, edited, saved by Ctrl-S, and is another one in the container', async () => {
+    const tab = await open()
+    const { page } = tab
+    await item(page, 'src').click()
+    await item(page, 'main.ts').click()
+    await editor(page, 'main.ts').getByText('return').waitFor()
+    await button(page, 'Edit').click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('// by hand')
+    await page.getByText('Not saved yet').waitFor()
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved', { exact: true }).first().waitFor()
+    assert.equal(
+      (await read('src/main.ts')).text,
+      'export function main(): number {\n  return 42\n}\n// by hand',
+    )
+    assert.match(await inside('cat src/main.ts'), /by hand$/)
+    assert.ok(await button(page, 'Save').isDisabled())
+    await button(page, 'Done').click()
+    await button(page, 'Edit').waitFor()
+    await done(tab)
+  })
+
+  test('what somebody else wrote meanwhile is not overwritten unasked', async () => {
+    await put('conflict.txt', 'mine\n')
+    const tab = await open('conflict.txt')
+    const { page } = tab
+    await button(page, 'Edit').click()
+    await page.keyboard.type('typed ')
+    await put('conflict.txt', 'theirs\n')
+    await button(page, 'Save').click()
+    const dialog = page.getByRole('dialog', { name: /has changed on disk/ })
+    await dialog.waitFor()
+    await assertAccessible(tab, 'conflict')
+    assert.equal((await read('conflict.txt')).text, 'theirs\n')
+    await dialog.getByRole('button', { name: 'Overwrite' }).click()
+    await page.getByText('Saved', { exact: true }).first().waitFor()
+    assert.equal((await read('conflict.txt')).text, 'typed mine\n')
+    await done(tab)
+  })
+
+  test('unsaved changes are not left by accident', async () => {
+    const tab = await open('notes.txt')
+    const { page } = tab
+    await button(page, 'Edit').click()
+    await page.keyboard.type('lost? ')
+    await item(page, 'docs').click()
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await editor(page, 'notes.txt').getByText('lost?').waitFor()
+    await page.getByRole('link', { name: 'Logs' }).click()
+    await dialog.getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByRole('group', { name: `Log of ${name}` }).waitFor()
+    assert.equal((await read('notes.txt')).text, 'first line\nsecond line\n')
+    await done(tab)
+  })
+
+  test('CRLF stays CRLF', async () => {
+    await put('dos.txt', 'a\r\nb\r\n')
+    const tab = await open('dos.txt')
+    const { page } = tab
+    await page.getByText('CRLF line ends').waitFor()
+    await button(page, 'Edit').click()
+    await page.keyboard.type('x')
+    await button(page, 'Save').click()
+    await page.getByText('Saved', { exact: true }).first().waitFor()
+    assert.equal((await read('dos.txt')).text, 'xa\r\nb\r\n')
+    await done(tab)
+  })
+
+  test('files and folders are made, and deleted; a file with Undo', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.getByRole('button', { name: 'New' }).click()
+    await page.getByRole('menuitem', { name: 'File' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('.env')
+    await button(page, 'Create').click()
+    await page.getByText('This name is protected').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('made/by hand.md')
+    await button(page, 'Create').click()
+    await editor(page, 'by hand.md').waitFor()
+    await page.keyboard.type('hello')
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved', { exact: true }).first().waitFor()
+    assert.equal((await read('made/by hand.md')).text, 'hello')
+    await page.getByRole('button', { name: 'More for “by hand.md”' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByText('File deleted').first().waitFor()
+    await item(page, 'by hand.md').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await item(page, 'by hand.md').waitFor()
+    assert.equal((await read('made/by hand.md')).status, 200)
+    await item(page, 'by hand.md').click()
+    await page.getByRole('button', { name: 'More for “by hand.md”' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    // Leaving ends the time for Undo.
+    await page.getByRole('link', { name: 'Info' }).click()
+    await eventually(
+      () => read('made/by hand.md'),
+      ({ status }) => status === 404,
+    )
+    await page.getByRole('link', { name: 'Files' }).click()
+    await item(page, 'made').click()
+    await page.getByRole('button', { name: 'More for “made”' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByLabel('Type made to confirm').fill('made')
+    await button(page, 'Delete folder').click()
+    await item(page, 'made').waitFor({ state: 'detached' })
+    assert.equal((await read('made')).status, 404)
+    await done(tab)
+  })
+
+  test('text files are uploaded; others are refused with the reason, and nothing is replaced unasked', async () => {
+    const tab = await open('docs/')
+    const { page } = tab
+    const input = page.getByLabel('Text files to upload')
+    const offered = (file: string, text: string | Buffer) => ({
+      name: file,
+      mimeType: '',
+      buffer: Buffer.from(text),
+    })
+    await input.setInputFiles([offered('up.txt', 'new'), offered('pic.png', Buffer.from(pixel, 'base64'))])
+    await page.getByText('is not text in UTF-8').first().waitFor()
+    await item(page, 'up.txt').waitFor()
+    await input.setInputFiles([offered('up.txt', 'newer')])
+    await page.getByRole('dialog', { name: 'Replace what is there?' }).waitFor()
+    assert.equal((await read('docs/up.txt')).text, 'new')
+    await button(page, 'Replace').click()
+    await page.getByText('1 file uploaded').nth(1).waitFor()
+    assert.equal((await read('docs/up.txt')).text, 'newer')
+    await done(tab)
+  })
+
+  test('a file and a folder are downloaded', async () => {
+    const tab = await open('docs/guide.md')
+    const { page } = tab
+    const take = async (label: string) => {
+      const waited = page.waitForEvent('download')
+      await page.getByRole('menuitem', { name: label }).click()
+      const download = await waited
+      return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
+    }
+    await page.getByRole('button', { name: 'More for “guide.md”' }).click()
+    const file = await take('Download')
+    assert.equal(file.name, 'guide.md')
+    assert.match(file.bytes.toString(), /^# Guide/)
+    await header(page).getByRole('link', { name: 'docs' }).click()
+    await page.getByRole('button', { name: 'More for “docs”' }).click()
+    const folder = await take('Download as tar.gz')
+    assert.equal(folder.name, 'docs.tar.gz')
+    assert.deepEqual([...folder.bytes.subarray(0, 2)], [0x1f, 0x8b])
+    await done(tab)
+  })
+
+  test('what a run has left is there when it ends', async () => {
+    const tab = await open()
+    await item(tab.page, 'notes.txt').waitFor()
+    await answerOf(
+      bench.platform,
+      name,
+      '[[tool:Bash:echo hi > /home/developer/from-the-run.md]] [[reply:done]]',
+    )
+    await item(tab.page, 'from-the-run.md').waitFor()
+    await done(tab)
+  })
+})
+
+describe('kinds of files', () => {
+  test('pictures are drawn, and what only claims to be one is not', async () => {
+    const tab = await open('pics/dot.png')
+    const { page } = tab
+    await page.getByText('10 × 10 pixels').waitFor()
+    assert.match((await page.getByRole('img', { name: 'dot.png' }).getAttribute('src')) ?? '', /^blob:/)
+    await item(page, 'broken.png').click()
+    await page.getByText('broken.png is no picture that can be drawn').waitFor()
+    await item(page, 'blob.bin').click()
+    await page.getByText('blob.bin is not text').waitFor()
+    await button(page, 'Download').waitFor()
+    await done(tab)
+  })
+
+  test('HTML, SVG and Markdown of an enemy are text and nothing else', async () => {
+    const tab = await open('hostile/page.html')
+    const { page } = tab
+    await editor(page, 'page.html').getByText('window.harmed = 1').waitFor()
+    await item(page, 'drawing.svg').click()
+    await editor(page, 'drawing.svg').getByText('onload').waitFor()
+    await item(page, 'text.md').click()
+    await page.getByText('click').waitFor()
+    assert.equal(await page.evaluate('window.harmed'), undefined)
+    assert.equal(await page.locator('main iframe, main object, main embed, main script, main img').count(), 0)
+    await done(tab)
+  })
+
+  test('names of an enemy are names', async () => {
+    const tab = await open('names/')
+    const { page } = tab
+    await page.getByRole('button', { name: 'Show hidden files' }).click()
+    const shown = [
+      '<img src=x onerror=alert(1)>.txt',
+      'a b%2F.md',
+      'exe.⟨U+202E⟩txt',
+      '...hidden',
+      '" onclick="x',
+      '?a=b&c#d',
+    ]
+    const contents = ['a tag', 'a slash that is none', 'turned around', 'dots', 'quotes', 'an address']
+    for (const [index, label] of shown.entries()) {
+      await item(page, label).click()
+      await page
+        .getByText(contents[index] ?? '', { exact: true })
+        .first()
+        .waitFor()
+      await page.reload()
+      await page
+        .getByText(contents[index] ?? '', { exact: true })
+        .first()
+        .waitFor()
+    }
+    assert.equal(await page.evaluate('window.harmed'), undefined)
+    await done(tab)
+  })
+
+  test('a protected file is read by its owner and says why it is not edited', async () => {
+    const tab = await open('.env')
+    const { page } = tab
+    await editor(page, '.env').getByText('hush').waitFor()
+    await page.getByText('it can be read here').waitFor()
+    assert.equal(await button(page, 'Edit').count(), 0)
+    await page.getByRole('button', { name: 'More for “.env”' }).click()
+    assert.ok(await page.getByRole('menuitem', { name: /Delete/ }).isDisabled())
+    await done(tab)
+  })
+})
+
+describe('the tree', () => {
+  test('1,000 files are a few rows on the screen, and the last is a key away', async () => {
+    const tab = await open('many/')
+    const { page } = tab
+    await item(page, 'file-1.txt').waitFor()
+    assert.ok((await tree(page).getByRole('treeitem').count()) < 70)
+    assert.ok((await page.getByRole('row').count()) < 70)
+    await tree(page).focus()
+    await page.keyboard.type('file-99')
+    const active = await tree(page).getAttribute('aria-activedescendant')
+    assert.match((await page.locator(`[id="${active}"]`).textContent()) ?? '', /^file-99/)
+    await page.keyboard.press('End')
+    await page.keyboard.press('Home')
+    await assertAccessible(tab, 'many files')
+    await done(tab)
+  })
+
+  test('a keyboard alone walks it: arrows, letters, Enter', async () => {
+    const tab = await open()
+    const { page } = tab
+    await item(page, 'docs').waitFor()
+    await tree(page).focus()
+    const activeText = async () => {
+      const id = await tree(page).getAttribute('aria-activedescendant')
+      return (await page.locator(`[id="${id}"]`).textContent()) ?? ''
+    }
+    await page.keyboard.press('Home')
+    await page.keyboard.type('do')
+    assert.equal(await activeText(), 'docs')
+    await page.keyboard.press('ArrowRight')
+    await item(page, 'guide.md').waitFor()
+    await page.keyboard.press('ArrowRight')
+    assert.equal(await activeText(), 'data.json')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Guide', exact: true }).waitFor()
+    assert.equal(await item(page, 'guide.md').getAttribute('aria-selected'), 'true')
+    await page.keyboard.press('ArrowLeft')
+    assert.equal(await activeText(), 'docs')
+    await page.keyboard.press('ArrowLeft')
+    await item(page, 'guide.md').waitFor({ state: 'detached' })
+    assert.equal(await item(page, 'docs').getAttribute('aria-expanded'), 'false')
+    await done(tab)
+  })
+})
+
+describe('how it looks', () => {
+  const at = (path: string) => `/agents/${name}?tab=files&path=${encodeURIComponent(path)}`
+  test('folders, texts, pictures and nothing, in both themes and widths', async () => {
+    await reviewPage(bench, {
+      name: 'files-folder',
+      path: `/agents/${name}?tab=files`,
+      ready: (page) => page.getByRole('row', { name: /notes.txt/ }).waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'files-markdown',
+      path: at('docs/guide.md'),
+      ready: (page) => page.getByRole('heading', { name: 'Guide', exact: true }).waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'files-edit',
+      path: at('src/main.ts'),
+      ready: async (page) => {
+        await button(page, 'Edit').click()
+        await page.keyboard.type('// ')
+        await page.getByText('Not saved yet').waitFor()
+      },
+    })
+    await reviewPage(bench, {
+      name: 'files-image',
+      path: at('pics/dot.png'),
+      ready: (page) => page.getByText('10 × 10').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'files-protected',
+      path: at('.env'),
+      ready: (page) => page.getByText('it can be read here').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'files-empty',
+      path: at('empty/'),
+      ready: (page) => page.getByText('Nothing here yet').waitFor(),
+    })
+  })
+
+  test('a stopped agent says so; starting it brings its files back', async () => {
+    assert.equal((await bench.platform.request('POST', `/api/agents/${name}/stop`)).status, 200)
+    await reviewPage(bench, {
+      name: 'files-stopped',
+      path: `/agents/${name}?tab=files`,
+      ready: (page) => page.getByText('Start it to see and change its files').waitFor(),
+    })
+    const tab = await bench.open()
+    await tab.goto(`/agents/${name}?tab=files`)
+    await button(tab.page, 'Start').click()
+    await item(tab.page, 'notes.txt').waitFor({ timeout: 60_000 })
+    await keepPicture(tab, 'files-started')
+    await done(tab)
+  })
+})
