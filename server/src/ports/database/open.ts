@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Driver, Kysely, sql, type Transaction } from 'kysely'
+import { type Driver, Kysely, sql, Transaction } from 'kysely'
 import type { Log } from '../log.ts'
 import type { Opened } from './opened.ts'
 import type { Db, Tx } from './port.ts'
@@ -30,23 +30,32 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
       throw new Error('Inside atomically only the transaction has a database: make the store from tx.')
     }
   }
-  const kysely = new Kysely<unknown>({
-    dialect: {
-      createAdapter: () => dialect.createAdapter(),
-      createDriver: () => guarded(dialect.createDriver(), refuseInside),
-      createIntrospector: (db) => dialect.createIntrospector(db),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-    },
-  })
+  const driver = guarded(dialect.createDriver(), refuseInside)
+  const guardedDialect = {
+    createAdapter: () => dialect.createAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (db: Kysely<unknown>) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+  }
+  const kysely = new Kysely<unknown>({ dialect: guardedDialect })
+
+  /** Kysely would send a statement of a transaction only when the one before it was answered. */
+  async function together(transaction: Transaction<unknown>): Promise<Transaction<unknown>> {
+    const queue = transaction.getExecutor()
+    const connection = await queue.provideConnection(async (given) => given)
+    const executor = queue.withConnectionProvider({ provideConnection: (consumer) => consumer(connection) })
+    return new Transaction({ config: { dialect: guardedDialect }, dialect: guardedDialect, driver, executor })
+  }
 
   const once = async <T>(work: (tx: Tx) => Promise<T>) => {
     const acts: (() => void)[] = []
     const scope = { open: true }
     const startedAt = performance.now()
     try {
-      const result = await kysely
-        .transaction()
-        .execute((transaction) => scopes.run(scope, () => work(createTx(transaction, acts))))
+      const result = await kysely.transaction().execute(async (transaction) => {
+        const direct = await together(transaction)
+        return scopes.run(scope, () => work(createTx(direct, acts)))
+      })
       return { result, acts }
     } finally {
       scope.open = false

@@ -1,6 +1,13 @@
-import { ColumnDefinitionNode, type DataTypeNode, PostgresDialect, PostgresQueryCompiler } from 'kysely'
+import {
+  ColumnDefinitionNode,
+  type DataTypeNode,
+  PostgresDialect,
+  type PostgresPoolClient,
+  PostgresQueryCompiler,
+} from 'kysely'
 import pg from 'pg'
 import type { Opened } from './opened.ts'
+import { type Client, pipelined } from './postgres-client.ts'
 
 /** PostgreSQL through a pool. `onLost` hears of idle connections that broke; the pool makes new ones. */
 export function openPostgres(url: string, onLost: (error: Error) => void): Opened {
@@ -13,10 +20,26 @@ export function openPostgres(url: string, onLost: (error: Error) => void): Opene
     statement_timeout: 60_000,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
+    pipeline: true,
     types: { getTypeParser: (oid, format) => numbers(oid) ?? pg.types.getTypeParser(oid, format) },
   })
   pool.on('error', onLost)
-  const base = new PostgresDialect({ pool })
+  // One for each connection: Kysely remembers by it what it has set up.
+  const clients = new WeakMap<pg.PoolClient, Client>()
+  const base = new PostgresDialect({
+    pool: {
+      Client: pg.Client,
+      options: pool.options,
+      async connect() {
+        const made = await pool.connect()
+        const client = clients.get(made) ?? pipelined(made)
+        clients.set(made, client)
+        // Its other form of query, a cursor, is never asked for.
+        return client as object as PostgresPoolClient
+      },
+      end: () => pool.end(),
+    },
+  })
   return {
     dialect: {
       createAdapter: () => base.createAdapter(),
