@@ -124,8 +124,12 @@ export function createOutbox(deps: {
       },
       async pass() {
         let placed = 0
-        while (await store.hasUnplaced()) {
-          placed += await db.atomically((tx) => outboxStore(tx).place(batch))
+        let isMore = await store.hasUnplaced()
+        while (isMore) {
+          const now = await db.atomically((tx) => outboxStore(tx).place(batch))
+          placed += now
+          // What is left behind later wakes the next pass.
+          isMore = now === batch
         }
         for (;;) {
           const events = await store.after(delivered, batch)
@@ -133,7 +137,7 @@ export function createOutbox(deps: {
             delivered = event.position
             listeners.tell(event)
           }
-          if (events.length === 0) return placed > 0
+          if (events.length < batch) return placed > 0
         }
       },
       hear(message) {

@@ -39,38 +39,40 @@ export function outboxStore(on: Executor) {
      * first, so of several relays one at a time does this, each seeing what the one before it gave.
      */
     async place(limit: number): Promise<number> {
-      const head = await db
-        .updateTable('outbox_head')
-        .set({ position: sql<number>`position` })
-        .where('id', '=', 1)
-        .returning('position')
-        .executeTakeFirstOrThrow()
-      const unplaced = await db
-        .selectFrom('outbox')
-        .select('sequence')
-        .where('position', 'is', null)
-        .orderBy('sequence')
-        .limit(limit)
-        .execute()
+      // Sent together: what is unplaced is read once the head is held.
+      const [head, unplaced] = await Promise.all([
+        db
+          .updateTable('outbox_head')
+          .set({ position: sql<number>`position` })
+          .where('id', '=', 1)
+          .returning('position')
+          .executeTakeFirstOrThrow(),
+        db
+          .selectFrom('outbox')
+          .select('sequence')
+          .where('position', 'is', null)
+          .orderBy('sequence')
+          .limit(limit)
+          .execute(),
+      ])
       if (unplaced.length === 0) return 0
       const cases = unplaced.map(
         ({ sequence }, index) =>
           sql`when ${sql.lit(sequence)} then cast(${sql.lit(head.position + index + 1)} as integer)`,
       )
-      await db
-        .updateTable('outbox')
-        .set({ position: sql<number>`case sequence ${sql.join(cases, sql` `)} end` })
-        .where(
-          'sequence',
-          'in',
-          unplaced.map(({ sequence }) => sequence),
-        )
-        .execute()
-      await db
-        .updateTable('outbox_head')
-        .set({ position: head.position + unplaced.length })
-        .where('id', '=', 1)
-        .execute()
+      const sequences = unplaced.map(({ sequence }) => sequence)
+      await Promise.all([
+        db
+          .updateTable('outbox')
+          .set({ position: sql<number>`case sequence ${sql.join(cases, sql` `)} end` })
+          .where('sequence', 'in', sequences)
+          .execute(),
+        db
+          .updateTable('outbox_head')
+          .set({ position: head.position + unplaced.length })
+          .where('id', '=', 1)
+          .execute(),
+      ])
       return unplaced.length
     },
 

@@ -52,6 +52,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const { socket, agent, handlers, clock, log } = deps
   const pending = new Map<string, Pending>()
   const tails = new Map<string, Promise<void>>()
+  /** Results that are being taken: the slots behind them are about to be free. */
+  const results = new Set<Promise<void>>()
   let nextId = 1
   let inFlight = 0
   let unansweredPings = 0
@@ -158,10 +160,14 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const ready = async () => {
       // What an agent sends right behind its hello waits until the hello was dealt with.
       if (greeting) await greeting
+      if (t === 'claim') await Promise.all(results)
       await act()
     }
-    if (run === null || t === 'attachment') void ready()
-    else inOrder(run, ready)
+    if (run === null || t === 'attachment') return void ready()
+    const done = inOrder(run, ready)
+    if (t !== 'result') return
+    results.add(done)
+    void done.then(() => results.delete(done))
   }
 
   function handle<T extends keyof AgentCalls>(
@@ -184,7 +190,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
   }
 
   /** Messages of one run are dealt with one after another; runs do not wait for each other. */
-  function inOrder(run: string, work: () => Promise<void>): void {
+  function inOrder(run: string, work: () => Promise<void>): Promise<void> {
     const before = tails.get(run) ?? Promise.resolve()
     const tail = before.then(work).catch((error: unknown) => {
       log.error({ agent: agent.agentName, execution_id: run, err: error }, 'message of a run failed')
@@ -193,6 +199,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     void tail.then(() => {
       if (tails.get(run) === tail) tails.delete(run)
     })
+    return tail
   }
 
   function answerFault(id: FrameId, t: string, error: unknown) {

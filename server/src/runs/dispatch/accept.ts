@@ -5,7 +5,13 @@ import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { DispatchBreaker } from '../breaker/index.ts'
-import { createdEvent, type ExecutionRow, executionStore, queueStore } from '../executions/index.ts'
+import {
+  createdEvent,
+  type ExecutionRow,
+  executionStore,
+  type LineCounts,
+  queueStore,
+} from '../executions/index.ts'
 import { collaborationEvent } from './collaboration.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
 import { createRefusals, type Refusals, type RefusalsDeps } from './refusals.ts'
@@ -64,9 +70,11 @@ export function createAccept(deps: AcceptDeps): Accept {
   /** The row, its files and its event. */
   async function keep(tx: Tx, agent: AgentFact, request: RunRequest, place: Place): Promise<ExecutionRow> {
     const row = rowOf(agent, request, place)
-    await executionStore(tx).insert(row)
-    if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
-    await events.append(tx, createdEvent(row), place.now)
+    await Promise.all([
+      executionStore(tx).insert(row),
+      attachmentStore(tx).add(row.id, request.attachments ?? []),
+      events.append(tx, createdEvent(row), place.now),
+    ])
     return row
   }
 
@@ -98,13 +106,14 @@ export function createAccept(deps: AcceptDeps): Accept {
     },
 
     async acceptIn(tx, agent, request) {
-      const now = clock.now()
       const id = newId()
-      const number = await queueStore(tx).lockQueue(agent.id)
+      const sessionId = request.sessionId ?? null
+      const [number, line] = await lockAndCount(tx, agent.id, { count: 1, sessionId })
+      const now = clock.now()
       await refusals.of({ agent, request }, () => breaker.admitIn(tx, agent, id))
       const bounded = countsInLine(request)
-      if (bounded) await refuseWhenFull(tx, agent, { queueDepth, entering: 1 })
-      const position = await positionIn(tx, agent, request.sessionId ?? null)
+      if (bounded) refuseWhenFull(agent, line, { queueDepth, entering: 1 })
+      const position = positionIn(agent, line)
       const chain_depth = await chainDepth(tx, request.source)
       const row = await keep(tx, agent, request, { id, number, bounded, chain_depth, now })
       await tellCall(tx, row, now)
@@ -113,17 +122,17 @@ export function createAccept(deps: AcceptDeps): Accept {
     },
 
     async acceptAllIn(tx, agent, requests, asked) {
-      const now = clock.now()
       const [first] = requests
       if (!first) return []
       const firstId = newId()
-      const last = await queueStore(tx).lockQueue(agent.id, requests.length)
+      const [last, line] = await lockAndCount(tx, agent.id, { count: requests.length, sessionId: null })
+      const now = clock.now()
       const admission = await refusals.of({ agent, request: first }, () =>
         breaker.admitIn(tx, agent, firstId),
       )
       const entering = admission === 'probe' ? 1 : asked
       const bounded = requests.slice(0, entering).filter(countsInLine).length
-      if (bounded > 0) await refuseWhenFull(tx, agent, { queueDepth, entering: bounded })
+      if (bounded > 0) refuseWhenFull(agent, line, { queueDepth, entering: bounded })
       const chain_depth = await chainDepth(tx, first.source)
       const rows: ExecutionRow[] = []
       for (const [index, request] of requests.entries()) {
@@ -157,22 +166,24 @@ function countsInLine({ triggeredBy, links }: RunRequest): boolean {
   return isBounded(triggeredBy, links?.scheduleId ?? null)
 }
 
-async function refuseWhenFull(
-  tx: Tx,
+/** Sent together: what is counted is counted once the queue is held. */
+function lockAndCount(tx: Tx, agentId: string, of: { count: number; sessionId: string | null }) {
+  const queue = queueStore(tx)
+  return Promise.all([queue.lockQueue(agentId, of.count), queue.countLine(agentId, of.sessionId)])
+}
+
+function refuseWhenFull(
   agent: AgentFact,
+  { bounded: waiting }: LineCounts,
   { queueDepth, entering }: { queueDepth: number; entering: number },
-): Promise<void> {
-  const waiting = await queueStore(tx).countBounded(agent.id)
+): void {
   if (waiting + entering <= queueDepth) return
   const detail = `${waiting} executions are waiting for the agent "${agent.name}" already.`
   throw new Fault('queue_full', detail, { agent_name: agent.name, queue_length: waiting })
 }
 
-async function positionIn(tx: Tx, agent: AgentFact, sessionId: string | null): Promise<number> {
-  const queue = queueStore(tx)
-  const [waiting, running] = [await queue.countWaiting(agent.id), await queue.runningOf(agent.id)]
-  const isBlocked = sessionId !== null && running.some((row) => row.serial_key === sessionId)
-  return waiting === 0 && running.length < agent.effective_slots && !isBlocked ? 0 : waiting + 1
+function positionIn(agent: AgentFact, { waiting, running, of_key }: LineCounts): number {
+  return waiting === 0 && running < agent.effective_slots && of_key === 0 ? 0 : waiting + 1
 }
 
 /**

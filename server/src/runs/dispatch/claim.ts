@@ -42,7 +42,9 @@ export type ClaimDeps = Settle & {
   platformPrompt(): Promise<string | null>
 }
 
-/** Of all waiting runs so many are looked at for those that may run: turns of busy conversations are passed by. */
+/** So many of the waiting runs are looked at first. */
+const lookFirst = 20
+/** And so many when they do not fill the slots: turns of busy conversations are passed by. */
 const lookAt = 500
 /** Runs of one answer: their longest messages and prompts together stay within one message of the link. */
 const maxRunsPerClaim = 8
@@ -58,26 +60,32 @@ export function createClaim(deps: ClaimDeps) {
 
   async function take(agent: AgentFact, free: number): Promise<{ row: ExecutionRow; turn: Turn }[]> {
     return db.atomically(async (tx) => {
-      const now = clock.now()
       const queue = queueStore(tx)
-      const token = await queue.lockQueue(agent.id)
-      const running = await queue.runningOf(agent.id)
-      const slots = Math.min(free, agent.effective_slots - running.length)
+      // Sent together: what is read is read once the queue is held.
+      const [token, keys, first] = await Promise.all([
+        queue.lockQueue(agent.id),
+        queue.runningKeys(agent.id),
+        queue.waitingOf(agent.id, lookFirst),
+      ])
+      const slots = Math.min(free, agent.effective_slots - keys.length)
       if (slots <= 0) return []
-      const waiting = await queue.waitingOf(agent.id, lookAt)
-      const keys = running.map((row) => row.serial_key)
+      let picked = pick(first, keys, slots)
+      if (picked.length < slots && first.length === lookFirst) {
+        picked = pick(await queue.waitingOf(agent.id, lookAt), keys, slots)
+      }
+      if (picked.length === 0) return []
+      if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))
+      // Not before the look: a slot is free in the record, too, when the next run starts.
+      const now = clock.now()
       const claim = {
         token,
         at: timestamp(now),
         leaseExpiresAt: timestamp(secondsLater(now, leaseSeconds)),
       }
+      const rows = await queue.claim(picked.slice(0, maxRunsPerClaim), claim)
+      await Promise.all(rows.map((row) => events.append(tx, startedEvent(row), now)))
       const taken: { row: ExecutionRow; turn: Turn }[] = []
-      const picked = pick(waiting, keys, slots)
-      if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))
-      for (const id of picked.slice(0, maxRunsPerClaim)) {
-        const row = await queue.claim(id, claim)
-        if (!row) continue
-        await events.append(tx, startedEvent(row), now)
+      for (const row of rows) {
         taken.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
         tx.onCommitted(() => {
           live.changed(row.id)
@@ -115,9 +123,12 @@ export function createClaim(deps: ClaimDeps) {
     for (const { row, turn } of await take(agent, free)) {
       try {
         if (turn instanceof Error) throw turn
-        const attachments = await attachmentsOf(db, row, room)
+        // Written by this feature when the run was accepted.
+        const request = JSON.parse(row.request) as RequestSnapshot
+        const attachments = request.attachments === 0 ? none : await attachmentsOf(db, row, room)
         room -= attachments.inlineBytes
-        runs.push(runOf(row, turn, agent, { platformPrompt, attachments, broker: deps.brokerAccess(row) }))
+        const given = { request, platformPrompt, attachments, broker: deps.brokerAccess(row) }
+        runs.push(runOf(row, turn, agent, given))
       } catch (error) {
         await giveUp(row, error)
       }
@@ -141,11 +152,10 @@ async function turnOf(
   return new Error('The conversation of this turn is gone.')
 }
 
-async function attachmentsOf(
-  db: Db,
-  row: ExecutionRow,
-  room: number,
-): Promise<{ list: RunAttachment[]; inlineBytes: number }> {
+type Attachments = { list: RunAttachment[]; inlineBytes: number }
+const none: Attachments = { list: [], inlineBytes: 0 }
+
+async function attachmentsOf(db: Db, row: ExecutionRow, room: number): Promise<Attachments> {
   const list = await attachmentStore(db).of(row.id)
   const bytes = list.reduce((sum, { data_base64 }) => sum + data_base64.length, 0)
   if (bytes <= room) return { list, inlineBytes: bytes }
@@ -157,13 +167,13 @@ function runOf(
   turn: TurnContext | null,
   agent: AgentFact,
   given: {
+    request: RequestSnapshot
     platformPrompt: string | null
-    attachments: { list: RunAttachment[] }
+    attachments: Attachments
     broker: Run['broker']
   },
 ): Run {
-  // Written by this feature when the run was accepted.
-  const request = JSON.parse(row.request) as RequestSnapshot
+  const { request } = given
   return {
     execution_id: row.id,
     claim_token: row.claim_token ?? 0,

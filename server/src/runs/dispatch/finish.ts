@@ -14,7 +14,7 @@ import {
 } from '../executions/index.ts'
 import { keepLine, type Live, maskText, storableText, transcriptStore } from '../transcripts/index.ts'
 import type { createLines } from './lines.ts'
-import { isHeld } from './lines.ts'
+import { isHeld, type SecretsOf } from './lines.ts'
 import { metricsOf } from './rules.ts'
 
 export type FinishDeps = Settle & {
@@ -24,7 +24,7 @@ export type FinishDeps = Settle & {
   link: Pick<AgentLink, 'wake'>
   hooks: RunHooks
   lines: ReturnType<typeof createLines>
-  secretsOf(row: ExecutionRow): Promise<readonly string[]>
+  secretsOf: SecretsOf
 }
 
 export type Reported = Omit<RunResult, 't'>
@@ -41,15 +41,16 @@ export function createFinish(deps: FinishDeps) {
 
   async function finish(agentId: string, reported: Reported): Promise<ResultAnswer> {
     const hold = { id: reported.execution_id, agentId, claimToken: reported.claim_token }
-    const present = await executionStore(db).byId(hold.id)
-    if (!present || present.agent_id !== agentId) return { accepted: false, reason: 'stale_claim' }
-    const result = masked(reported, await secretsOf(present))
+    const secrets = await secretsOf(agentId)
     return db.atomically(async (tx): Promise<ResultAnswer> => {
-      const row = await executionStore(tx).byId(hold.id)
-      if (!row) return { accepted: false, reason: 'stale_claim' }
+      const [row, tools] = await Promise.all([
+        executionStore(tx).byId(hold.id),
+        transcriptStore(tx).countTools(hold.id),
+      ])
+      if (row?.agent_id !== agentId) return { accepted: false, reason: 'stale_claim' }
+      const result = masked(reported, secrets(row))
       if (!isHeld(row, hold)) return refuse(tx, row, result)
       if (await restart(tx, row, result)) return { accepted: true }
-      const tools = await transcriptStore(tx).countTools(row.id)
       const from = { statuses: ['running' as const], claimToken: hold.claimToken }
       const ended = await settle(tx, row, from, endingOf(row, result, tools))
       if (!ended) return { accepted: false, reason: 'stale_claim' }

@@ -19,9 +19,11 @@ export type LinesDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'signal'>
   live: Pick<Live, 'changed'>
-  /** Texts to blot out, the token of the run's model traffic included. */
-  secretsOf(row: ExecutionRow): Promise<readonly string[]>
+  secretsOf: SecretsOf
 }
+
+/** Texts to blot out of what an agent says of a run, the token of the run's model traffic included. */
+export type SecretsOf = (agentId: string) => Promise<(row: ExecutionRow) => readonly string[]>
 
 /**
  * Stores what an agent sends of a run. Sending the same numbers again changes nothing and is acknowledged;
@@ -30,9 +32,7 @@ export type LinesDeps = {
 export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
   return async function lines(agentId: string, message: Omit<Lines, 't'>): Promise<LinesAnswer> {
     const hold = { id: message.execution_id, agentId, claimToken: message.claim_token }
-    const present = await executionStore(db).byId(hold.id)
-    if (!present || !isHeld(present, hold)) return { stale: true }
-    const secrets = await secretsOf(present)
+    const secrets = await secretsOf(agentId)
     return db.atomically(async (tx) => {
       const at = timestamp(clock.now())
       // Another connection of the same agent may send the same lines: whoever is second looks again.
@@ -43,7 +43,8 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
         const place = placeLines(message.from, message.lines.length, last)
         if (place.kind !== 'append') return { acked: last }
         const fresh = message.lines.slice(place.skip)
-        if (await append(tx, row, hold, { fresh, at, secrets })) return { acked: last + fresh.length }
+        if (await append(tx, row, hold, { fresh, at, secrets: secrets(row) }))
+          return { acked: last + fresh.length }
       }
       throw new Error('Lines of one run are stored by too many at once.')
     })

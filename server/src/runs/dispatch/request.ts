@@ -57,6 +57,8 @@ export type RequestSnapshot = {
   max_turns: number | null
   resume_session_id: string | null
   schedule: { name: string; nextRunAt: string | null } | null
+  /** How many files came with it. */
+  attachments: number
 }
 
 /** The model of a run; null is the agent's default. Throws `invalid_model`, which names the value. */

@@ -19,8 +19,9 @@ import { createClaim, readAttachment } from './claim.ts'
 import type { AgentFacts } from './facts.ts'
 import { createFinish, type Reported } from './finish.ts'
 import { createHold } from './hold.ts'
-import { createLines, isHeld } from './lines.ts'
+import { createLines, isHeld, type SecretsOf } from './lines.ts'
 import { createReap } from './reap.ts'
+import type { RequestSnapshot } from './request.ts'
 import { attachmentStore } from './store.ts'
 
 export type DispatchDeps = Settle & {
@@ -59,17 +60,21 @@ export type Dispatch = Accept & {
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { db, live, link, hooks, facts } = deps
-  const secretsOf = async (row: ExecutionRow) => [
-    ...(await facts.secrets(row.agent_id)),
-    deps.brokerAccess(row).token,
-  ]
+  const secretsOf: SecretsOf = async (agentId) => {
+    const own = await facts.secrets(agentId)
+    return (row) => [...own, deps.brokerAccess(row).token]
+  }
   const lines = createLines({ ...deps, secretsOf })
   const { finish, report } = createFinish({ ...deps, lines, secretsOf })
   const claim = createClaim(deps)
   const { hello, started, beat } = createHold(deps)
   const reap = createReap(deps)
 
-  hooks.onEnded((tx, row) => attachmentStore(tx).remove(row.id))
+  hooks.onEnded(async (tx, row) => {
+    // Written by this feature when the run was accepted.
+    const request = JSON.parse(row.request) as RequestSnapshot
+    if (request.attachments !== 0) await attachmentStore(tx).remove(row.id)
+  })
 
   async function attachment(
     agentId: string,

@@ -17,6 +17,7 @@ const parts: PromptParts = {
     system_prompt: 'TASK',
     max_turns: null,
     resume_session_id: null,
+    attachments: 0,
     schedule: { name: 'nightly', nextRunAt: '2026-01-06T00:00:00.000Z' },
   },
   agentName: 'scout',

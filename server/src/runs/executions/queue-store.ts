@@ -1,9 +1,12 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from './store.ts'
 import type { ExecutionTables } from './tables.ts'
 
 export type InLine = Pick<ExecutionRow, 'id' | 'triggered_by' | 'queued_at' | 'source_mcp_key_id'>
 export type Waiting = { id: string; serial_key: string | null }
+/** `bounded`: waiting runs that count against the bound, held ones too. */
+export type LineCounts = { waiting: number; bounded: number; running: number; of_key: number }
 
 /**
  * The moves of the queue: each names the state it comes from and says whether it won. Whoever counts before
@@ -37,16 +40,21 @@ export function queueStore(executor: Executor) {
       return row.last_number
     },
 
-    /** Waiting runs that count against the bound. */
-    async countBounded(agentId: string): Promise<number> {
-      const row = await db
+    /** How full the agent is, and how many runs of `serialKey` are worked on. */
+    async countLine(agentId: string, serialKey: string | null): Promise<LineCounts> {
+      const count = (condition: RawBuilder<unknown>) =>
+        sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
+      return db
         .selectFrom('executions')
-        .select((e) => e.fn.countAll<number>().as('total'))
+        .select([
+          count(sql`status = 'queued' and queued_at is not null`).as('waiting'),
+          count(sql`status = 'queued' and is_bounded = 1`).as('bounded'),
+          count(sql`status = 'running'`).as('running'),
+          count(sql`status = 'running' and serial_key = ${serialKey ?? ''}`).as('of_key'),
+        ])
         .where('agent_id', '=', agentId)
-        .where('status', '=', 'queued')
-        .where('is_bounded', '=', 1)
+        .where('status', 'in', ['queued', 'running'])
         .executeTakeFirstOrThrow()
-      return Number(row.total)
     },
 
     /** Every run that holds a slot. */
@@ -57,6 +65,17 @@ export function queueStore(executor: Executor) {
         .where('agent_id', '=', agentId)
         .where('status', '=', 'running')
         .execute()
+    },
+
+    /** The serial key of every run that holds a slot; null for one without. */
+    async runningKeys(agentId: string): Promise<(string | null)[]> {
+      const rows = await db
+        .selectFrom('executions')
+        .select('serial_key')
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'running')
+        .execute()
+      return rows.map((row) => row.serial_key)
     },
 
     /** Waiting runs in the order in which they are handed out; held ones have no place yet. */
@@ -109,12 +128,12 @@ export function queueStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** queued → running. */
+    /** queued → running; answers those that were still queued, in the order of `ids`. */
     async claim(
-      id: string,
+      ids: readonly string[],
       claim: { token: number; at: string; leaseExpiresAt: string },
-    ): Promise<ExecutionRow | null> {
-      const row = await db
+    ): Promise<ExecutionRow[]> {
+      const rows = await db
         .updateTable('executions')
         .set((e) => ({
           status: 'running' as const,
@@ -124,11 +143,11 @@ export function queueStore(executor: Executor) {
           lease_expires_at: claim.leaseExpiresAt,
           line_offset: e.ref('last_line'),
         }))
-        .where('id', '=', id)
+        .where('id', 'in', [...ids])
         .where('status', '=', 'queued')
         .returningAll()
-        .executeTakeFirst()
-      return row ?? null
+        .execute()
+      return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
     },
 
     /** running → queued, at its old place. The claim is void from here on. */

@@ -37,12 +37,13 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       const startedAt = row.started_at
       const duration_ms =
         end.duration_ms ?? (startedAt === null ? null : Math.max(0, now.getTime() - Date.parse(startedAt)))
-      const store = executionStore(tx)
-      const isMine = await store.end(row.id, from, { ...end, duration_ms, completed_at: timestamp(now) })
-      if (!isMine) return null
-      if (startedAt !== null) await transcriptStore(tx).endOpenTools(row.id, timestamp(now))
-      const ended = (await store.byId(row.id)) ?? row
-      await events.append(tx, finishedEvent(ended), now)
+      const patch = { ...end, duration_ms, completed_at: timestamp(now) }
+      const ended = await executionStore(tx).end(row.id, from, patch)
+      if (!ended) return null
+      await Promise.all([
+        events.append(tx, finishedEvent(ended), now),
+        startedAt !== null && transcriptStore(tx).endOpenTools(row.id, timestamp(now)),
+      ])
       for (const hook of hooks.registered.ended) await hook(tx, ended, now)
       tx.onCommitted(() => {
         live.changed(ended.id)

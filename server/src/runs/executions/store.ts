@@ -133,19 +133,19 @@ export function executionStore(executor: Executor) {
       return new Map([...waiting, ...running].map((row) => [row.session_id ?? '', row.id]))
     },
 
-    /** Ends a run that is in one of `from` and, when given, under this claim. False: somebody else was first. */
+    /** Ends a run that is in one of `from` and, when given, under this claim. Null: somebody else was first. */
     async end(
       id: string,
       from: { statuses: readonly ExecutionStatus[]; claimToken?: number },
       patch: EndPatch & { status: ExecutionStatus; completed_at: string },
-    ): Promise<boolean> {
+    ): Promise<ExecutionRow | null> {
       let query = db
         .updateTable('executions')
         .set({ ...patch, lease_expires_at: null })
         .where('id', '=', id)
         .where('status', 'in', [...from.statuses])
       if (from.claimToken !== undefined) query = query.where('claim_token', '=', from.claimToken)
-      return Number((await query.executeTakeFirst()).numUpdatedRows) === 1
+      return (await query.returningAll().executeTakeFirst()) ?? null
     },
 
     /** True for the first late result of a run. */
