@@ -1,0 +1,120 @@
+/**
+ * The pages in a real browser: what the first one weighs, how 500 agents scroll and filter, how fast a log of
+ * 5 MB is there. The peer of the frames is the same scrolling over an empty page in the same browser.
+ */
+import type { Page } from 'playwright-core'
+import { openBench, type Tab } from '../checks/browser/bench.ts'
+import { median, ms, quantile, record, report } from './measure.ts'
+
+const agents = 500
+const megabyte = 1024 * 1024
+
+await using bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'info' } })
+for (let index = 0; index < agents; index += 1) {
+  const name = `fleet-${String(index).padStart(3, '0')}`
+  const reply = await bench.platform.request('POST', '/api/agents', { name, tags: [`team-${index % 7}`] })
+  if (reply.status !== 200) throw new Error(reply.text)
+}
+
+const weight = await firstPageBytes()
+record({
+  row: 'compressed JavaScript of the first page',
+  ours: `${Math.round(weight / 1024)} KB`,
+  peer: '-',
+  value: weight / 1024,
+  limit: 'under 250 KB',
+  ok: weight < 250 * 1024,
+})
+
+const table = await bench.open()
+await table.goto('/?view=table')
+const grid = table.page.getByRole('grid', { name: 'Agents' })
+await grid.getByText('fleet-000').waitFor()
+const idle = await frames(table.page, false)
+const scrolling = await frames(table.page, true)
+const frame = { ours: median(scrolling), peer: median(idle), late: quantile(scrolling, 0.95) }
+record({
+  row: `frames while ${agents} agents scroll, median and 95 %`,
+  ours: `${ms(frame.ours)}, ${ms(frame.late)}`,
+  peer: ms(frame.peer),
+  value: frame.ours / frame.peer,
+  limit: 'median at most 1.2 × a page at rest',
+  ok: frame.ours <= frame.peer * 1.2,
+})
+
+const filtered: number[] = []
+for (let round = 0; round < 9; round += 1) filtered.push(await filterTime(table, `fleet-${450 + round}`))
+record({
+  row: `filtering ${agents} agents, key to paint`,
+  ours: ms(median(filtered)),
+  peer: '-',
+  value: median(filtered),
+  limit: 'under 50 ms',
+  ok: median(filtered) < 50,
+})
+
+await bench[Symbol.asyncDispose]()
+report()
+
+async function firstPageBytes(): Promise<number> {
+  const tab = await bench.open()
+  const session = await tab.context.newCDPSession(tab.page)
+  await session.send('Network.enable')
+  const scripts = new Set<string>()
+  let bytes = 0
+  session.on('Network.responseReceived', ({ requestId, type }) => {
+    if (type === 'Script') scripts.add(requestId)
+  })
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (scripts.has(requestId)) bytes += encodedDataLength
+  })
+  await tab.goto('/')
+  await tab.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+  await tab.page.waitForLoadState('networkidle')
+  await tab.context.close()
+  if (bytes === 0 || bytes > megabyte) throw new Error(`${bytes} bytes of script cannot be right`)
+  return bytes
+}
+
+/** Milliseconds between 120 frames, at rest or while the table moves by a screenful every other frame. */
+async function frames(page: Page, moves: boolean): Promise<number[]> {
+  return page.evaluate(async (isMoving) => {
+    const scroller = document.querySelector('[role=grid]')?.parentElement
+    if (!scroller) throw new Error('no table')
+    const gaps: number[] = []
+    let last = performance.now()
+    for (let frame = 0; frame < 120; frame += 1) {
+      await new Promise(requestAnimationFrame)
+      const now = performance.now()
+      gaps.push(now - last)
+      last = now
+      if (isMoving) scroller.scrollTop += 120
+    }
+    return gaps
+  }, moves)
+}
+
+/** From the key that completes the word to the frame after the table shows the one agent that matches. */
+async function filterTime({ page }: Tab, word: string): Promise<number> {
+  const field = page.getByRole('searchbox', { name: 'Filter agents' })
+  await field.fill(word.slice(0, -1))
+  await page.waitForFunction(() => document.querySelectorAll('[role=grid] tbody tr[data-index]').length > 1)
+  await field.focus()
+  const measured = page.evaluate(
+    (name) =>
+      new Promise<number>((resolve) => {
+        let started = 0
+        addEventListener('keydown', () => (started = performance.now()), { once: true, capture: true })
+        const look = () => {
+          const rows = document.querySelectorAll('[role=grid] tbody tr[data-index]')
+          if (started > 0 && rows.length === 1 && rows[0]?.textContent?.includes(name)) {
+            resolve(performance.now() - started)
+          } else requestAnimationFrame(look)
+        }
+        requestAnimationFrame(look)
+      }),
+    word,
+  )
+  await page.keyboard.press(word.slice(-1))
+  return measured
+}
