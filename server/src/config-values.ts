@@ -70,6 +70,17 @@ export function network(text: string): string {
   return text
 }
 
+/** Where mail is handed to. */
+export function mailUrl(text: string): string {
+  if (!/^(smtps?:\/\/.|file:.|log:)/.test(text)) {
+    throw new Rejected('must start with smtp://, smtps://, file: or log:')
+  }
+  if (text.startsWith('smtp') && !URL.canParse(text)) {
+    throw new Rejected('must name a mail server as smtp://user:password@host:port')
+  }
+  return text
+}
+
 /** Without slashes at the end. */
 export function httpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {

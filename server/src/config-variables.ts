@@ -6,6 +6,7 @@ import {
   httpUrl,
   integer,
   listOf,
+  mailUrl,
   matching,
   network,
   oneOf,
@@ -91,11 +92,9 @@ export const variables = {
   mailUrl: optional({
     name: 'ROOST_MAIL_URL',
     defaultWords: 'none: signing in by e-mail is off',
-    description: 'Outgoing mail: `smtp://`, `smtps://`, `file:<folder>` (one file per mail) or `log:`.',
-    parse: (value) =>
-      secret(
-        matching(value, /^(smtps?:\/\/.|file:.|log:)/, 'must start with smtp://, smtps://, file: or log:'),
-      ),
+    description:
+      'Outgoing mail: `smtp://[user:password@]host[:port]`, `smtps://`, `file:<folder>` (one file per mail) or `log:`. `?from=` at its end names the sender’s address.',
+    parse: (value) => secret(mailUrl(value)),
   }),
   containersUrl: required({
     name: 'ROOST_CONTAINERS_URL',

@@ -15,6 +15,8 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Host } from '../ports/host/port.ts'
 import { systemHost } from '../ports/host/system.ts'
 import type { Log } from '../ports/log.ts'
+import { openMailer } from '../ports/mail/open.ts'
+import type { Mailer } from '../ports/mail/port.ts'
 import { sandboxImage } from './sandbox-image.ts'
 
 /** What the platform asks of the world, opened. Who opened it closes it, in the reverse order. */
@@ -26,6 +28,8 @@ export type Adapters = {
   containers: Containers
   images: AgentImages
   host: Host
+  /** Null: no mail is sent. */
+  mail: Mailer | null
 }
 
 /** One network for the agents of all installations on an engine: no agent on it reaches another anyway. */
@@ -44,7 +48,8 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
   })
   const db = await openDatabase(config.databaseUrl.reveal(), log)
   const ephemeral = openEphemeral(config.redisUrl, { clock, log })
-  return { clock, log, db, ephemeral, containers, images, host: systemHost(dataDir) }
+  const mail = openMailer(config.mailUrl, { platformHost: new URL(config.baseUrl).hostname, clock, log })
+  return { clock, log, db, ephemeral, containers, images, host: systemHost(dataDir), mail }
 }
 
 /** Tells this installation's containers and volumes from another's on the same engine. */
