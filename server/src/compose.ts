@@ -98,7 +98,7 @@ export async function compose(
   config: Config,
   adapters: Adapters,
   /** Host under which agents reach the internal listener. */
-  { agentsHost }: { agentsHost: string },
+  { agentsHost }: { agentsHost(): string },
 ): Promise<Composition> {
   const { db, ephemeral, containers, images, host, clock, log } = adapters
 
@@ -147,7 +147,7 @@ export async function compose(
     log,
     events: outbox,
     mac: (text) => vault.mac(text, 'broker'),
-    brokerUrl: () => `http://${agentsHost}:${config.internalPort}/broker`,
+    brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,
     providerKey: (provider) => settings.providerKey(provider),
     providerBaseUrl: (provider) => providerBaseUrl(config, provider),
     monotonic: () => performance.now(),
