@@ -10,11 +10,11 @@ import { Root } from './shell/root.tsx'
 
 const root = createRootRouteWithContext<App>()({
   component: Root,
-  notFoundComponent: NotFound,
 })
 
 /** Search parameters of a page that is left as it is when something unknown stands in the address. */
 const text = z.string().optional().catch(undefined)
+const count = z.number().int().min(1).optional().catch(undefined)
 
 const setup = createRoute({
   getParentRoute: () => root,
@@ -78,8 +78,35 @@ const agent = createRoute({
     trigger: text,
     window: text,
     q: text,
+    page: count,
+    fan_out: text,
+    ask: z.enum(['one', 'several']).optional().catch(undefined),
   }),
 }).lazy(() => import('./pages/agent.tsx').then((page) => page.route))
+
+const execution = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agents/$name/executions/$id',
+  validateSearch: z.object({
+    view: z.enum(['transcript', 'timeline', 'raw']).optional().catch(undefined),
+    q: text,
+    line: count,
+  }),
+}).lazy(() => import('./pages/execution.tsx').then((page) => page.route))
+
+const operations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operations',
+  validateSearch: z.object({
+    tab: text,
+    status: text,
+    trigger: text,
+    agent: text,
+    hours: z.number().int().min(0).max(8760).optional().catch(undefined),
+    q: text,
+    page: count,
+  }),
+}).lazy(() => import('./pages/operations.tsx').then((page) => page.route))
 
 const settings = createRoute({
   getParentRoute: () => signedIn,
@@ -95,7 +122,7 @@ const account = createRoute({
 const routeTree = root.addChildren([
   setup,
   login,
-  signedIn.addChildren([dashboard, agent, settings, account]),
+  signedIn.addChildren([dashboard, agent, execution, operations, settings, account]),
 ])
 
 export function createAppRouter(app: App) {
@@ -108,6 +135,7 @@ export function createAppRouter(app: App) {
     scrollRestoration: true,
     defaultErrorComponent: LoadFailed,
     defaultPendingComponent: PagePending,
+    defaultNotFoundComponent: NotFound,
     defaultPendingMs: 150,
   })
 }

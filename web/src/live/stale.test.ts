@@ -14,6 +14,14 @@ test('a finished run makes the lists of runs stale, the run itself, and what it 
   ])
 })
 
+test('a step of a run makes what the agent does now stale, and the sums of the run', () => {
+  const keys = staleBy({ type: 'agent_activity', agent_name: 'scout', execution_id: 'e1' })
+  assert.deepEqual(keys, [
+    ['agent', 'scout', 'activity'],
+    ['execution', 'e1', 'details'],
+  ])
+})
+
 test('a lifecycle event names its agent in its data', () => {
   const keys = staleBy({ type: 'agent_started', data: { name: 'scout' } })
   assert.ok(keys.some((key) => key[0] === 'agent' && key[1] === 'scout'))

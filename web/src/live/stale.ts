@@ -11,7 +11,12 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   const name = agentOf(event)
   const agent = (...rest: unknown[]): QueryKey[] => (name === null ? [] : [['agent', name, ...rest]])
   const { type } = event
-  if (type === 'agent_activity') return agent('activity')
+  if (type === 'agent_activity') {
+    // A step has been made: what the run took so far is another sum.
+    const run: QueryKey[] =
+      typeof event.execution_id === 'string' ? [['execution', event.execution_id, 'details']] : []
+    return [...agent('activity'), ...run]
+  }
   if (type === 'agent_renamed') return [['agents'], ['agent', event.old_name], ...agent()]
   if (type === 'agent_settings_changed')
     return [['agents', 'list'], ...agent('details'), ...agent('settings')]

@@ -18,11 +18,27 @@ export type AgentTab = {
 /** The tabs of an agent's page in their order; the first one is shown when the address names none. */
 export const agentTabs: readonly AgentTab[] = [
   {
+    id: 'overview',
+    label: 'Overview',
+    who: 'access',
+    Content: lazy(async () => ({
+      default: (await import('../features/overview/overview-tab.tsx')).OverviewTab,
+    })),
+  },
+  {
     id: 'chat',
     label: 'Chat',
     who: 'access',
     fills: 'window',
     Content: lazy(async () => ({ default: (await import('../features/chat/chat-tab.tsx')).ChatTab })),
+  },
+  {
+    id: 'executions',
+    label: 'Executions',
+    who: 'access',
+    Content: lazy(async () => ({
+      default: (await import('../features/executions/executions-tab.tsx')).ExecutionsTab,
+    })),
   },
   {
     id: 'files',

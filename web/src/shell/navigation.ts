@@ -1,5 +1,6 @@
 import type { User } from '@roost/contracts/identity/users'
 import {
+  Activity,
   LayoutDashboard,
   type LucideIcon,
   Settings,
@@ -12,7 +13,7 @@ export type Place = {
   /** Also what the palette finds it by. */
   label: string
   icon: LucideIcon
-  to: '/' | '/settings' | '/account'
+  to: '/' | '/operations' | '/settings' | '/account'
   search?: Record<string, string>
   /** Pressed one after another: `g`, then this key. */
   key?: string
@@ -59,6 +60,14 @@ export function mainPlaces(): Place[] {
       to: '/',
       key: 'd',
       keywords: ['agents', 'fleet', 'overview'],
+    },
+    {
+      label: 'Executions',
+      icon: Activity,
+      to: '/operations',
+      search: { tab: 'executions' },
+      key: 'e',
+      keywords: ['runs', 'tasks', 'history', 'failures', 'cost'],
     },
     { label: 'Settings', icon: Settings, to: '/settings', key: 's' },
   ]

@@ -50,7 +50,7 @@ export function CopyButton({
 }
 
 /** The clipboard API exists on secure origins only; a platform reached by plain HTTP still lets people copy. */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
   area.value = text

@@ -13,6 +13,8 @@ export type TranscriptProps = {
   isStreaming?: boolean
   /** Each step links to its line (`#L12`), and the line of the page's address is shown. */
   hasPermalinks?: boolean
+  /** The line to show where the address names none after its `#`. */
+  line?: number | undefined
   /** The stored lines themselves; with them a switch shows them instead of the steps. */
   lines?: readonly unknown[]
   className?: string
@@ -26,6 +28,7 @@ export function Transcript({
   steps,
   isStreaming = false,
   hasPermalinks = false,
+  line,
   lines,
   className,
 }: TranscriptProps) {
@@ -42,7 +45,7 @@ export function Transcript({
       {lines && isRaw ? (
         <RawLines lines={lines} />
       ) : (
-        <Steps steps={steps} isStreaming={isStreaming} hasPermalinks={hasPermalinks} />
+        <Steps steps={steps} isStreaming={isStreaming} hasPermalinks={hasPermalinks} line={line} />
       )}
     </div>
   )
@@ -50,9 +53,9 @@ export function Transcript({
 
 type StepsProps = { steps: readonly Step[]; isStreaming: boolean; hasPermalinks: boolean }
 
-function Steps({ steps, isStreaming, hasPermalinks }: StepsProps) {
+function Steps({ steps, isStreaming, hasPermalinks, line }: StepsProps & { line: number | undefined }) {
   const hashLine = useHashLine()
-  const target = hasPermalinks ? hashLine : null
+  const target = hasPermalinks ? (hashLine ?? line ?? null) : null
   const chunks = useMemo(() => chunksOf(steps), [steps])
   return (
     <ol className="flex flex-col gap-2" aria-label="Steps">

@@ -1,0 +1,64 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { formatDuration } from '../../lib/format.ts'
+import { Field } from '../../ui/field.tsx'
+import { NumberInput } from '../../ui/input.tsx'
+import { TagInput } from '../../ui/tag-input.tsx'
+import { ModelChoice } from '../chat/model-choice.tsx'
+import type { AskErrors } from './ask-errors.tsx'
+
+/** How a task is to be done, where that differs from how the agent does things. Null: as the agent does. */
+export type AskOptions = { model: string | null; tools: readonly string[]; timeoutSeconds: number | null }
+
+export const noOptions: AskOptions = { model: null, tools: [], timeoutSeconds: null }
+
+export function bodyOptions({ model, tools, timeoutSeconds }: AskOptions) {
+  return {
+    ...(model === null ? {} : { model }),
+    ...(tools.length === 0 ? {} : { allowed_tools: [...tools] }),
+    ...(timeoutSeconds === null ? {} : { timeout_seconds: timeoutSeconds }),
+  }
+}
+
+export type AskOptionsProps = {
+  agent: AgentDetails
+  options: AskOptions
+  errors: AskErrors
+  onChange: (options: AskOptions) => void
+  hasTimeout?: boolean
+}
+
+export function AskOptionsFields({ agent, options, errors, onChange, hasTimeout = false }: AskOptionsProps) {
+  const own = formatDuration(agent.execution_timeout_seconds * 1000)
+  return (
+    <div className="grid gap-3 sm:grid-cols-[12rem_minmax(0,1fr)_9rem]">
+      <Field label="Model" error={errors.model ?? null}>
+        <ModelChoice
+          runtime={agent.runtime}
+          agentModel={agent.runtime_model}
+          value={options.model}
+          onValueChange={(model) => onChange({ ...options, model })}
+          look="field"
+        />
+      </Field>
+      <Field label="Allowed tools" error={errors.allowed_tools ?? null}>
+        <TagInput
+          value={options.tools}
+          onValueChange={(tools) => onChange({ ...options, tools })}
+          placeholder="All of the agent’s, or e.g. Read, Bash(git log:*)"
+        />
+      </Field>
+      {hasTimeout && (
+        <Field label="Timeout" error={errors.timeout_seconds ?? null}>
+          <NumberInput
+            unit="seconds"
+            min={10}
+            max={7200}
+            placeholder={own}
+            value={options.timeoutSeconds}
+            onValueChange={(timeoutSeconds) => onChange({ ...options, timeoutSeconds })}
+          />
+        </Field>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { Play } from 'lucide-react'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
+import { useAgentPower } from '../agents/actions.ts'
+import { FanOutForm } from './fan-out-form.tsx'
+import { TaskForm } from './task-form.tsx'
+
+export type AskMode = 'one' | 'several'
+export type AskProps = {
+  agent: AgentDetails
+  mode: AskMode
+  onModeChange: (mode: AskMode) => void
+  onFanOut: (id: string) => void
+}
+
+const modes = [
+  { value: 'one', label: 'One task' },
+  { value: 'several', label: 'Several at once' },
+] as const
+
+/** Where work is given to an agent: one task, or several in parallel. */
+export function Ask({ agent, mode, onModeChange, onFanOut }: AskProps) {
+  const isUp = agent.status === 'running'
+  return (
+    <section aria-labelledby="ask" className="flex min-w-0 max-w-4xl flex-col gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h2 id="ask" className="font-semibold text-base">
+          Send a task
+        </h2>
+        <Segmented
+          size="sm"
+          label="How many tasks"
+          options={modes}
+          value={mode}
+          onValueChange={onModeChange}
+        />
+      </div>
+      {!isUp && <NotUp agent={agent} />}
+      {mode === 'one' ? (
+        <TaskForm agent={agent} isBlocked={!isUp} />
+      ) : (
+        <FanOutForm agent={agent} isBlocked={!isUp} onStarted={onFanOut} />
+      )}
+    </section>
+  )
+}
+
+function NotUp({ agent }: { agent: AgentDetails }) {
+  const { start, pending } = useAgentPower(agent.name)
+  return (
+    <Banner
+      tone="warning"
+      action={
+        <Button size="sm" icon={<Play aria-hidden />} pending={pending === 'start'} onClick={start}>
+          Start
+        </Button>
+      }
+    >
+      {agent.name} is {agent.status === 'exited' ? 'not running: it ended by itself' : 'stopped'}. Start it to
+      send tasks.
+    </Banner>
+  )
+}

@@ -1,0 +1,53 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { CauseTarget } from './cause.ts'
+
+/** A word that leads to what caused a run; plain where it leads nowhere. `name`: the agent of the run. */
+export function CauseLink(props: { name: string; target: CauseTarget | null; children: ReactNode }) {
+  const { name, target, children } = props
+  if (target === null) return <span className="break-all">{children}</span>
+  switch (target.to) {
+    case 'execution':
+      return (
+        <Link to="/agents/$name/executions/$id" params={{ name, id: target.id }} className={linkClass}>
+          {children}
+        </Link>
+      )
+    case 'agent':
+      return (
+        <Link to="/agents/$name" params={{ name: target.name }} className={linkClass}>
+          {children}
+        </Link>
+      )
+    case 'session':
+      return (
+        <Link
+          to="/agents/$name"
+          params={{ name }}
+          search={{ tab: 'chat', session: target.id }}
+          className={linkClass}
+        >
+          {children}
+        </Link>
+      )
+    case 'fan_out':
+      return (
+        <Link
+          to="/agents/$name"
+          params={{ name }}
+          search={{ tab: 'executions', fan_out: target.id }}
+          className={linkClass}
+        >
+          {children}
+        </Link>
+      )
+    case 'tab':
+      return (
+        <Link to="/agents/$name" params={{ name }} search={{ tab: target.tab }} className={linkClass}>
+          {children}
+        </Link>
+      )
+  }
+}
+
+export const linkClass = 'text-accent break-words hover:underline'

@@ -1,0 +1,68 @@
+import type { ExecutionSummary } from '@roost/contracts/runs/executions'
+import { triggerWords } from './words.ts'
+
+/** Where a word about a run leads. */
+export type CauseTarget =
+  | { to: 'execution'; id: string }
+  | { to: 'agent'; name: string }
+  | { to: 'session'; id: string }
+  | { to: 'fan_out'; id: string }
+  | { to: 'tab'; tab: 'schedules' | 'loops' }
+
+export type CausePart = { label: string; text: string; target: CauseTarget | null }
+
+/** Who or what caused a run, and what it belongs to, the nearest first. */
+export function causesOf(run: ExecutionSummary): CausePart[] {
+  const parts: (CausePart | null)[] = [
+    { label: 'Trigger', text: triggerWords[run.triggered_by], target: null },
+    whoOf(run),
+    keyOf(run),
+    linked('Schedule', run.schedule_id, { to: 'tab', tab: 'schedules' }),
+    linked('Loop', run.loop_id, { to: 'tab', tab: 'loops' }),
+    linked('Reminder', run.reminder_id, null),
+    run.fan_out_id === null
+      ? null
+      : {
+          label: 'Fan-out',
+          text: run.fan_out_task_id ? `Task ${run.fan_out_task_id}` : run.fan_out_id,
+          target: { to: 'fan_out', id: run.fan_out_id },
+        },
+    run.session_id === null
+      ? null
+      : { label: 'Conversation', text: 'Open it', target: { to: 'session', id: run.session_id } },
+    run.parent_execution_id === null
+      ? null
+      : {
+          label: 'Part of',
+          text: 'The run that asked for it',
+          target: { to: 'execution', id: run.parent_execution_id },
+        },
+  ]
+  return parts.filter((part) => part !== null)
+}
+
+function whoOf({ source_agent_name: agent, source_user_email: email }: ExecutionSummary): CausePart | null {
+  if (agent !== null) return { label: 'Asked by', text: agent, target: { to: 'agent', name: agent } }
+  return email === null ? null : { label: 'Asked by', text: email, target: null }
+}
+
+function keyOf(run: ExecutionSummary): CausePart | null {
+  const name = run.source_mcp_key_name ?? run.source_mcp_key_id
+  if (name === null) return null
+  return {
+    label: 'Key',
+    text: run.source_mcp_scope ? `${name} (${run.source_mcp_scope})` : name,
+    target: null,
+  }
+}
+
+function linked(label: string, id: string | null, target: CauseTarget | null): CausePart | null {
+  return id === null ? null : { label, text: id, target }
+}
+
+/** In one short line, for lists: `Schedule`, `Agent · scout`, `MCP · laptop`. */
+export function causeLine(run: ExecutionSummary): string {
+  const word = triggerWords[run.triggered_by]
+  const by = run.source_agent_name ?? run.source_mcp_key_name
+  return by === null ? word : `${word} · ${by}`
+}

@@ -1,0 +1,142 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { ApiError } from '@roost/contracts/client'
+import { defaultConcurrency, FanOutBody, maxConcurrency, maxTasks } from '@roost/contracts/runs/fan-out'
+import { Plus, SendHorizontal, X } from 'lucide-react'
+import { type ClipboardEvent, type FormEvent, useState } from 'react'
+import { plural } from '../../lib/format.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { NumberInput, Textarea } from '../../ui/input.tsx'
+import { newKey } from '../chat/use-live-turns.ts'
+import { useStartFanOut } from './actions.ts'
+import { type AskErrors, AskFault, errorsOf, faultsOf } from './ask-errors.tsx'
+import { type AskOptions, AskOptionsFields, bodyOptions, noOptions } from './ask-options.tsx'
+import { useSendKey } from './use-send-key.ts'
+
+type Draft = { key: string; message: string }
+
+export type FanOutFormProps = { agent: AgentDetails; isBlocked: boolean; onStarted: (id: string) => void }
+
+/** Several tasks that run beside each other, written one below the other. */
+export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
+  const [tasks, setTasks] = useState<readonly Draft[]>(() => [draft(), draft()])
+  const [concurrency, setConcurrency] = useState<number | null>(defaultConcurrency)
+  const [options, setOptions] = useState<AskOptions>(noOptions)
+  const [errors, setErrors] = useState<AskErrors>({})
+  const start = useStartFanOut(agent.name)
+  const sending = useSendKey()
+  const asked = tasks.filter(({ message }) => message.trim() !== '')
+  const isReady = !isBlocked && asked.length > 0 && !start.isPending
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isReady) return
+    const body = {
+      tasks: asked.map(({ message }) => ({ message })),
+      max_concurrency: concurrency,
+      ...bodyOptions(options),
+    }
+    const found = errorsOf(FanOutBody, body)
+    setErrors(found)
+    if (Object.keys(found).length > 0) return
+    start.mutate(
+      { ...body, key: sending.keyFor(body) },
+      {
+        onSuccess: ({ fan_out_id }) => {
+          sending.answered()
+          setTasks([draft(), draft()])
+          onStarted(fan_out_id)
+        },
+        onError: (error) => {
+          if (error instanceof ApiError) sending.answered()
+          setErrors(faultsOf(error))
+        },
+      },
+    )
+  }
+  const write = (changed: string, message: string) =>
+    setTasks(tasks.map((task) => (task.key === changed ? { ...task, message } : task)))
+  /** Lines pasted into an empty task become tasks of their own. */
+  const spread = (event: ClipboardEvent, place: number) => {
+    const lines = event.clipboardData
+      .getData('text')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
+    if (lines.length < 2 || tasks[place]?.message !== '') return
+    event.preventDefault()
+    const added = lines.map(draft)
+    setTasks([...tasks.slice(0, place), ...added, ...tasks.slice(place + 1)].slice(0, maxTasks))
+  }
+  return (
+    <form aria-label="Several tasks" onSubmit={submit} className="flex min-w-0 flex-col gap-3">
+      <ol className="flex flex-col gap-2">
+        {tasks.map((task, index) => (
+          <li key={task.key} className="flex items-start gap-2">
+            <span data-numeric className="w-6 pt-1.5 text-right text-muted text-sm">
+              {index + 1}
+            </span>
+            <Textarea
+              rows={1}
+              aria-label={`Task ${index + 1}`}
+              placeholder={
+                index === 0 ? 'A task. Paste several lines to make several tasks.' : 'Another task'
+              }
+              value={task.message}
+              onChange={(event) => write(task.key, event.target.value)}
+              onPaste={(event) => spread(event, index)}
+              className="min-w-0 flex-1"
+            />
+            <IconButton
+              label={`Remove task ${index + 1}`}
+              icon={<X aria-hidden />}
+              disabled={tasks.length === 1}
+              onClick={() => setTasks(tasks.filter(({ key: other }) => other !== task.key))}
+            />
+          </li>
+        ))}
+      </ol>
+      <div className="flex flex-wrap items-center gap-2 pl-8">
+        <Button
+          size="sm"
+          icon={<Plus aria-hidden />}
+          disabled={tasks.length >= maxTasks}
+          onClick={() => setTasks([...tasks, draft()])}
+        >
+          Add a task
+        </Button>
+        <span className="text-muted text-xs">
+          {tasks.length >= maxTasks
+            ? `${maxTasks} is the most at once.`
+            : 'A task that fails does not stop the others.'}
+        </span>
+      </div>
+      <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions} />
+      <div className="flex flex-wrap items-end justify-between gap-3">
+        <Field label="At the same time" error={errors.max_concurrency ?? null} className="w-40">
+          <NumberInput
+            min={1}
+            max={maxConcurrency}
+            value={concurrency}
+            onValueChange={setConcurrency}
+            unit="at most"
+          />
+        </Field>
+        <Button
+          type="submit"
+          variant="primary"
+          icon={<SendHorizontal aria-hidden />}
+          pending={start.isPending}
+          disabled={!isReady && !start.isPending}
+        >
+          {asked.length === 0 ? 'Send tasks' : `Send ${plural(asked.length, 'task')}`}
+        </Button>
+      </div>
+      <AskFault errors={errors} />
+    </form>
+  )
+}
+
+function draft(message = ''): Draft {
+  return { key: newKey(), message }
+}

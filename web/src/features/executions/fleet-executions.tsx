@@ -1,0 +1,176 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Activity } from 'lucide-react'
+import { formatPercent, plural } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Combobox } from '../../ui/combobox.tsx'
+import { Cost } from '../../ui/cost.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
+import { StatCard } from '../../ui/stat-card.tsx'
+import { usePaced } from '../../ui/use-paced.ts'
+import { agentsQuery } from '../agents/queries.ts'
+import { FleetTimeline } from './fleet-timeline.tsx'
+import { runStatsQuery } from './queries.ts'
+import { RunFilters } from './run-filters.tsx'
+import { RunsTable } from './runs-table.tsx'
+
+const route = getRouteApi('/signed-in/operations')
+type Search = ReturnType<typeof route.useSearch>
+
+const windows = [
+  { value: '24', label: '24 h' },
+  { value: '168', label: '7 days' },
+  { value: '720', label: '30 days' },
+  { value: '0', label: 'All' },
+] as const
+
+/** How often a question may follow what is typed. */
+const typingPaceMs = 300
+
+/** Runs of all agents that the person reaches. */
+export function FleetExecutions() {
+  const { status, trigger, agent, hours = 24, q, page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const search = usePaced(q, typingPaceMs)
+  const agents = useQuery(agentsQuery(useApi()))
+  const change = (next: Partial<Search>) =>
+    void navigate({
+      search: (now) => ({ ...now, page: undefined, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
+  const isFiltered = Boolean(status || trigger || agent || q)
+  return (
+    <>
+      <PageHeader
+        title="Executions"
+        description="Every run of every agent you can reach."
+        actions={
+          <Segmented
+            label="Time range"
+            options={windows}
+            value={windows.find(({ value }) => value === String(hours))?.value ?? '24'}
+            onValueChange={(value) => change({ hours: value === '24' ? undefined : Number(value) })}
+          />
+        }
+      />
+      <div className="flex min-w-0 flex-col gap-4">
+        <Figures agent={agent} hours={hours} />
+        <FleetTimeline agent={agent} hours={hours} />
+        <div className="flex flex-wrap items-center gap-2">
+          <RunFilters search={{ status, trigger, q }} onChange={change} />
+          <Combobox
+            label="Agent"
+            placeholder="Any agent"
+            options={(agents.data ?? []).map(({ name, label }) => ({ value: name, label: label ?? name }))}
+            value={agent ?? null}
+            onValueChange={(value) => change({ agent: value ?? undefined })}
+            clearable
+            className="w-44"
+          />
+          {isFiltered && <ClearFilters onClear={() => change(noFilter)} />}
+        </div>
+        <RunsTable
+          filter={{
+            hours,
+            ...(agent ? { agent } : {}),
+            ...(status ? { status } : {}),
+            ...(trigger ? { trigger } : {}),
+            ...(search ? { search } : {}),
+          }}
+          showsAgent
+          page={page}
+          onPageChange={(next) => change({ page: next })}
+          empty={
+            isFiltered ? (
+              <NoMatch onClear={() => change(noFilter)} />
+            ) : (
+              <NothingRan hours={hours} onAll={() => change({ hours: 0 })} />
+            )
+          }
+        />
+      </div>
+    </>
+  )
+}
+
+const noFilter = { status: undefined, trigger: undefined, agent: undefined, q: undefined }
+
+function Figures({ agent, hours }: { agent: string | undefined; hours: number }) {
+  const stats = useQuery(runStatsQuery(useApi(), { hours, ...(agent ? { agent } : {}) }))
+  if (stats.isError && !stats.data) {
+    return (
+      <ErrorState
+        title="The figures could not be loaded"
+        error={stats.error}
+        onRetry={() => void stats.refetch()}
+        className="rounded-lg border border-line bg-surface"
+      />
+    )
+  }
+  const data = stats.data
+  return (
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+      <StatCard label="Running now" value={data?.running_count ?? '–'} />
+      <StatCard label="Waiting now" value={data?.queued_count ?? '–'} />
+      <StatCard label="Runs" value={data?.total.toLocaleString('en') ?? '–'} hint={data && endings(data)} />
+      <StatCard
+        label="Success rate"
+        value={data?.success_rate == null ? '–' : formatPercent(data.success_rate)}
+        hint={data && `${plural(data.failed_count, 'failure')}`}
+        tone={data?.success_rate != null && data.success_rate < 0.8 ? 'danger' : 'neutral'}
+      />
+      <StatCard label="Cost" value={<Cost usd={data?.total_cost} />} />
+    </div>
+  )
+}
+
+function endings(stats: { success_count: number; cancelled_count: number; skipped_count: number }): string {
+  const { success_count, cancelled_count, skipped_count } = stats
+  const parts = [
+    `${success_count.toLocaleString('en')} succeeded`,
+    cancelled_count > 0 && `${cancelled_count} cancelled`,
+    skipped_count > 0 && `${skipped_count} skipped`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function ClearFilters({ onClear }: { onClear: () => void }) {
+  return (
+    <Button variant="ghost" size="sm" onClick={onClear}>
+      Clear filters
+    </Button>
+  )
+}
+
+export function NoMatch({ onClear }: { onClear: () => void }) {
+  return (
+    <EmptyState
+      title="No run matches"
+      description="Nothing in this time range fits the filters."
+      action={<Button onClick={onClear}>Clear filters</Button>}
+    />
+  )
+}
+
+function NothingRan({ hours, onAll }: { hours: number; onAll: () => void }) {
+  return (
+    <EmptyState
+      icon={<Activity aria-hidden />}
+      title={hours === 0 ? 'Nothing has run yet' : 'Nothing ran in this time'}
+      description="Runs appear here as soon as an agent is given a task, is chatted with, or a schedule fires."
+      action={
+        <>
+          {hours !== 0 && <Button onClick={onAll}>Show all time</Button>}
+          <Link to="/" className={buttonClass({ variant: 'ghost' })}>
+            To the agents
+          </Link>
+        </>
+      }
+    />
+  )
+}

@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query'
+import { formatCost } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Card } from '../../ui/card.tsx'
+import { StackedBars } from '../../ui/charts/stacked-bars.tsx'
+import { bucketLabel } from './bucket-label.ts'
+import { runTimelineQuery } from './queries.ts'
+
+const series = [
+  { id: 'success', label: 'Succeeded', tone: 'success' },
+  { id: 'failed', label: 'Failed', tone: 'danger' },
+  { id: 'other', label: 'Other', tone: 'muted' },
+] as const
+
+/** Up to two days the hours are told apart, beyond that the days. */
+const hoursInHours = 48
+
+/** How runs went over the time range. */
+export function FleetTimeline({ agent, hours }: { agent: string | undefined; hours: number }) {
+  const group = hours > 0 && hours <= hoursInHours ? 'hour' : 'day'
+  const timeline = useQuery(runTimelineQuery(useApi(), { hours, ...(agent ? { agent } : {}) }, group))
+  const buckets = timeline.data?.buckets ?? []
+  // A failure is told where the figures stand; an empty frame would say no more than its absence.
+  if (buckets.every(({ total }) => total === 0)) return null
+  const by = timeline.data?.group_by ?? group
+  const cost = buckets.reduce((sum, bucket) => sum + bucket.cost, 0)
+  return (
+    <Card>
+      <StackedBars
+        label={`Runs by ${by}, ${formatCost(cost)} in all`}
+        height={160}
+        series={series}
+        data={buckets.map(({ bucket, total, success, failed }) => ({
+          label: bucketLabel(bucket, by),
+          values: { success, failed, other: total - success - failed },
+        }))}
+      />
+    </Card>
+  )
+}

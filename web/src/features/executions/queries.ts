@@ -1,0 +1,176 @@
+import { getCapacity } from '@roost/contracts/agents/settings'
+import { type Client, errorOf } from '@roost/contracts/client'
+import {
+  type ExecutionSummary,
+  getExecution,
+  listAgentExecutions,
+  listRunningExecutions,
+  streamExecution,
+} from '@roost/contracts/runs/executions'
+import { getFanOut } from '@roost/contracts/runs/fan-out'
+import {
+  getFleetStats,
+  getFleetTimeline,
+  listExecutions,
+  type TimelineGroup,
+} from '@roost/contracts/runs/fleet'
+import { getQueue } from '@roost/contracts/runs/queue'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { OpenStream } from '../../live/stream.ts'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const runKeys = {
+  fleet: ['executions'] as const,
+  ofAgent: (name: string) => ['agent', name, 'executions'] as const,
+  one: (id: string) => ['execution', id] as const,
+}
+
+/** Which runs a list shows. Empty parts are no filter. `hours`: 0 for all time. */
+export type RunFilter = {
+  agent?: string
+  status?: string
+  trigger?: string
+  search?: string
+  hours: number
+}
+
+export type RunPage = { rows: ExecutionSummary[]; total: number }
+
+/** Rows that are fetched and shown at a time. */
+export const pageSize = 100
+
+const listKey = ({ agent }: RunFilter) => (agent === undefined ? runKeys.fleet : runKeys.ofAgent(agent))
+
+/** One page of runs, newest first; the page before stays in view while another one is fetched. */
+export const runsQuery = (api: Client, filter: RunFilter, page: number, limit = pageSize) =>
+  queryOptions({
+    queryKey: [...listKey(filter), 'list', filter, page, limit],
+    queryFn: ({ signal }) => fetchRuns(api, filter, { page, limit, signal }),
+    placeholderData: keepPreviousData,
+  })
+
+async function fetchRuns(
+  api: Client,
+  { agent, status, trigger, search, hours }: RunFilter,
+  { page, limit, signal }: { page: number; limit: number; signal: AbortSignal },
+): Promise<RunPage> {
+  // How many there are stands in a header, which a plain call does not show.
+  const response = await api.open(listExecutions, {
+    query: {
+      hours: String(hours),
+      limit: String(limit),
+      offset: String((page - 1) * limit),
+      ...(agent ? { agent } : {}),
+      ...(status ? { status } : {}),
+      ...(trigger ? { triggered_by: trigger } : {}),
+      ...(search ? { search } : {}),
+    },
+    signal,
+  })
+  if (!response.ok) throw await errorOf(response)
+  // The platform owns the shape of its reply.
+  const rows = (await response.json()) as ExecutionSummary[]
+  return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
+}
+
+/** How many runs there were in the window and how they ended; what runs and waits is of this moment. */
+export const runStatsQuery = (api: Client, filter: Pick<RunFilter, 'agent' | 'hours'>) =>
+  queryOptions({
+    queryKey: [...listKey(filter), 'stats', filter],
+    queryFn: ({ signal }) => api.call(getFleetStats, { query: windowOf(filter), signal }),
+    placeholderData: keepPreviousData,
+  })
+
+export const runTimelineQuery = (
+  api: Client,
+  filter: Pick<RunFilter, 'agent' | 'hours'>,
+  groupBy: TimelineGroup,
+) =>
+  queryOptions({
+    queryKey: [...listKey(filter), 'timeline', filter, groupBy],
+    queryFn: ({ signal }) =>
+      api.call(getFleetTimeline, { query: { ...windowOf(filter), group_by: groupBy }, signal }),
+    placeholderData: keepPreviousData,
+  })
+
+function windowOf({ agent, hours }: Pick<RunFilter, 'agent' | 'hours'>) {
+  return { hours: String(hours), ...(agent ? { agent } : {}) }
+}
+
+export const executionQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...runKeys.one(id), 'details'],
+    queryFn: ({ signal }) => api.call(getExecution, { params: { name, id }, signal }),
+  })
+
+/** What the agent works on now. */
+export const runningQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...runKeys.ofAgent(name), 'running'],
+    queryFn: ({ signal }) => api.call(listRunningExecutions, { params: { name }, signal }),
+  })
+
+/** What waits for a slot of the agent, in order. */
+export const queueQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...runKeys.ofAgent(name), 'queue'],
+    queryFn: ({ signal }) => api.call(getQueue, { params: { name }, signal }),
+  })
+
+/** The slots of the agent and who holds them. */
+export const slotsOfAgentQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...runKeys.ofAgent(name), 'capacity'],
+    queryFn: ({ signal }) => api.call(getCapacity, { params: { name }, signal }),
+  })
+
+export const fanOutQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...runKeys.ofAgent(name), 'fan-out', id],
+    queryFn: ({ signal }) => api.call(getFanOut, { params: { name, fan_out_id: id }, signal }),
+  })
+
+/**
+ * The attempts after the first one, oldest first. The platform lists them by no key of their own, so they are
+ * looked for among the agent's latest 200 retries.
+ */
+export const retriesQuery = (api: Client, name: string, firstId: string) =>
+  queryOptions({
+    queryKey: [...runKeys.ofAgent(name), 'retries', firstId],
+    queryFn: async ({ signal }) => {
+      const query = { triggered_by: 'retry', limit: '200' }
+      const rows = await api.call(listAgentExecutions, { params: { name }, query, signal })
+      return rows
+        .filter((row) => row.retry_of_execution_id === firstId)
+        .sort((one, other) => one.attempt_number - other.attempt_number)
+    },
+  })
+
+/** How the transcript of a run is opened, live or past. */
+export const transcriptStream =
+  (api: Client, name: string, id: string): OpenStream =>
+  ({ after, headers, signal }) =>
+    api.open(streamExecution, { params: { name, id }, query: { after: String(after) }, headers, signal })
+
+/** Runs that a picture of the fleet shows at most. */
+export const latestRunsMost = 600
+const latestPage = 200
+
+/** The newest runs of the fleet in a window, as far as a picture can show them; `total` counts all. */
+export const latestRunsQuery = (api: Client, hours: number) =>
+  queryOptions({
+    queryKey: [...runKeys.fleet, 'latest', hours],
+    queryFn: async ({ signal }): Promise<RunPage> => {
+      const first = await fetchRuns(api, { hours }, { page: 1, limit: latestPage, signal })
+      const pages = Math.ceil(Math.min(first.total, latestRunsMost) / latestPage)
+      const rest = await Promise.all(
+        Array.from({ length: Math.max(0, pages - 1) }, (_, index) =>
+          fetchRuns(api, { hours }, { page: index + 2, limit: latestPage, signal }),
+        ),
+      )
+      // A run that came meanwhile moves the pages by one: it is not to be there twice.
+      const rows = new Map([first, ...rest].flatMap((page) => page.rows).map((row) => [row.id, row]))
+      return { rows: [...rows.values()], total: first.total }
+    },
+    placeholderData: keepPreviousData,
+  })

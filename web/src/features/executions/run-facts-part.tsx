@@ -1,0 +1,10 @@
+import type { ReactNode } from 'react'
+
+export function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="min-w-0">
+      <h2 className="mb-1 font-semibold text-sm">{title}</h2>
+      {children}
+    </section>
+  )
+}

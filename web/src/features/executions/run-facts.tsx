@@ -1,0 +1,72 @@
+import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { formatDuration } from '../../lib/format.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { KeyValues } from '../../ui/key-values.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { causesOf } from './cause.ts'
+import { CauseLink } from './cause-link.tsx'
+import { Part } from './run-facts-part.tsx'
+import { RunFamily } from './run-family.tsx'
+import { humanWords } from './words.ts'
+
+/** What is known of a run beside what it did: its cause, its times, how it was asked. */
+export function RunFacts({ run }: { run: ExecutionDetails }) {
+  return (
+    <aside aria-label="About this run" className="flex min-w-0 flex-col gap-5">
+      <Part title="Cause">
+        <KeyValues
+          items={causesOf(run).map(({ label, text, target }) => ({
+            label,
+            value: (
+              <CauseLink name={run.agent_name} target={target}>
+                {text}
+              </CauseLink>
+            ),
+          }))}
+        />
+      </Part>
+      <RunFamily run={run} />
+      <Part title="Times">
+        <KeyValues
+          items={[
+            { label: 'Created', value: <ExactTime at={run.created_at} /> },
+            run.queued_at !== null && { label: 'Queued', value: <ExactTime at={run.queued_at} /> },
+            { label: 'Started', value: run.started_at && <ExactTime at={run.started_at} /> },
+            { label: 'Finished', value: run.completed_at && <ExactTime at={run.completed_at} /> },
+            { label: 'May take', value: formatDuration(run.timeout_seconds * 1000) },
+          ]}
+        />
+      </Part>
+      <Part title="As asked">
+        <KeyValues
+          items={[
+            { label: 'Model', value: run.model_used ?? run.model },
+            run.model !== null && run.model_used !== null && run.model !== run.model_used
+              ? { label: 'Asked for', value: run.model }
+              : null,
+            { label: 'Tools', value: toolsOf(run.allowed_tools) },
+            run.business_status !== null && {
+              label: 'Validation',
+              value: humanWords(run.business_status),
+            },
+            run.chain_depth > 0 && { label: 'Chain depth', value: String(run.chain_depth) },
+            {
+              label: 'Run id',
+              value: (
+                <span className="flex items-start gap-1">
+                  <span className="min-w-0 font-mono text-xs break-all">{run.id}</span>
+                  <CopyButton text={run.id} label="Copy the id" className="-my-1" />
+                </span>
+              ),
+            },
+          ]}
+        />
+      </Part>
+    </aside>
+  )
+}
+
+function toolsOf(allowed: readonly string[] | null): string {
+  if (allowed === null) return 'All of the agent’s'
+  return allowed.length === 0 ? 'None' : allowed.join(', ')
+}

@@ -1,0 +1,102 @@
+import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Check, Hash, Link2, MoreHorizontal, RotateCw, Square } from 'lucide-react'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { copyText } from '../../ui/copy-button.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { useRunAgain, useStop } from './actions.ts'
+import { causeLine } from './cause.ts'
+import { ExecutionStatus } from './execution-status.tsx'
+import { titleOf } from './first-line.ts'
+
+/** Which run this is, how it stands, and what can be done with it. */
+export function RunHeader({ run }: { run: ExecutionDetails }) {
+  const name = run.agent_name
+  return (
+    <PageHeader
+      back={
+        <span className="flex min-w-0 flex-wrap items-center gap-1.5">
+          <Link to="/agents/$name" params={{ name }}>
+            {name}
+          </Link>
+          <span aria-hidden>/</span>
+          <Link to="/agents/$name" params={{ name }} search={{ tab: 'executions' }}>
+            Executions
+          </Link>
+          <span aria-hidden>/</span>
+          <span className="font-mono text-faint">{run.id}</span>
+        </span>
+      }
+      title={
+        <span className="line-clamp-2">{run.redacted ? 'Private conversation' : titleOf(run.message)}</span>
+      }
+      description={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <ExecutionStatus status={run.status} />
+          <span>{causeLine(run)}</span>
+          {run.attempt_number > 1 && <span>Attempt {run.attempt_number}</span>}
+        </span>
+      }
+      actions={<Actions run={run} />}
+    />
+  )
+}
+
+const isOpen: readonly string[] = ['queued', 'running', 'pending_retry']
+
+function Actions({ run }: { run: ExecutionDetails }) {
+  const navigate = useNavigate()
+  const stop = useStop(run.agent_name)
+  const again = useRunAgain(run.agent_name, (id) => {
+    void navigate({ to: '/agents/$name/executions/$id', params: { name: run.agent_name, id } })
+  })
+  const copy = (text: string, what: string) =>
+    copyText(text).then(
+      () => toast({ title: `${what} copied.`, tone: 'success' }),
+      () => toast({ title: 'The browser refused to copy.', tone: 'danger' }),
+    )
+  return (
+    <>
+      {isOpen.includes(run.status) ? (
+        <Button
+          variant="danger"
+          icon={<Square aria-hidden className="fill-current" />}
+          pending={stop.isPending}
+          onClick={() => stop.mutate(run.id)}
+        >
+          Stop
+        </Button>
+      ) : (
+        !run.redacted &&
+        run.message !== null &&
+        run.agent_deleted !== true && (
+          <Button icon={<RotateCw aria-hidden />} pending={again.isPending} onClick={() => again.run(run)}>
+            Retry as new
+          </Button>
+        )
+      )}
+      <Menu
+        trigger={<IconButton label="More" icon={<MoreHorizontal aria-hidden />} />}
+        items={[
+          {
+            label: 'Copy the id',
+            icon: <Hash aria-hidden />,
+            onSelect: () => void copy(run.id, 'The id is'),
+          },
+          {
+            label: 'Copy a link',
+            icon: <Link2 aria-hidden />,
+            onSelect: () => void copy(location.href, 'The link is'),
+          },
+          run.response !== null && {
+            label: 'Copy the answer',
+            icon: <Check aria-hidden />,
+            onSelect: () => void copy(run.response ?? '', 'The answer is'),
+          },
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { Link } from '@tanstack/react-router'
+import { EyeOff } from 'lucide-react'
+import { Banner } from '../../ui/banner.tsx'
+import { buttonClass } from '../../ui/button.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { errorWords, humanWords, type Remedy, terminalWords } from './words.ts'
+
+/** Why the run ended as it did, where that is not plain success; nothing while all is well. */
+export function RunProblem({ run }: { run: ExecutionDetails }) {
+  return (
+    <>
+      {run.redacted && (
+        <Banner
+          tone="neutral"
+          icon={<EyeOff aria-hidden />}
+          title="This conversation is private to somebody else"
+        >
+          You see how the run went, and not what was said: message, answer, transcript and tool calls are
+          shown to the person who holds the conversation and to admins.
+        </Banner>
+      )}
+      <Ending run={run} />
+      {run.retry_scheduled_at !== null && run.status === 'pending_retry' && (
+        <Banner tone="warning" title="This is a retry that has not begun">
+          It begins <RelativeTime at={run.retry_scheduled_at} />.
+        </Banner>
+      )}
+    </>
+  )
+}
+
+function Ending({ run }: { run: ExecutionDetails }) {
+  const { status, error, error_code: code, terminal_reason: reason, skip_reason: skipped } = run
+  if (status === 'skipped') {
+    return (
+      <Banner tone="neutral" title="It was not run">
+        {skipped === null ? error : humanWords(skipped)}
+      </Banner>
+    )
+  }
+  if (status !== 'failed' && status !== 'cancelled') return null
+  const words = code === null ? { title: 'It failed', hint: '' } : errorWords[code]
+  return (
+    <Banner
+      tone={status === 'failed' ? 'danger' : 'neutral'}
+      title={status === 'cancelled' && error !== null ? error : words.title}
+      action={words.remedy && <RemedyLink remedy={words.remedy} name={run.agent_name} />}
+    >
+      {words.hint && <p>{words.hint}</p>}
+      {status === 'failed' && error !== null && (
+        <p className="mt-1.5 max-h-48 overflow-y-auto rounded-sm bg-surface/70 px-2 py-1.5 font-mono text-ink text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {error}
+        </p>
+      )}
+      <p className="mt-1 flex flex-wrap gap-x-2 text-xs">
+        {code && <code>{code}</code>}
+        {reason !== null && reason !== 'cancelled' && <span>{terminalWords(reason)}</span>}
+      </p>
+    </Banner>
+  )
+}
+
+function RemedyLink({ remedy, name }: { remedy: Remedy; name: string }) {
+  const className = buttonClass({ size: 'sm' })
+  if (remedy === 'provider_keys') {
+    return (
+      <Link to="/settings" search={{ tab: 'integrations' }} className={className}>
+        Provider keys
+      </Link>
+    )
+  }
+  return (
+    <Link
+      to="/agents/$name"
+      params={{ name }}
+      search={remedy === 'agent_settings' ? { tab: 'settings' } : {}}
+      className={className}
+    >
+      {remedy === 'agent_settings' ? 'Agent settings' : 'To the agent'}
+    </Link>
+  )
+}

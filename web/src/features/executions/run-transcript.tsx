@@ -1,0 +1,216 @@
+import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { ArrowDown, Pause, Play } from 'lucide-react'
+import { useEffect, useMemo, useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { plural } from '../../lib/format.ts'
+import { readEvents } from '../../live/stream.ts'
+import { browserSetting } from '../../live/stream-setting.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { LogView } from '../../ui/log-view.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import { Transcript } from '../transcripts/transcript.tsx'
+import { type LiveTranscript, useLiveTranscript } from '../transcripts/use-live-transcript.ts'
+import { transcriptStream } from './queries.ts'
+import { TimeStrip, Waterfall } from './run-timeline.tsx'
+import { searchSteps, timelineOf } from './timeline.ts'
+import { useTail } from './use-tail.ts'
+
+export type RunView = 'transcript' | 'timeline' | 'raw'
+export type RunTranscriptProps = {
+  run: ExecutionDetails
+  view: RunView
+  search: string
+  line: number | undefined
+  onViewChange: (view: RunView) => void
+  onSearchChange: (search: string) => void
+  onLine: (line: number) => void
+}
+
+const views = [
+  { value: 'transcript', label: 'Transcript' },
+  { value: 'timeline', label: 'Timeline' },
+  { value: 'raw', label: 'Raw lines' },
+] as const
+
+/** What the run did, step by step: live while it goes on, the whole of it afterwards. */
+export function RunTranscript(props: RunTranscriptProps) {
+  const { run, view, search, onSearchChange } = props
+  const { api, queries } = useApp()
+  const live = useLiveTranscript(run.id, ({ signal, onState }) =>
+    readEvents(transcriptStream(api, run.agent_name, run.id), { signal, onState, setting: browserSetting() }),
+  )
+  const { steps } = live.transcript
+  const found = useMemo(() => searchSteps(steps, search), [steps, search])
+  const isLive = live.state !== null && live.state !== 'ended' && run.status === 'running'
+  const tail = useTail({ count: steps.length, isLive: isLive && view === 'transcript' })
+  const hasEnded = live.end !== null
+
+  // The stream tells of the end at once, the socket a moment later or not at all.
+  useEffect(() => {
+    if (hasEnded) void queries.invalidateQueries({ queryKey: ['execution', run.id] })
+  }, [hasEnded, queries, run.id])
+
+  return (
+    <section aria-label="What it did" className="min-w-0">
+      <RunStrip run={run} live={live} />
+      <div className="my-3 flex flex-wrap items-center gap-2">
+        <Segmented label="View" options={views} value={view} onValueChange={props.onViewChange} />
+        <StreamWords live={live} isLive={isLive} />
+        <span className="flex-1" />
+        {view === 'transcript' && (
+          <SearchInput
+            label="Search the steps"
+            value={search}
+            onValueChange={onSearchChange}
+            className="w-full sm:w-56"
+          />
+        )}
+        {isLive && view === 'transcript' && (
+          <Button
+            size="sm"
+            icon={tail.isFollowing ? <Pause aria-hidden /> : <Play aria-hidden />}
+            aria-pressed={!tail.isFollowing}
+            onClick={() => tail.setFollowing(!tail.isFollowing)}
+          >
+            {tail.isFollowing ? 'Pause' : 'Follow'}
+          </Button>
+        )}
+      </div>
+      <Faulty live={live} />
+      <Content {...props} live={live} steps={found} isLive={isLive} />
+      <div ref={tail.end} className="h-px scroll-mb-8" />
+      {isLive && !tail.isFollowing && tail.fresh > 0 && view === 'transcript' && (
+        <Button
+          size="sm"
+          variant="primary"
+          icon={<ArrowDown aria-hidden />}
+          className="fixed bottom-6 left-1/2 z-sticky -translate-x-1/2 shadow-md"
+          onClick={() => tail.setFollowing(true)}
+        >
+          {plural(tail.fresh, 'new step')}
+        </Button>
+      )}
+    </section>
+  )
+}
+
+type ContentProps = RunTranscriptProps & {
+  live: LiveTranscript
+  steps: LiveTranscript['transcript']['steps']
+  isLive: boolean
+}
+
+function Content({ run, view, search, line, steps, live, isLive, onLine }: ContentProps) {
+  const all = live.transcript.steps
+  const texts = useMemo(
+    () => (view === 'raw' ? live.lines.map((each) => JSON.stringify(each)) : []),
+    [view, live.lines],
+  )
+  // A stream answers with its first line; of a run that waits there is none yet.
+  if (live.state === 'opening' && run.status !== 'queued' && all.length === 0)
+    return <SkeletonText lines={5} label="Loading the transcript" />
+  if (view === 'raw') {
+    return (
+      <LogView
+        label="Raw lines"
+        lines={texts}
+        isLive={isLive}
+        fileName={`${run.id}.ndjson`}
+        empty="No line has been written yet."
+        className="h-[70dvh]"
+      />
+    )
+  }
+  if (all.length === 0) return <NothingYet run={run} />
+  if (view === 'timeline') return <TimelineView run={run} live={live} onLine={onLine} />
+  if (steps.length === 0) {
+    return <EmptyState title="No step matches" description={`Nothing in this run says “${search}”.`} />
+  }
+  return (
+    <>
+      {search.trim() !== '' && (
+        <p role="status" className="mb-2 text-muted text-xs">
+          {steps.length.toLocaleString('en')} of {plural(all.length, 'step')}
+        </p>
+      )}
+      <Transcript steps={steps} isStreaming={isLive && search === ''} hasPermalinks line={line} />
+    </>
+  )
+}
+
+function NothingYet({ run }: { run: ExecutionDetails }) {
+  const waits = run.status === 'queued' || run.status === 'pending_retry'
+  if (run.redacted) return null
+  return (
+    <EmptyState
+      title={waits ? 'It has not begun' : run.status === 'running' ? 'Starting…' : 'Nothing was recorded'}
+      description={
+        waits
+          ? 'Steps appear here as soon as the agent takes it up.'
+          : run.status === 'running'
+            ? 'The runtime is being started. Its first step appears here.'
+            : 'The run ended before its runtime wrote anything.'
+      }
+    />
+  )
+}
+
+function RunStrip({ run, live }: { run: ExecutionDetails; live: LiveTranscript }) {
+  return <TimeStrip timeline={useRunTimeline(run, live)} />
+}
+
+function TimelineView(props: {
+  run: ExecutionDetails
+  live: LiveTranscript
+  onLine: (line: number) => void
+}) {
+  return <Waterfall timeline={useRunTimeline(props.run, props.live)} onLine={props.onLine} />
+}
+
+function useRunTimeline(run: ExecutionDetails, { transcript }: LiveTranscript) {
+  const isRunning = run.status === 'running'
+  const now = useSecond(isRunning)
+  const startedAt = run.started_at ?? run.created_at
+  return useMemo(
+    () => timelineOf(transcript.steps, { startedAt, nowMs: isRunning ? now : null }),
+    [transcript.steps, startedAt, isRunning, now],
+  )
+}
+
+/** The present moment, renewed each second while it is wanted and the page is seen. */
+function useSecond(isWanted: boolean): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (!isWanted) return
+    const timer = setInterval(() => document.hidden || setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [isWanted])
+  return now
+}
+
+function StreamWords({ live, isLive }: { live: LiveTranscript; isLive: boolean }) {
+  if (live.state === 'waiting')
+    return <span className="text-warning text-xs">Connection lost, trying again…</span>
+  if (!isLive || live.state !== 'open') return null
+  return (
+    <span className="inline-flex items-center gap-1.5 text-muted text-xs">
+      <span aria-hidden className="size-1.5 animate-pulse rounded-full bg-success" />
+      Live
+    </span>
+  )
+}
+
+function Faulty({ live }: { live: LiveTranscript }) {
+  if (live.error === null) return null
+  const { sentence, code } = describeFault(live.error)
+  return (
+    <Banner tone="danger" title="The transcript could not be loaded" className="mb-3">
+      {sentence} <code className="text-xs">{code}</code>
+    </Banner>
+  )
+}

@@ -1,0 +1,70 @@
+import type { ExecutionSummary } from '@roost/contracts/runs/executions'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useApi } from '../../shell/app-context.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Pager } from '../../ui/pager.tsx'
+import { firstLine } from './first-line.ts'
+import { pageSize, type RunFilter, runsQuery } from './queries.ts'
+import { fleetRunColumns, runColumns } from './run-columns.tsx'
+
+export type RunsTableProps = {
+  filter: RunFilter
+  /** Runs of several agents: whose each is is told too. */
+  showsAgent?: boolean
+  page: number
+  onPageChange: (page: number) => void
+  /** Where nothing matches the filter, or nothing ever ran. */
+  empty: ReactNode
+}
+
+/** Runs, newest first, a page of them at a time; a row opens the run. */
+export function RunsTable({ filter, showsAgent = false, page, onPageChange, empty }: RunsTableProps) {
+  const navigate = useNavigate()
+  const runs = useQuery(runsQuery(useApi(), filter, page))
+  if (runs.isError && !runs.data) {
+    return (
+      <ErrorState
+        title="The runs could not be loaded"
+        error={runs.error}
+        onRetry={() => void runs.refetch()}
+        className="rounded-lg border border-line bg-surface"
+      />
+    )
+  }
+  return (
+    <DataTable
+      label="Runs"
+      columns={showsAgent ? fleetRunColumns : runColumns}
+      rows={runs.data?.rows ?? noRows}
+      rowKey={(run) => run.id}
+      rowLabel={(run) => firstLine(run.message)}
+      rowHref={addressOf}
+      onOpenRow={({ agent_name: name, id }) =>
+        void navigate({ to: '/agents/$name/executions/$id', params: { name, id } })
+      }
+      sort={null}
+      columnChoice={showsAgent ? 'fleet-runs' : 'runs'}
+      isLoading={runs.isPending}
+      empty={empty}
+      className={runs.isPlaceholderData ? 'opacity-60' : undefined}
+      footer={
+        <Pager
+          noun="runs"
+          page={page}
+          pageSize={pageSize}
+          total={runs.data?.total ?? null}
+          onPageChange={onPageChange}
+        />
+      }
+    />
+  )
+}
+
+function addressOf({ agent_name, id }: ExecutionSummary): string {
+  return `/agents/${encodeURIComponent(agent_name)}/executions/${encodeURIComponent(id)}`
+}
+
+const noRows: readonly ExecutionSummary[] = []

@@ -1,0 +1,129 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { ApiError } from '@roost/contracts/client'
+import { TaskBody } from '@roost/contracts/runs/tasks'
+import { useNavigate } from '@tanstack/react-router'
+import { Paperclip, SendHorizontal } from 'lucide-react'
+import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { DropZone } from '../../ui/drop-zone.tsx'
+import { Kbd } from '../../ui/kbd.tsx'
+import { AttachmentChips } from '../chat/attachment-chips.tsx'
+import { acceptedFiles } from '../chat/attachments.ts'
+import { useComposer } from '../chat/use-composer.ts'
+import { type TaskInput, useSendTask } from './actions.ts'
+import { type AskErrors, AskFault, errorsOf, faultsOf } from './ask-errors.tsx'
+import { type AskOptions, AskOptionsFields, bodyOptions, noOptions } from './ask-options.tsx'
+import { useSendKey } from './use-send-key.ts'
+
+/** One task: written, sent without waiting, and opened as a run. */
+export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked: boolean }) {
+  const navigate = useNavigate()
+  const composer = useComposer(`task:${agent.name}`)
+  const [options, setOptions] = useState<AskOptions>(noOptions)
+  const [errors, setErrors] = useState<AskErrors>({})
+  const send = useSendTask(agent.name)
+  const sending = useSendKey()
+  const chooser = useRef<HTMLInputElement>(null)
+  const isReady = !isBlocked && composer.isSendable && !send.isPending
+
+  const submit = () => {
+    if (!isReady) return
+    const files = composer.attachments.map(({ id: _, ...file }) => file)
+    const body: TaskInput = { message: composer.text, files, ...bodyOptions(options) }
+    const found = errorsOf(TaskBody, body)
+    setErrors(found)
+    if (Object.keys(found).length > 0) return
+    send.mutate(
+      { ...body, key: sending.keyFor(body) },
+      {
+        onSuccess: ({ execution_id }) => {
+          sending.answered()
+          composer.clear()
+          void navigate({
+            to: '/agents/$name/executions/$id',
+            params: { name: agent.name, id: execution_id },
+          })
+        },
+        onError: (error) => {
+          if (error instanceof ApiError) sending.answered()
+          setErrors(faultsOf(error))
+        },
+      },
+    )
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    submit()
+  }
+  return (
+    <DropZone label="Drop files to attach them" onFiles={composer.attach}>
+      <form
+        aria-label="A task"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault()
+          submit()
+        }}
+        className="flex min-w-0 flex-col gap-3"
+      >
+        <div className="rounded-lg border border-control bg-surface shadow-xs focus-within:border-focus">
+          <AttachmentChips state={composer} />
+          <textarea
+            rows={3}
+            aria-label="Message"
+            placeholder={`What should ${agent.label ?? agent.name} do?`}
+            value={composer.text}
+            onChange={(event) => composer.setText(event.target.value)}
+            onKeyDown={onKeyDown}
+            onPaste={(event) => {
+              const files = [...event.clipboardData.files]
+              if (files.length === 0) return
+              event.preventDefault()
+              void composer.attach(files)
+            }}
+            className="block field-sizing-content max-h-[40dvh] min-h-20 w-full resize-none bg-transparent px-3 py-2.5 text-base outline-none"
+          />
+          <div className="flex items-center gap-2 px-2 pb-2">
+            <IconButton
+              size="sm"
+              label="Attach files"
+              icon={<Paperclip aria-hidden />}
+              onClick={() => chooser.current?.click()}
+            />
+            <input
+              ref={chooser}
+              type="file"
+              multiple
+              accept={acceptedFiles}
+              tabIndex={-1}
+              aria-hidden
+              data-testid="task-files"
+              className="hidden"
+              onChange={({ currentTarget }) => {
+                void composer.attach([...(currentTarget.files ?? [])])
+                currentTarget.value = ''
+              }}
+            />
+            <span role="status" className="min-w-0 flex-1 text-danger text-xs">
+              {composer.excess > 0 && `${composer.excess.toLocaleString('en')} characters too many`}
+            </span>
+            <span className="text-faint text-xs max-sm:hidden">
+              <Kbd keys={['Ctrl', 'Enter']} />
+            </span>
+            <Button
+              type="submit"
+              variant="primary"
+              icon={<SendHorizontal aria-hidden />}
+              pending={send.isPending}
+              disabled={!isReady && !send.isPending}
+            >
+              Send task
+            </Button>
+          </div>
+        </div>
+        <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions} hasTimeout />
+        <AskFault errors={errors} />
+      </form>
+    </DropZone>
+  )
+}

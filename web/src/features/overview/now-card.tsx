@@ -1,0 +1,117 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import type { AgentActivity, ToolActivity } from '@roost/contracts/agents/health'
+import { useQuery } from '@tanstack/react-query'
+import { formatDuration, plural } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { StatusDot } from '../../ui/badge.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Meter } from '../../ui/progress.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import { Duration, RelativeTime, RunningDuration } from '../../ui/time.tsx'
+import { slotsOfAgentQuery } from '../executions/queries.ts'
+import { activityQuery } from './queries.ts'
+
+const toolsShown = 5
+
+/** What the agent does at this moment, how much more it could do, and whether it is well. */
+export function NowCard({ agent }: { agent: AgentDetails }) {
+  const activity = useQuery(activityQuery(useApi(), agent.name))
+  return (
+    <Card aria-label="Right now" className="flex flex-col">
+      <CardHeader title="Right now" actions={<Health agent={agent} />} />
+      <Slots name={agent.name} />
+      {activity.isError && !activity.data ? (
+        <ErrorState
+          title="Its activity could not be loaded"
+          error={activity.error}
+          onRetry={() => void activity.refetch()}
+        />
+      ) : activity.data ? (
+        <Activity activity={activity.data} />
+      ) : (
+        <SkeletonText lines={3} />
+      )}
+    </Card>
+  )
+}
+
+function Health({ agent }: { agent: AgentDetails }) {
+  const { status, heartbeat_state: state, last_heartbeat_age_seconds: age } = agent
+  if (status !== 'running')
+    return <StatusDot tone="neutral" label={status === 'exited' ? 'Exited' : 'Stopped'} />
+  const seen = age === null ? '' : `, last sign of life ${formatDuration(age * 1000)} ago`
+  return (
+    <span className="text-xs" title={`Heartbeat ${state}${seen}`}>
+      {state === 'stale' ? (
+        <StatusDot tone="warning" label="No heartbeat" />
+      ) : (
+        <StatusDot tone="success" label="Healthy" />
+      )}
+    </span>
+  )
+}
+
+function Slots({ name }: { name: string }) {
+  const { data } = useQuery(slotsOfAgentQuery(useApi(), name))
+  if (!data) return null
+  const { active_slots: active, effective_max_parallel_tasks: max, queued } = data
+  return (
+    <div className="mb-3">
+      <Meter
+        label={queued > 0 ? `Slots taken, ${plural(queued, 'run')} waiting` : 'Slots taken'}
+        value={active}
+        max={max}
+        text={`${active} of ${max}`}
+        warnAt={1}
+        dangerAt={2}
+      />
+    </div>
+  )
+}
+
+function Activity({ activity }: { activity: AgentActivity }) {
+  const { active_tool: tool, timeline, status } = activity
+  const past = timeline.filter((call) => call.status === 'completed').slice(0, toolsShown)
+  if (!tool && past.length === 0) {
+    return (
+      <p className="py-4 text-muted text-sm">
+        {status === 'running' ? 'It is thinking; no tool has been called.' : 'It has not called a tool yet.'}
+      </p>
+    )
+  }
+  return (
+    <>
+      {tool && (
+        <div className="mb-2 flex min-w-0 items-baseline gap-3 rounded-md bg-accent-soft px-2.5 py-2 text-sm">
+          <span className="shrink-0 font-medium">{tool.name}</span>
+          <span className="min-w-0 flex-1 truncate font-mono text-muted text-xs">{tool.input_summary}</span>
+          <RunningDuration since={tool.started_at} className="text-xs" />
+        </div>
+      )}
+      {past.length > 0 && (
+        <ol aria-label="Latest tool calls" className="flex flex-col">
+          {past.map((call) => (
+            <Call key={call.id} call={call} />
+          ))}
+        </ol>
+      )}
+    </>
+  )
+}
+
+function Call({ call }: { call: ToolActivity }) {
+  return (
+    <li className="flex min-w-0 items-center gap-3 py-1 text-sm">
+      <span className="w-20 shrink-0 truncate">
+        <StatusDot tone={call.success === false ? 'danger' : 'success'} label={call.tool} />
+        {call.success === false && <span className="sr-only">failed</span>}
+      </span>
+      <span className="min-w-0 flex-1 truncate font-mono text-muted text-xs">{call.input_summary}</span>
+      <Duration ms={call.duration_ms} className="text-muted text-xs" />
+      <span className="w-20 text-right text-faint text-xs max-sm:hidden">
+        <RelativeTime at={call.started_at} />
+      </span>
+    </li>
+  )
+}

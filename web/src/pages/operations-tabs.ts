@@ -1,0 +1,19 @@
+import { type ComponentType, lazy } from 'react'
+
+export type OperationsTab = {
+  /** In the address, as `?tab=`. */
+  id: string
+  label: string
+  Content: ComponentType
+}
+
+/** The parts of the page in their order; the first one is shown when the address names none. */
+export const operationsTabs: readonly OperationsTab[] = [
+  {
+    id: 'executions',
+    label: 'Executions',
+    Content: lazy(async () => ({
+      default: (await import('../features/executions/fleet-executions.tsx')).FleetExecutions,
+    })),
+  },
+]
