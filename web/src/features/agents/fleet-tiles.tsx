@@ -12,6 +12,7 @@ import { useAgentPower, useAutonomy } from './actions.ts'
 import { AgentStatus } from './agent-status.tsx'
 import type { FleetRow } from './fleet-rows.ts'
 import { NoMatch } from './no-agents.tsx'
+import { RunSparkline } from './run-sparkline.tsx'
 import { useFleetFilter } from './use-fleet-filter.ts'
 
 const grid = 'grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-3'
@@ -22,7 +23,7 @@ export function FleetTiles({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
     return (
       <div className={grid} role="status" aria-label="Loading the agents">
         {['one', 'two', 'three'].map((tile) => (
-          <Skeleton key={tile} className="h-40 rounded-lg" />
+          <Skeleton key={tile} className="h-48 rounded-lg" />
         ))}
       </div>
     )
@@ -40,7 +41,7 @@ export function FleetTiles({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
 function Tile({ row }: { row: FleetRow }) {
   return (
     // Out of sight it costs no layout: a fleet of hundreds scrolls like one of ten.
-    <li className="flex min-w-0 flex-col rounded-lg border border-line bg-surface transition-colors [contain-intrinsic-size:auto_11rem] [content-visibility:auto] hover:border-line-strong">
+    <li className="flex min-w-0 flex-col rounded-lg border border-line bg-surface transition-colors [contain-intrinsic-size:auto_13rem] [content-visibility:auto] hover:border-line-strong">
       <div className="flex min-w-0 items-start gap-3 px-4 pt-4">
         <AgentAvatar name={row.name} />
         <div className="min-w-0 flex-1">
@@ -91,6 +92,7 @@ function TileFigures({ row }: { row: FleetRow }) {
           </dd>
         </div>
       </dl>
+      <RunSparkline name={row.name} isIdle={row.runs === 0} />
       <p className="text-muted text-xs">
         {row.running > 0 || row.queued > 0
           ? `${row.running} working, ${row.queued} waiting`

@@ -1,33 +1,44 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { LayoutGrid, Plus, Table2 } from 'lucide-react'
-import { useDeferredValue, useMemo } from 'react'
+import { ChartNoAxesGantt, LayoutGrid, Plus, Table2 } from 'lucide-react'
+import { type ComponentType, lazy, Suspense, useDeferredValue, useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Page } from '../../shell/page.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
+import { Skeleton, SkeletonList } from '../../ui/skeleton.tsx'
 import { containersQuery } from '../telemetry/queries.ts'
 import { meQuery } from '../users/queries.ts'
-import { CreateAgentDialog } from './create-agent-dialog.tsx'
 import { FleetFilters } from './fleet-filters.tsx'
 import { filterFleet, fleetRows } from './fleet-rows.ts'
 import { FleetSummary } from './fleet-summary.tsx'
-import { FleetTable } from './fleet-table.tsx'
 import { FleetTiles } from './fleet-tiles.tsx'
 import { NoAgents } from './no-agents.tsx'
 import { agentsQuery, runStatsQuery } from './queries.ts'
+
+// Neither is there when the page is first shown, and both bring much code with them.
+const CreateAgentDialog = lazy(async () => ({
+  default: (await import('./create-agent-dialog.tsx')).CreateAgentDialog,
+}))
+const FleetTable = lazy(async () => ({ default: (await import('./fleet-table.tsx')).FleetTable }))
 
 const route = getRouteApi('/signed-in/')
 
 const views = [
   { value: 'tiles', label: 'Tiles', icon: <LayoutGrid /> },
   { value: 'table', label: 'Table', icon: <Table2 /> },
+  { value: 'timeline', label: 'Timeline', icon: <ChartNoAxesGantt /> },
 ] as const
 
+export type FleetProps = {
+  /** Draws the runs of these agents over time. */
+  Timeline: ComponentType<{ agents: readonly { name: string; title: string }[] }>
+}
+
 /** The agents of this person: what each is doing, what it uses, how its runs went. */
-export function Fleet() {
+export function Fleet({ Timeline }: FleetProps) {
   const api = useApi()
   const { q: text, tags, status, owner, view, create, template } = route.useSearch()
   const navigate = route.useNavigate()
@@ -76,7 +87,7 @@ export function Fleet() {
             <Segmented
               label="View"
               options={views}
-              value={view === 'table' ? 'table' : 'tiles'}
+              value={view ?? 'tiles'}
               onValueChange={(next) =>
                 void navigate({
                   search: (now) => ({ ...now, view: next === 'tiles' ? undefined : next }),
@@ -86,14 +97,24 @@ export function Fleet() {
               className="ml-auto"
             />
           </div>
-          {view === 'table' ? (
-            <FleetTable rows={shown} isLoading={agents.isPending} />
+          {view === 'timeline' && !agents.isPending ? (
+            <Suspense fallback={<SkeletonList rows={6} />}>
+              <Timeline agents={shown} />
+            </Suspense>
+          ) : view === 'table' ? (
+            <Suspense fallback={<Skeleton className="h-96 w-full" />}>
+              <FleetTable rows={shown} isLoading={agents.isPending} />
+            </Suspense>
           ) : (
             <FleetTiles rows={shown} isLoading={agents.isPending} />
           )}
         </div>
       )}
-      <CreateAgentDialog open={create === true && mayCreate} onOpenChange={setCreating} template={template} />
+      {create && mayCreate ? (
+        <Suspense fallback={null}>
+          <CreateAgentDialog open onOpenChange={setCreating} template={template} />
+        </Suspense>
+      ) : null}
     </Page>
   )
 }

@@ -1,0 +1,30 @@
+import { useQuery } from '@tanstack/react-query'
+import { plural } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Sparkline } from '../../ui/charts/sparkline.tsx'
+import { runTimelineQuery } from '../executions/queries.ts'
+import { useNear } from '../transcripts/use-near.ts'
+
+/** Runs by hour over the last day; asked for only once the tile is near the screen. */
+export function RunSparkline({ name, isIdle }: { name: string; isIdle: boolean }) {
+  const { ref, isNear } = useNear<HTMLDivElement>(false)
+  const { data } = useQuery({
+    ...runTimelineQuery(useApi(), { agent: name, hours: 24 }, 'hour'),
+    enabled: isNear && !isIdle,
+  })
+  const counts = data?.buckets.map(({ total }) => total) ?? []
+  const most = Math.max(0, ...counts)
+  const failed = data?.buckets.reduce((sum, bucket) => sum + bucket.failed, 0) ?? 0
+  return (
+    <div ref={ref} className="h-6 min-w-0">
+      {counts.length > 1 && most > 0 && (
+        <Sparkline
+          values={counts}
+          label={`Runs by hour over 24 h, at most ${most}; ${plural(failed, 'failure')}`}
+          tone={failed > 0 ? 'danger' : 'accent'}
+          className="w-full"
+        />
+      )}
+    </div>
+  )
+}
