@@ -133,6 +133,7 @@ export async function compose(
     workState: works.ask,
   })
 
+  const standing = createStanding()
   const hub = createAgentLinkHub({ ephemeral, clock, log })
   const transportBreaker = createTransportBreaker({ db, clock, log })
   const link = transportBreaker.watch(hub)
@@ -170,8 +171,9 @@ export async function compose(
     users,
     keys,
     changes,
-    // Filled by the allow-list of addresses once it is there.
-    allowAddress: async () => {},
+    allowAddress: (tx, email, by) =>
+      allowList.allowAddress(tx, email, by.user.username, 'agent_sharing').then(() => {}),
+    accessLost: standing.doubt,
     systemOwner: async () => (await users.findLogin(firstAdminName))?.account ?? null,
     platform: {
       sshEnabled: async () => settings.value('ssh_access_enabled'),
@@ -313,14 +315,6 @@ export async function compose(
     voiceEnabled: config.voipEnabled,
   })
   const guard = createGuard({ identify, reach: agents.reach.reach, refuseBefore, refuseAfter })
-  const standing = createStanding()
-  outbox.on('agent.unshared', ({ agent_ids, agent_names }) => {
-    // Of another process too: whoever is asked now must not answer from what was.
-    agents.directory.heard(agent_ids)
-    agent_ids.forEach((id, index) => {
-      standing.doubt({ id, name: agent_names[index] ?? '' })
-    })
-  })
 
   return {
     outbox,

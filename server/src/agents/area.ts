@@ -87,6 +87,8 @@ export type AgentsAreaDeps = {
   keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
   changes: Pick<IdentityChanges, 'announce'>
   allowAddress: SharingDeps['allowAddress']
+  /** Somebody may no longer reach this agent, in whatever process the share was removed; `name` is the name by now. */
+  accessLost(agent: { id: string; name: string }): void
   /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
   platform: AgentsPlatform
@@ -237,7 +239,11 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     async open() {
       // Through the database, and so before any event behind it: the topic may lose its message.
       stopHearing = deps.events.on('*', (event) => {
-        if (!event.signal && event.type.startsWith('agent.')) directory.heard(event.agent_ids)
+        if (event.signal || !event.type.startsWith('agent.')) return
+        directory.heard(event.agent_ids)
+        // After that: who is asked for now is not answered from what was.
+        const [[id], [name]] = [event.agent_ids, event.agent_names]
+        if (event.type === 'agent.unshared' && id && name) deps.accessLost({ id, name })
       })
       await directory.open()
       await ensureSystemAgent({ db, clock, directory })

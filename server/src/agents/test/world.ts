@@ -6,8 +6,11 @@ import { createIdempotency } from '../../foundation/idempotency/index.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import { createOutbox } from '../../foundation/outbox/index.ts'
 import { createGuard } from '../../http/guard.ts'
+import type { Route } from '../../http/route.ts'
 import { createServer } from '../../http/serve.ts'
+import { createStanding } from '../../http/standing.ts'
 import { refuseAfter, refuseBefore, type SignedIn } from '../../identity/access/index.ts'
+import { createAllowList } from '../../identity/allow-list/index.ts'
 import { createWorld, openIdentity } from '../../identity/test/fixture.ts'
 import { createFakeAgentImages } from '../../ports/agent-images/fake.ts'
 import { type AgentRuntime, agentRuntimes } from '../../ports/agent-images/port.ts'
@@ -59,6 +62,8 @@ export async function openAgents(
     sshPorts?: { first: number; last: number }
     quota?: number
     sshEnabled?: boolean
+    /** Of features to the right. */
+    routes?: Route[]
   } = {},
 ) {
   const shared = options.shared ?? createShared()
@@ -68,7 +73,8 @@ export async function openAgents(
   const link = createFakeAgentLink()
   const events = createOutbox({ db, ephemeral, log: silentLog, clock })
   const platform = { ceiling: 10, model: null as string | null }
-  const allowed: string[] = []
+  const allowList = createAllowList({ db, clock })
+  const standing = createStanding()
   const area = createAgentsArea({
     db,
     clock,
@@ -89,7 +95,9 @@ export async function openAgents(
     users: identity.users,
     keys: identity.keys,
     changes: identity.changes,
-    allowAddress: async (_tx, email) => void allowed.push(email),
+    allowAddress: (tx, email, by) =>
+      allowList.allowAddress(tx, email, by.user.username, 'agent_sharing').then(() => {}),
+    accessLost: standing.doubt,
     systemOwner: async () => (await identity.users.findLogin('admin'))?.account ?? null,
     platform: {
       parallelCeiling: async () => platform.ceiling,
@@ -116,7 +124,8 @@ export async function openAgents(
   await area.lifecycle.compared()
 
   const server = createServer({
-    routes: area.routes,
+    routes: [...area.routes, ...(options.routes ?? [])],
+    standing,
     guard: createGuard({ identify: identity.identify, reach: area.reach.reach, refuseBefore, refuseAfter }),
     checkReplies: true,
     log: silentLog,
@@ -149,8 +158,8 @@ export async function openAgents(
     containers,
     platform,
     identity,
-    /** Addresses that were let in through a share. */
-    allowed,
+    events,
+    allowList,
     request,
 
     /** A person with a `user` key, and as the caller that the guard would make of a session. */
