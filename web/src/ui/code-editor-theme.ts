@@ -7,7 +7,8 @@ const token = (name: string) => `var(--color-${name})`
 
 const surface = EditorView.theme({
   '&': { color: token('ink'), backgroundColor: token('surface'), fontSize: 'var(--text-xs)', height: '100%' },
-  '&.cm-focused': { outline: `2px solid ${token('focus')}`, outlineOffset: '-2px' },
+  // The box around it shows the focus: a line inside would go below the line numbers.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
     fontFamily: 'var(--font-mono)',
     fontVariantLigatures: 'none',

@@ -22,9 +22,12 @@ export function CodeEditor({ className, ...props }: CodeEditorProps) {
   }
   return (
     <div
-      className={cx('min-h-40 min-w-0 overflow-hidden rounded-md border border-line bg-surface', className)}
+      className={cx(
+        'relative min-h-40 min-w-0 overflow-hidden rounded-md border border-line bg-surface has-[.cm-focused]:border-focus has-[.cm-focused]:outline-1 has-[.cm-focused]:outline-focus',
+        className,
+      )}
     >
-      <Suspense fallback={<Skeleton className="size-full min-h-40" />}>
+      <Suspense fallback={<Skeleton className="absolute inset-0 h-auto rounded-none" />}>
         <Surface {...props} />
       </Suspense>
     </div>

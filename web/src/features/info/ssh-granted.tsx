@@ -4,7 +4,9 @@ import { ExactTime } from '../../ui/time.tsx'
 
 /** How to log in, and until when. */
 export function SshGranted({ access }: { access: SshAccess }) {
-  const { connection, expires_at: expiresAt, instructions } = access
+  const { connection, expires_at: expiresAt } = access
+  // The command stands above, to be copied.
+  const instructions = access.instructions.filter((step) => !step.includes(connection.command))
   return (
     <div className="flex flex-col gap-4 text-sm">
       <div className="flex flex-col gap-1.5">

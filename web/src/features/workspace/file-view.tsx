@@ -10,11 +10,11 @@ import { ContentView } from './content-view.tsx'
 import { DraftView } from './draft-view.tsx'
 import { EntryMenu } from './entry-menu.tsx'
 import { FileMissing } from './file-missing.tsx'
-import { isProtected, nameOf, type Place } from './paths.ts'
+import { formattedOf } from './formatted.ts'
+import { isProtected, type Place } from './paths.ts'
 import { PlaceHeader } from './place-header.tsx'
 import { fileQuery } from './queries.ts'
 import type { FileContent } from './read-file.ts'
-import { formattedJson, isMarkdown } from './text-file.ts'
 import type { DraftDesk } from './use-draft.ts'
 
 export type FileViewProps = {
@@ -101,19 +101,6 @@ export function FileView(props: FileViewProps) {
       )}
     </div>
   )
-}
-
-/** How a file reads better than in its source; null where the source is all there is. */
-export type Formatted = { label: string; kind: 'markdown' | 'json'; text: string }
-
-function formattedOf(path: string, file: FileContent): Formatted | null {
-  if (file.kind !== 'text') return null
-  const name = nameOf(path)
-  if (isMarkdown(name) && file.text.trim() !== '') {
-    return { label: 'Rendered', kind: 'markdown', text: file.text }
-  }
-  const json = formattedJson(name, file.text)
-  return json === null ? null : { label: 'Formatted', kind: 'json', text: json }
 }
 
 function EditButton({ path, file, desk }: { path: string; file: FileContent | undefined; desk: DraftDesk }) {

@@ -9,7 +9,7 @@ const endWords = { lf: null, crlf: 'CRLF line ends', mixed: 'Mixed line ends: sa
 export function TextFacts({ text, ends }: { text: string; ends: LineEnds }) {
   const { bytes, lines } = useMemo(() => {
     const raw = fromEditable({ text, ends })
-    return { bytes: new TextEncoder().encode(raw).length, lines: text.split('\n').length }
+    return { bytes: new TextEncoder().encode(raw).length, lines: countLines(text) }
   }, [text, ends])
   return (
     <p className="flex shrink-0 flex-wrap gap-x-4 px-4 py-2 text-xs text-muted">
@@ -18,4 +18,9 @@ export function TextFacts({ text, ends }: { text: string; ends: LineEnds }) {
       {endWords[ends] && <span>{endWords[ends]}</span>}
     </p>
   )
+}
+
+/** A line feed at the end begins no line of its own. */
+function countLines(text: string): number {
+  return text === '' ? 0 : text.replace(/\n$/, '').split('\n').length
 }

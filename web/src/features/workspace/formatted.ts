@@ -1,0 +1,16 @@
+import { nameOf } from './paths.ts'
+import type { FileContent } from './read-file.ts'
+import { formattedJson, isMarkdown } from './text-file.ts'
+
+/** How a file reads better than in its source; null where the source is all there is. */
+export type Formatted = { label: string; kind: 'markdown' | 'json'; text: string }
+
+export function formattedOf(path: string, file: FileContent): Formatted | null {
+  if (file.kind !== 'text') return null
+  const name = nameOf(path)
+  if (isMarkdown(name) && file.text.trim() !== '') {
+    return { label: 'Rendered', kind: 'markdown', text: file.text }
+  }
+  const json = formattedJson(name, file.text)
+  return json === null ? null : { label: 'Formatted', kind: 'json', text: json }
+}
