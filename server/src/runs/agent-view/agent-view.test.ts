@@ -81,4 +81,23 @@ forEachDialect((_, open) => {
       a2: { busy: false, context_used: 20, context_max: 100, last_activity_at: at(3) },
     })
   })
+
+  test('when each person last asked: the newest of their own runs, and not what an agent asked', async () => {
+    await using db = await open()
+    const at = (minute: number) => `2026-01-05T07:0${minute}:00.000Z`
+    await insertRuns(db, [
+      { created_at: at(1), source_user_id: 'u1' },
+      { created_at: at(3), source_user_id: 'u1' },
+      { created_at: at(4), source_user_id: 'u1', source_agent_id: 'a2' },
+      { created_at: at(2), source_user_id: 'u2' },
+      { created_at: at(5), source_user_id: 'u2', agent_id: 'a2' },
+      { created_at: at(6), source_user_id: null },
+    ])
+    const platform = await startRunPlatform({ db })
+    const view = createAgentView({ db, clock: platform.clock, executions: platform.executions })
+    assert.deepEqual([...(await view.lastUseBy('a1'))].sort(), [
+      ['u1', at(3)],
+      ['u2', at(2)],
+    ])
+  })
 })
