@@ -24,6 +24,9 @@ export function openPostgres(url: string, onLost: (error: Error) => void): Opene
     types: { getTypeParser: (oid, format) => numbers(oid) ?? pg.types.getTypeParser(oid, format) },
   })
   pool.on('error', onLost)
+  // Of connections in use the pool does not hear: one that breaks between two statements of a transaction would
+  // end the process. Its next statement fails, and the pool takes it out.
+  pool.on('connect', (client) => client.on('error', () => {}))
   // One for each connection: Kysely remembers by it what it has set up.
   const clients = new WeakMap<pg.PoolClient, Client>()
   const base = new PostgresDialect({
