@@ -52,7 +52,7 @@ function Secret({ label, value }: { label: string; value: string }) {
     <div className="flex flex-col gap-1.5">
       <span className="text-sm font-medium">{label}</span>
       <div className="flex items-start gap-1 rounded-md border border-line bg-sunken p-1">
-        <code className="min-w-0 flex-1 px-1.5 py-1 text-xs break-all select-all">{value}</code>
+        <code className="min-w-0 flex-1 px-1.5 py-1 text-xs break-all whitespace-pre-wrap select-all">{value}</code>
         <CopyButton text={value} label={`Copy ${label}`} />
       </div>
     </div>
