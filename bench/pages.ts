@@ -9,7 +9,7 @@ import { median, ms, quantile, record, report } from './measure.ts'
 const agents = 500
 const megabyte = 1024 * 1024
 
-await using bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'info' } })
+const bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'info' } })
 for (let index = 0; index < agents; index += 1) {
   const name = `fleet-${String(index).padStart(3, '0')}`
   const reply = await bench.platform.request('POST', '/api/agents', { name, tags: [`team-${index % 7}`] })
