@@ -31,6 +31,7 @@ const ask = (over: Partial<Asked> = {}): Asked => ({
   attempts: 1,
   unexpected: null,
   refused: null,
+  faults: [],
   ...over,
 })
 const marksOf = (...runtimes: string[]) => new Map([['RUN000001', runtimes]])

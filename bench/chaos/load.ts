@@ -14,6 +14,8 @@ export type Asked = {
   unexpected: string | null
   /** It was refused for good, by name. */
   refused: string | null
+  /** Answers with a status of 500 and above that it got on the way, by status and name. */
+  faults: string[]
 }
 
 /** Twenty callers who end one run at the same time. */
@@ -57,7 +59,10 @@ export function startLoad(
   }
 
   async function submit(ask: Ask): Promise<void> {
-    const one: Asked = { ask, acknowledged: false, attempts: 0, unexpected: null, refused: null }
+    const one: Asked = {
+      ...{ ask, acknowledged: false, attempts: 0 },
+      ...{ unexpected: null, refused: null, faults: [] },
+    }
     asked.push(one)
     unacknowledged += 1
     try {
@@ -65,6 +70,7 @@ export function startLoad(
         one.attempts += 1
         const reply = await send(platform, ask)
         const verdict = reply === null ? 'again' : judgeReply(reply)
+        if (reply && reply.status >= 500) one.faults.push(`${reply.status} ${reply.json?.error ?? ''}`.trim())
         if (verdict === 'taken') {
           one.acknowledged = true
           const id = executionOf(reply)
