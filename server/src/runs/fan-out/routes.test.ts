@@ -160,7 +160,7 @@ test('an end in another process, of which no notice came, is found within second
   assert.equal((await reply).json.status, 'completed')
 })
 
-test('a client that goes away does not end it', async () => {
+test('when the client goes away, or the platform stops, it goes on, and whoever waits is told so', async () => {
   const { fanOuts, get, workAll, post } = await open()
   const { json } = await post('ann', { ...three, async_mode: true })
   const gone = new AbortController()
@@ -171,7 +171,8 @@ test('a client that goes away does not end it', async () => {
   const claim = { take: async () => {}, complete: () => assert.fail('settled'), release: async () => {} }
   const reply = fanOuts.wait({ fanOut, tasks: [], waitSeconds: 60 }, claim, gone.signal)
   gone.abort()
-  assert.equal(await reply, null)
+  assert.deepEqual(await reply, (await get('ann', json.fan_out_id)).json)
+  assert.equal((await reply).status, 'running')
   await workAll()
   assert.equal((await get('ann', json.fan_out_id)).json.status, 'completed')
 })

@@ -14,7 +14,7 @@ export function fanOutRoutes(fanOuts: Pick<FanOuts, 'startOnce' | 'wait' | 'find
       const { accepted: started, claim } = entered
       request.note({ fan_out_id: started.fanOut.id, tasks: body.tasks.length })
       if (body.async_mode) return receipt(started)
-      return (await fanOuts.wait(started, claim, request.signal)) ?? undefined
+      return fanOuts.wait(started, claim, request.signal)
     }),
     agentRoute(getFanOut, (call) => fanOuts.find(readerOf(call), call.params.fan_out_id)),
   ]

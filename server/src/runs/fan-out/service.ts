@@ -32,8 +32,11 @@ export type FanOuts = {
    * Throws `request_in_progress` and what taking one in throws.
    */
   startOnce(reader: Reader, asked: FanOutBody, key: string | undefined): Promise<Entered<Started>>
-  /** The reply when every task has ended or its time is over; null when the client went away. */
-  wait(started: Started, claim: Claim, client: AbortSignal): Promise<FanOut | null>
+  /**
+   * The reply when every task has ended or its time is over. When `signal` ends the waiting because the client
+   * went away or the platform stops, it is told as `running`: the work goes on, and the claim stays open with it.
+   */
+  wait(started: Started, claim: Claim, signal: AbortSignal): Promise<FanOut>
   /** Throws `not_found`: unknown, of another agent, or not this reader's to see. */
   find(reader: Reader, id: string): Promise<FanOut>
   /** For the store of idempotency keys. */
@@ -67,12 +70,11 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
       )
     },
 
-    async wait({ fanOut, waitSeconds }, claim, client) {
-      const waited = await wait(fanOut.id, waitSeconds, client)
-      if (waited === 'gone') return null
+    async wait({ fanOut, waitSeconds }, claim, signal) {
+      const waited = await wait(fanOut.id, waitSeconds, signal)
       const reply = toldOf(fanOut, await store.tasks(fanOut.id))
       // An ended one is told from its record to those who repeat the request: nothing is kept twice.
-      if (reply.status !== 'running') return reply
+      if (reply.status !== 'running' || waited === 'given_up') return reply
       const late: FanOut = { ...reply, status: 'deadline_exceeded' }
       await claim.complete(receiptOf(late))
       return late

@@ -6,14 +6,14 @@ import { fanOutStore } from './store.ts'
 /** A notice may be lost: whoever waits looks by itself this often. */
 const lookAgainSeconds = 5
 
-/** How waiting ended: every task has, the time was over, or the client went away. */
-export type Waited = 'ended' | 'deadline' | 'gone'
+/** How waiting ended: every task has, the time was over, or the client went away or the platform stops. */
+export type Waited = 'ended' | 'deadline' | 'given_up'
 
 export function createWait(deps: { db: Db; clock: Clock; live: Pick<Live, 'listen'> }) {
   const { db, clock, live } = deps
-  return async function wait(id: string, seconds: number, client: AbortSignal): Promise<Waited> {
+  return async function wait(id: string, seconds: number, signal: AbortSignal): Promise<Waited> {
     const over = new AbortController()
-    const until = AbortSignal.any([client, over.signal])
+    const until = AbortSignal.any([signal, over.signal])
     const deadline = clock.wait(seconds * 1000, until).then(() => over.abort())
     let news = Promise.withResolvers<void>()
     const stop = live.listen(id, { changed: () => news.resolve() })
@@ -22,7 +22,7 @@ export function createWait(deps: { db: Db; clock: Clock; live: Pick<Live, 'liste
         // Renewed before the look: what comes during it is not missed.
         news = Promise.withResolvers<void>()
         if (!(await fanOutStore(db).hasOpenTasks(id))) return 'ended'
-        if (until.aborted) return client.aborted ? 'gone' : 'deadline'
+        if (until.aborted) return signal.aborted ? 'given_up' : 'deadline'
         const heard = new AbortController()
         const quiet = clock.wait(lookAgainSeconds * 1000, AbortSignal.any([until, heard.signal]))
         await Promise.race([news.promise, quiet])
