@@ -100,7 +100,23 @@ forEachDialect((_, open) => {
     assert.deepEqual([expired.status, expired.error_code], ['failed', 'queue_expired'])
   })
 
-  test('a run that is not known to be spawned is left to its agent, however long that is out of reach', async () => {
+  test('a run whose agent took it and did not dial in for 24 hours fails as lost, and its slot is free', async () => {
+    const { platform, clock } = await start()
+    const row = await accept(platform, { timeoutSeconds: 600 })
+    const run = await claimOne(platform)
+    await clock.advance(24 * 3600 - 1)
+    await reap(platform)
+    assert.equal((await platform.row(row.id)).status, 'running')
+    await clock.advance(1)
+    await reap(platform)
+    const lost = await platform.row(row.id)
+    assert.deepEqual([lost.status, lost.error_code], ['failed', 'agent_lost'])
+    assert.match(lost.error ?? '', /out of reach for 24 hours/)
+    const late = await platform.dispatch.handlers.result(linked, resultOf(run))
+    assert.deepEqual(late, { accepted: false, reason: 'already_final' })
+  })
+
+  test('a run that is not known to be spawned is left to its agent while that is out of reach', async () => {
     const { platform, clock, on } = await start()
     const row = await accept(platform, { timeoutSeconds: 600 })
     const run = await claimOne(platform)

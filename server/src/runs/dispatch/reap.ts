@@ -39,6 +39,7 @@ export function createReap(deps: ReapDeps) {
     if (verdict === 'leave') return
     log.info({ execution_id: row.id, agent: row.agent_name, verdict }, 'a run without its agent')
     if (verdict === 'requeue') return requeue(row)
+    if (verdict === 'forgotten') return end(row, forgottenEnding)
     await end(row, verdict === 'overdue' || agent?.status === 'running' ? leaseEnding : lostEnding)
   }
 
@@ -103,6 +104,13 @@ const leaseEnding = {
   status: 'failed',
   error: 'The agent stopped reporting on this run.',
   error_code: 'lease_expired',
+  terminal_reason: 'crashed',
+} as const
+
+const forgottenEnding = {
+  status: 'failed',
+  error: `The agent took the run and was out of reach for ${queueExpiryHours} hours; whether it began is not known.`,
+  error_code: 'agent_lost',
   terminal_reason: 'crashed',
 } as const
 

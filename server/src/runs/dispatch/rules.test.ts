@@ -64,6 +64,9 @@ test('what becomes of a run whose lease ran out', () => {
     [true, false, false, 70, 'lost'],
     [false, false, false, 70, 'leave'],
     [false, false, false, 900, 'leave'],
+    [false, false, false, 24 * 3600 - 1, 'leave'],
+    [false, false, true, 24 * 3600, 'forgotten'],
+    [false, true, true, 24 * 3600, 'requeue'],
   ]
   for (const [isSpawned, isLinked, isContainerRunning, seconds, verdict] of cases) {
     const run = { ...expired, isSpawned, isLinked, isContainerRunning, now: after(seconds) }

@@ -51,7 +51,7 @@ export function placeLines(from: number, count: number, last: number): Placement
 }
 
 /** What a running row becomes when its lease has run out. */
-export type Verdict = 'leave' | 'requeue' | 'lost' | 'overdue'
+export type Verdict = 'leave' | 'requeue' | 'lost' | 'overdue' | 'forgotten'
 
 /**
  * So many passes in a row find a lease run out before anybody is judged: half a minute in which an agent dials
@@ -63,7 +63,7 @@ export const passesBeforeVerdict = 4
 /**
  * A run whose runtime was not spawned, as far as is known, is left to its agent: linked without the run, the
  * agent does not have it, and it goes back to its place in the queue; out of reach, the agent says so itself
- * when it dials in. A spawned run is never handed out again by itself. While its container runs and its link
+ * when it dials in, for as long as a run may wait in the queue. A spawned run is never handed out again by itself. While its container runs and its link
  * is down it is left alone until its slot's time is over.
  */
 export function judgeExpired(run: {
@@ -76,7 +76,11 @@ export function judgeExpired(run: {
   now: Date
 }): Verdict {
   const slotEnds = run.startedAt.getTime() + (run.timeoutSeconds + slotGraceSeconds) * 1000
-  if (!run.isSpawned) return run.isLinked ? 'requeue' : 'leave'
+  if (!run.isSpawned) {
+    if (run.isLinked) return 'requeue'
+    const forgottenAt = run.startedAt.getTime() + queueExpiryHours * 3_600_000
+    return run.now.getTime() >= forgottenAt ? 'forgotten' : 'leave'
+  }
   if (run.isLinked || !run.isContainerRunning) return 'lost'
   return run.now.getTime() >= slotEnds ? 'overdue' : 'leave'
 }
