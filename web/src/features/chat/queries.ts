@@ -14,7 +14,6 @@ import {
   streamExecution,
   terminateExecution,
 } from '@roost/contracts/runs/executions'
-import { getQueue } from '@roost/contracts/runs/queue'
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { LiveTurnsDeps } from './live-turns.ts'
 
@@ -23,7 +22,6 @@ export const chatKeys = {
   all: (name: string) => ['agent', name, 'sessions'] as const,
   list: (name: string) => [...chatKeys.all(name), 'list'] as const,
   messages: (name: string, id: string) => [...chatKeys.all(name), 'messages', id] as const,
-  queue: (name: string) => ['agent', name, 'executions', 'queue'] as const,
   execution: (id: string) => ['execution', id, 'details'] as const,
 }
 
@@ -71,13 +69,6 @@ export const logQuery = (api: Client, name: string, id: string) =>
     queryKey: ['execution', id, 'log'],
     queryFn: ({ signal }) => api.call(getExecutionLog, { params: { name, id }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
-  })
-
-/** What waits for the agent, in order. */
-export const queueQuery = (api: Client, name: string) =>
-  queryOptions({
-    queryKey: chatKeys.queue(name),
-    queryFn: ({ signal }) => api.call(getQueue, { params: { name }, signal }),
   })
 
 export const beginSession = (api: Client, name: string) =>

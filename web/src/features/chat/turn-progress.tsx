@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useApi } from '../../shell/app-context.ts'
 import { Spinner } from '../../ui/spinner.tsx'
 import { RunningDuration } from '../../ui/time.tsx'
+import { queueQuery } from '../executions/queries.ts'
 import type { AnswerParts } from './answer-parts.ts'
 import type { LiveTurn } from './live-turns.ts'
-import { queueQuery } from './queries.ts'
 import { FoldButton } from './work-fold.tsx'
 
 export type TurnProgressProps = {
