@@ -44,8 +44,10 @@ async function newSession(): Promise<string> {
   assert.equal(reply.status, 201, reply.text)
   return reply.json.id
 }
-const sayBefore = (session: string, message: string) =>
-  chat(bench.platform, name, message, { path: `sessions/${session}/message` })
+async function sayBefore(session: string, message: string, status = 200): Promise<void> {
+  const reply = await chat(bench.platform, name, message, { path: `sessions/${session}/message` })
+  assert.equal(reply.status, status, reply.text)
+}
 
 /** Lengths of the first answer as it grew, until it is `whole`. */
 async function growth(page: Page, whole: string): Promise<number[]> {
@@ -408,12 +410,13 @@ describe('pictures for a reviewer', () => {
       name: 'chat-full',
       path: path(full),
       ready: async (page) => {
+        page.setDefaultTimeout(60_000)
         await turn(page).getByRole('button', { name: '1 tool call' }).click()
         await turn(page).getByRole('button', { name: /^Bash/ }).waitFor()
       },
     })
     const failed = await newSession()
-    await sayBefore(failed, '[[autherror]] Read my mail.')
+    await sayBefore(failed, '[[autherror]] Read my mail.', 503)
     await reviewPage(bench, {
       name: 'chat-failed',
       path: path(failed),
