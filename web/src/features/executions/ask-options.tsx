@@ -1,7 +1,6 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import { formatDuration } from '../../lib/format.ts'
+import type { ReactNode } from 'react'
 import { Field } from '../../ui/field.tsx'
-import { NumberInput } from '../../ui/input.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
 import { ModelChoice } from '../chat/model-choice.tsx'
 import type { AskErrors } from './ask-errors.tsx'
@@ -24,11 +23,11 @@ export type AskOptionsProps = {
   options: AskOptions
   errors: AskErrors
   onChange: (options: AskOptions) => void
-  hasTimeout?: boolean
+  /** One more field. */
+  children: ReactNode
 }
 
-export function AskOptionsFields({ agent, options, errors, onChange, hasTimeout = false }: AskOptionsProps) {
-  const own = formatDuration(agent.execution_timeout_seconds * 1000)
+export function AskOptionsFields({ agent, options, errors, onChange, children }: AskOptionsProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-[12rem_minmax(0,1fr)_9rem]">
       <Field label="Model" error={errors.model ?? null}>
@@ -47,18 +46,7 @@ export function AskOptionsFields({ agent, options, errors, onChange, hasTimeout 
           placeholder="All of the agent’s, or e.g. Read, Bash(git log:*)"
         />
       </Field>
-      {hasTimeout && (
-        <Field label="Timeout" error={errors.timeout_seconds ?? null}>
-          <NumberInput
-            unit="seconds"
-            min={10}
-            max={7200}
-            placeholder={own}
-            value={options.timeoutSeconds}
-            onValueChange={(timeoutSeconds) => onChange({ ...options, timeoutSeconds })}
-          />
-        </Field>
-      )}
+      {children}
     </div>
   )
 }

@@ -69,7 +69,7 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
     setTasks([...tasks.slice(0, place), ...added, ...tasks.slice(place + 1)].slice(0, maxTasks))
   }
   return (
-    <form aria-label="Several tasks" onSubmit={submit} className="flex min-w-0 flex-col gap-3">
+    <form aria-label="Several tasks" noValidate onSubmit={submit} className="flex min-w-0 flex-col gap-3">
       <ol className="flex flex-col gap-2">
         {tasks.map((task, index) => (
           <li key={task.key} className="flex items-start gap-2">
@@ -111,9 +111,8 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
             : 'A task that fails does not stop the others.'}
         </span>
       </div>
-      <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions} />
-      <div className="flex flex-wrap items-end justify-between gap-3">
-        <Field label="At the same time" error={errors.max_concurrency ?? null} className="w-40">
+      <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions}>
+        <Field label="At the same time" error={errors.max_concurrency ?? null}>
           <NumberInput
             min={1}
             max={maxConcurrency}
@@ -122,16 +121,17 @@ export function FanOutForm({ agent, isBlocked, onStarted }: FanOutFormProps) {
             unit="at most"
           />
         </Field>
-        <Button
-          type="submit"
-          variant="primary"
-          icon={<SendHorizontal aria-hidden />}
-          pending={start.isPending}
-          disabled={!isReady && !start.isPending}
-        >
-          {asked.length === 0 ? 'Send tasks' : `Send ${plural(asked.length, 'task')}`}
-        </Button>
-      </div>
+      </AskOptionsFields>
+      <Button
+        type="submit"
+        variant="primary"
+        icon={<SendHorizontal aria-hidden />}
+        pending={start.isPending}
+        disabled={!isReady && !start.isPending}
+        className="self-end"
+      >
+        {asked.length === 0 ? 'Send tasks' : `Send ${plural(asked.length, 'task')}`}
+      </Button>
       <AskFault errors={errors} />
     </form>
   )

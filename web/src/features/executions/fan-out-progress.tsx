@@ -77,7 +77,7 @@ function Row({ name, result }: { name: string; result: FanOutResult }) {
         <span className="truncate text-muted max-sm:col-span-3 max-sm:row-start-2">
           {words === null ? '' : firstLine(words)}
         </span>
-        <span className="flex gap-3 text-muted text-xs">
+        <span className="flex text-right text-muted text-xs [&>*]:w-16">
           {result.status === 'running' ? (
             <RunningDuration since={result.started_at} />
           ) : (

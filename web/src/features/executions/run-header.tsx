@@ -26,7 +26,7 @@ export function RunHeader({ run }: { run: ExecutionDetails }) {
             Executions
           </Link>
           <span aria-hidden>/</span>
-          <span className="font-mono text-faint">{run.id}</span>
+          <span className="font-mono text-faint max-sm:hidden">{run.id}</span>
         </span>
       }
       title={

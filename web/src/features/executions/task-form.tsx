@@ -4,8 +4,11 @@ import { TaskBody } from '@roost/contracts/runs/tasks'
 import { useNavigate } from '@tanstack/react-router'
 import { Paperclip, SendHorizontal } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { formatDuration } from '../../lib/format.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
+import { Field } from '../../ui/field.tsx'
+import { NumberInput } from '../../ui/input.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { AttachmentChips } from '../chat/attachment-chips.tsx'
 import { acceptedFiles } from '../chat/attachments.ts'
@@ -60,6 +63,7 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
     <DropZone label="Drop files to attach them" onFiles={composer.attach}>
       <form
         aria-label="A task"
+        noValidate
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
           submit()
@@ -121,7 +125,18 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
             </Button>
           </div>
         </div>
-        <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions} hasTimeout />
+        <AskOptionsFields agent={agent} options={options} errors={errors} onChange={setOptions}>
+          <Field label="Timeout" error={errors.timeout_seconds ?? null}>
+            <NumberInput
+              unit="seconds"
+              min={10}
+              max={7200}
+              placeholder={formatDuration(agent.execution_timeout_seconds * 1000)}
+              value={options.timeoutSeconds}
+              onValueChange={(timeoutSeconds) => setOptions({ ...options, timeoutSeconds })}
+            />
+          </Field>
+        </AskOptionsFields>
         <AskFault errors={errors} />
       </form>
     </DropZone>

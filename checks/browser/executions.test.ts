@@ -1,0 +1,373 @@
+/** Runs in a real browser: asked for, watched, stopped, explained, found again; one and many. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually } from '../acceptance/platform.ts'
+import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
+import {
+  assertAccessible,
+  type Bench,
+  keepPicture,
+  openBench,
+  reviewPage,
+  type Tab,
+  themes,
+  widths,
+} from './bench.ts'
+
+const name = 'qa-runs-page'
+const busy = 'qa-runs-busy'
+const idle = 'qa-runs-idle'
+let bench: Bench
+before(async () => {
+  bench = await openBench()
+  await createAgent(bench.platform, name)
+  await createAgent(bench.platform, busy)
+  await createAgent(bench.platform, idle)
+  const one = await bench.platform.request('PUT', `/api/agents/${busy}/capacity`, { max_parallel_tasks: 1 })
+  assert.equal(one.status, 200, one.text)
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+})
+
+/** A run begins by starting a coding CLI, which takes its time on a busy machine. */
+const patienceMs = 100_000
+async function open(options: Parameters<Bench['open']>[0] = {}): Promise<Tab> {
+  const tab = await bench.open(options)
+  tab.page.setDefaultTimeout(patienceMs)
+  return tab
+}
+
+const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=executions${search}`
+const runPath = (agent: string, id: string, search = '') => `/agents/${agent}/executions/${id}${search}`
+const isRun = /\/executions\/[^/?]+$/
+const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message' })
+const steps = (page: Page) => page.getByRole('list', { name: 'Steps' })
+const history = (page: Page) => page.getByRole('grid', { name: 'Runs' })
+
+/** A task that nobody waits for; its id. */
+async function task(agent: string, message: string, body: object = {}): Promise<string> {
+  const reply = await bench.platform.request('POST', `/api/agents/${agent}/task`, {
+    message,
+    async_mode: true,
+    ...body,
+  })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.json.execution_id
+}
+async function finished(agent: string, message: string): Promise<string> {
+  const id = await task(agent, message)
+  await untilExecution(bench.platform, agent, id, isOver)
+  return id
+}
+
+describe('a task', () => {
+  test('is sent, and its page shows it work, through a reload, to its end and cost', async () => {
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(tabOf(name))
+    await messageField(page).fill(
+      'Tidy up. [[tool:Bash:sleep 12; echo tidied]] [[reply:It is **tidy** now.]]',
+    )
+    await messageField(page).press('Control+Enter')
+    await page.waitForURL(isRun)
+    await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.reload()
+    await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await page.getByRole('heading', { name: 'Answer' }).waitFor()
+    await page.getByText('Succeeded', { exact: true }).waitFor()
+    assert.equal(await steps(page).getByRole('button', { name: /^Bash/ }).count(), 1, 'no step is doubled')
+    assert.match(await page.locator('dl').first().innerText(), /Duration[\s\S]*Cost\s+\$[\s\S]*1 tool call/)
+    await page.getByRole('complementary', { name: 'About this run' }).getByText('By hand').waitFor()
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
+  test('takes files and a list of tools, and says what was wrong with its timeout', async () => {
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(tabOf(name))
+    await messageField(page).fill('Count them. [[reply:counted]]')
+    await page
+      .getByTestId('task-files')
+      .setInputFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('one\ntwo') }])
+    await page.getByRole('list', { name: 'Files to send' }).getByText('notes.txt').waitFor()
+    await page.getByLabel('Allowed tools').fill('Read')
+    await page.getByLabel('Allowed tools').press('Enter')
+    await page.getByLabel('Timeout').fill('5')
+    await page.getByRole('button', { name: 'Send task' }).click()
+    await page.getByText(/>=10/).waitFor()
+    await page.getByLabel('Timeout').fill('120')
+    await page.getByRole('button', { name: 'Send task' }).click()
+    await page.waitForURL(isRun)
+    const facts = page.getByRole('complementary', { name: 'About this run' })
+    await facts.getByText('Read', { exact: true }).waitFor()
+    await facts.getByText('2m', { exact: true }).waitFor()
+    await tab.context.close()
+  })
+
+  test('is stopped, and the page says by whom', async () => {
+    const id = await task(name, '[[tool:Bash:sleep 60]] [[reply:never]]')
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(runPath(name, id))
+    await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByText('Stopped.', { exact: true }).waitFor()
+    await page.getByText('Cancelled', { exact: true }).waitFor()
+    await page.getByText(/^Cancelled by admin/).waitFor()
+    await page.getByRole('button', { name: 'Retry as new' }).waitFor()
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
+  test('that failed is explained in words, and is run again as a new one', async () => {
+    const id = await finished(name, 'Read my mail. [[fail-first:runs-page-retry:1]] [[reply:fine now]]')
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(runPath(name, id))
+    await page.getByText('The runtime failed', { exact: true }).waitFor()
+    await page.getByText('agent_error', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Retry as new' }).click()
+    await page.waitForURL((url) => isRun.test(url.pathname) && !url.pathname.endsWith(id))
+    await page.getByRole('heading', { name: 'Answer' }).waitFor()
+    await page.getByText('fine now').first().waitFor()
+    await tab.context.close()
+  })
+
+  test('is searched, seen as a timeline and as raw lines, each at an address', async () => {
+    const id = await finished(name, '[[tool:Bash:echo needle-in-it]] [[reply:the answer]]')
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(runPath(name, id))
+    await page.getByRole('searchbox', { name: 'Search the steps' }).fill('needle')
+    await page.getByText(/^1 of \d+ steps$/).waitFor()
+    assert.match(page.url(), /q=needle/)
+    await page.getByRole('radio', { name: 'Timeline' }).click()
+    const bar = page.getByRole('list', { name: 'Steps over time' }).getByRole('button', { name: /^Bash/ })
+    await bar.click()
+    await page.waitForURL(/line=\d+/)
+    await page.locator('[aria-current=location]').waitFor()
+    await tab.goto(runPath(name, id, '?view=raw'))
+    await page.getByText('"subtype":"init"').first().waitFor()
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+})
+
+describe('what waits', () => {
+  test('stands in line with its place and the reason, moves up, and is cleared', async () => {
+    const first = await task(busy, 'The long one. [[tool:Bash:sleep 900]] [[reply:long]]')
+    await untilExecution(bench.platform, busy, first, (row) => row.status === 'running')
+    const ids = []
+    for (const word of ['alpha', 'beta', 'gamma']) ids.push(await task(busy, `Wait ${word}. [[reply:ok]]`))
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(tabOf(busy))
+    const line = page.getByRole('region', { name: /^Waiting/ })
+    await line.getByText('The one slot is taken.').waitFor()
+    await line.getByRole('link', { name: /^Wait gamma/ }).click()
+    await page.getByText('Waiting in the queue, place 3 of 3').waitFor()
+    await page.getByText('The one slot is taken; 2 runs go before it.').waitFor()
+    await page.getByRole('link', { name: /^The long one/ }).waitFor()
+    await reviewPage(bench, {
+      name: 'run-waiting',
+      path: runPath(busy, ids[2] ?? ''),
+      ready: (each) => each.getByText('Waiting in the queue, place 3 of 3').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'executions-tab-busy',
+      path: tabOf(busy),
+      ready: (each) =>
+        each
+          .getByRole('link', { name: /^Wait gamma/ })
+          .first()
+          .waitFor(),
+    })
+    await bench.platform.request('POST', `/api/agents/${busy}/executions/${ids[0]}/terminate`)
+    await page.getByText('Waiting in the queue, place 2 of 2').waitFor()
+    await tab.goto(tabOf(busy))
+    await page.getByRole('button', { name: 'Clear the queue' }).click()
+    await page.getByLabel(`Type ${busy} to confirm`).fill(busy)
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear the queue' }).click()
+    await page.getByText('2 waiting runs cancelled.').waitFor()
+    await line.waitFor({ state: 'detached' })
+    await page
+      .getByRole('region', { name: /^Running now/ })
+      .getByRole('button', { name: /^Stop/ })
+      .click()
+    await page.getByRole('region', { name: /^Running now/ }).waitFor({ state: 'detached' })
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+})
+
+describe('several tasks at once', () => {
+  test('are written as a list, and their results stand in its order', async () => {
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(tabOf(name, '&ask=several'))
+    await page.getByRole('textbox', { name: 'Task 1' }).fill('[[tool:Bash:sleep 2]] [[reply:answer one]]')
+    await page.getByRole('textbox', { name: 'Task 2' }).fill('[[fail]] two')
+    await page.getByRole('button', { name: 'Add a task' }).click()
+    await page.getByRole('textbox', { name: 'Task 3' }).fill('[[reply:answer three]]')
+    await page.getByRole('button', { name: 'Send 3 tasks' }).click()
+    await page.getByText('3 tasks: 2 succeeded, 1 failed').waitFor()
+    const rows = await page.getByRole('region', { name: 'Fan-out' }).getByRole('listitem').allInnerTexts()
+    assert.match(rows[0] ?? '', /t1[\s\S]*Succeeded[\s\S]*answer one/)
+    assert.match(rows[1] ?? '', /t2[\s\S]*Failed/)
+    assert.match(rows[2] ?? '', /t3[\s\S]*answer three/)
+    await keepPicture(tab, 'fan-out')
+    await assertAccessible(tab, 'a fan-out')
+    await page.reload()
+    await page.getByText('3 tasks: 2 succeeded, 1 failed').waitFor()
+    await page
+      .getByRole('region', { name: 'Fan-out' })
+      .getByRole('link', { name: /answer one/ })
+      .click()
+    await page.getByRole('heading', { name: 'Fan-out of 3' }).waitFor()
+    await page.getByRole('link', { name: /^t2/ }).click()
+    await page.getByText('It failed').or(page.getByText('The runtime failed')).first().waitFor()
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+})
+
+describe('runs of all agents', () => {
+  test('are filtered by the address, and a row opens its run', async () => {
+    const id = await finished(name, 'A needle for the fleet page [[reply:found]]')
+    const tab = await open()
+    const { page } = tab
+    await tab.goto('/operations?tab=executions&status=failed')
+    await history(page).getByRole('row').nth(1).waitFor()
+    await eventually(
+      () => history(page).getByRole('row').allInnerTexts(),
+      (rows) => rows.length > 1 && rows.slice(1).every((row) => row.includes('Failed')),
+    )
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('searchbox', { name: 'Search messages and ids' }).fill('needle for the fleet')
+    await page.waitForURL(/q=needle/)
+    await history(page).getByText('A needle for the fleet page').waitFor()
+    await page.getByText('1–1 of 1 runs').waitFor()
+    await history(page).getByRole('row').nth(1).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(id))
+    await page.goBack()
+    await page.getByText('1–1 of 1 runs').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Executions' }).click()
+    await page.keyboard.press('g')
+    await page.keyboard.press('e')
+    await page.waitForURL(/operations\?tab=executions$/)
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
+  test('show a run that begins while the page is open', async () => {
+    const tab = await open()
+    await tab.goto('/operations?tab=executions')
+    await history(tab.page).getByRole('row').nth(1).waitFor()
+    await task(name, 'Seen as it comes [[reply:yes]]')
+    await history(tab.page).getByText('Seen as it comes').waitFor()
+    await tab.context.close()
+  })
+
+  test('say why they could not be loaded, and are asked for again', async () => {
+    const tab = await open()
+    await tab.page.route('**/api/executions?**', (route) =>
+      route.fulfill({
+        status: 500,
+        contentType: 'application/json',
+        body: JSON.stringify({ detail: 'Something failed.', error: 'internal_error', request_id: 'r1' }),
+      }),
+    )
+    await tab.goto('/operations?tab=executions')
+    await tab.page.getByText('The runs could not be loaded').waitFor()
+    await keepPicture(tab, 'fleet-executions-error')
+    await assertAccessible(tab, 'runs that could not be loaded')
+    await tab.page.unroute('**/api/executions?**')
+    await tab.page.getByRole('button', { name: 'Retry' }).click()
+    await history(tab.page).getByRole('row').nth(1).waitFor()
+    await tab.context.close()
+  })
+})
+
+describe('an agent in short', () => {
+  test('leads to what failed', async () => {
+    await finished(name, 'This one fails for the overview [[fail]]')
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(`/agents/${name}?tab=overview`)
+    const failures = page.getByRole('list', { name: 'Last failures' })
+    await failures.getByText('This one fails for the overview').click()
+    await page.getByText('The runtime failed', { exact: true }).waitFor()
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+})
+
+describe('pictures for a reviewer', () => {
+  test('a run: done, failed, live, missing', async () => {
+    const done = await finished(
+      name,
+      'Summarise the night.\n\n## The night in short\n\nThree runs, **one** failed:\n\n| run | state |\n|---|---|\n| digest | ok |\n| backup | failed |\n\n[[tool:Bash:ls -la /; sleep 1]] [[echo]]',
+    )
+    await reviewPage(bench, {
+      name: 'run-done',
+      path: runPath(name, done),
+      ready: (page) => steps(page).getByRole('button', { name: /^Bash/ }).waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'run-timeline',
+      path: runPath(name, done, '?view=timeline'),
+      ready: (page) => page.getByRole('list', { name: 'Steps over time' }).waitFor(),
+    })
+    const failed = await finished(name, 'Read my mail. [[autherror]]')
+    await reviewPage(bench, {
+      name: 'run-failed',
+      path: runPath(name, failed),
+      ready: (page) => page.getByText('The model provider refused the key').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'run-missing',
+      path: runPath(name, 'exec_nothing'),
+      ready: (page) => page.getByText('There is no such run').waitFor(),
+    })
+    const id = await task(name, 'Look around. [[tool:Bash:sleep 40]] [[reply:late]]')
+    for (const theme of themes) {
+      const tab = await open({ theme, width: widths.desktop })
+      await tab.goto(runPath(name, id))
+      await steps(tab.page).getByRole('button', { name: /^Bash/ }).waitFor()
+      await keepPicture(tab, `run-live-${theme}`)
+      await assertAccessible(tab, `a live run, ${theme}`)
+      await tab.context.close()
+    }
+    await bench.platform.request('POST', `/api/agents/${name}/executions/${id}/terminate`)
+  })
+
+  test('tabs and lists: full and empty', async () => {
+    const pages = [
+      ['overview-full', `/agents/${name}?tab=overview`, 'Last failures'],
+      ['overview-empty', `/agents/${idle}?tab=overview`, 'No run in this time'],
+      ['executions-tab-full', tabOf(name), null],
+      ['executions-tab-empty', tabOf(idle), 'This agent has not run yet'],
+      ['executions-tab-several', tabOf(idle, '&ask=several'), 'Add a task'],
+      ['fleet-executions-full', '/operations?tab=executions', null],
+      ['fleet-executions-no-match', '/operations?tab=executions&q=nothing-like-it', 'No run matches'],
+    ] as const
+    for (const [picture, path, words] of pages) {
+      await reviewPage(bench, {
+        name: picture,
+        path,
+        ready: async (page) => {
+          const mark = words === null ? history(page).getByRole('row').nth(1) : page.getByText(words)
+          const list = page.getByRole('list', { name: words ?? 'none' })
+          await mark.or(list).first().waitFor()
+          await page.waitForLoadState('networkidle')
+        },
+      })
+    }
+  })
+})
