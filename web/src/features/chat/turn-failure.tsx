@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { endedQuery } from './queries.ts'
 import type { ShownTurn, TurnActions } from './shown-turns.ts'
 import { endWords } from './turn-end.ts'
+import { RunLink } from './turn-foot.tsx'
 
 export type TurnFailureProps = Omit<ShownTurn, 'key'> & { agentName: string; actions: TurnActions }
 
@@ -65,7 +66,10 @@ function Failed({
     <Banner tone="danger" title={title} action={<Again turn={turn} actions={actions} />}>
       {hint && <p>{hint}</p>}
       {told && <p className="line-clamp-6 text-xs break-words whitespace-pre-wrap">{told}</p>}
-      {code && <code className="text-xs">{code}</code>}
+      <p className="flex flex-wrap gap-x-3 text-xs">
+        {code && <code>{code}</code>}
+        {executionId !== null && <RunLink agentName={agentName} executionId={executionId} />}
+      </p>
     </Banner>
   )
 }

@@ -1,5 +1,6 @@
 import type { ChatMessage } from '@roost/contracts/conversations/chat'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useApi } from '../../shell/app-context.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Cost } from '../../ui/cost.tsx'
@@ -34,11 +35,25 @@ export function TurnFoot(props: TurnFootProps) {
       {model && <span className="truncate">{model}</span>}
       {answer.execution_time_ms !== null && <Duration ms={answer.execution_time_ms} />}
       {answer.cost !== null && <Cost usd={answer.cost} />}
+      {answer.execution_id !== null && <RunLink agentName={agentName} executionId={answer.execution_id} />}
       {!hasFold && answer.execution_id !== null && (
         <FoldButton isOpen={isUnfolded} onToggle={onToggle}>
           Steps
         </FoldButton>
       )}
     </div>
+  )
+}
+
+/** To the page of the run behind a turn. */
+export function RunLink({ agentName, executionId }: { agentName: string; executionId: string }) {
+  return (
+    <Link
+      to="/agents/$name/executions/$id"
+      params={{ name: agentName, id: executionId }}
+      className="rounded-sm text-muted hover:text-ink hover:underline"
+    >
+      Run
+    </Link>
   )
 }
