@@ -11,8 +11,12 @@ import * as agentWorkspace from './agents/workspace.ts'
 import * as chat from './conversations/chat.ts'
 import * as settings from './foundation/settings.ts'
 import * as allowList from './identity/allow-list.ts'
+import * as emailLogin from './identity/email-login.ts'
+import * as gitToken from './identity/git-token.ts'
 import * as keys from './identity/keys.ts'
 import * as people from './identity/people.ts'
+import * as preferences from './identity/preferences.ts'
+import * as secondFactor from './identity/second-factor.ts'
 import * as sessions from './identity/sessions.ts'
 import * as setup from './identity/setup.ts'
 import * as users from './identity/users.ts'
@@ -32,7 +36,11 @@ import * as tasks from './runs/tasks.ts'
 const modules: Record<string, unknown>[] = [
   setup,
   sessions,
+  emailLogin,
+  secondFactor,
   users,
+  preferences,
+  gitToken,
   people,
   allowList,
   keys,

@@ -26,7 +26,12 @@ import {
   refuseBefore,
 } from './identity/access/index.ts'
 import { allowListRoutes, createAllowList } from './identity/allow-list/index.ts'
+import { createEmailCodes } from './identity/codes/index.ts'
+import { createEmailLogin, emailLoginRoutes } from './identity/email-login/index.ts'
+import { createGitTokens, gitTokenRoutes } from './identity/git-tokens/index.ts'
 import { createKeys, keyRoutes } from './identity/keys/index.ts'
+import { createPreferences, preferenceRoutes } from './identity/preferences/index.ts'
+import { createSecondFactor, factorRoutes } from './identity/second-factor/index.ts'
 import { createSessions, openSigningKeys, sessionRoutes } from './identity/sessions/index.ts'
 import {
   createPeople,
@@ -116,7 +121,42 @@ export async function compose(
   const users = createUsers({ db, clock, changes })
   const allowList = createAllowList({ db, clock })
   const signingKeys = await openSigningKeys({ ephemeral, vault, clock, log })
-  const sessions = createSessions({ db, clock, changes, users, signingKeys, limits })
+  const secondFactor = createSecondFactor({
+    db,
+    clock,
+    vault,
+    limits,
+    users,
+    policy: { roles: settings.secondFactorRoles, set: settings.putSecondFactorRoles },
+  })
+  const sessions = createSessions({
+    db,
+    clock,
+    changes,
+    users,
+    signingKeys,
+    limits,
+    allowList,
+    secondFactor,
+  })
+  const emailCodes = createEmailCodes({ db, clock, vault })
+  const emailLogin = createEmailLogin({
+    db,
+    log,
+    limits,
+    users,
+    allowList,
+    codes: emailCodes,
+    sessions,
+    mail: adapters.mail,
+    settings: {
+      emailLogin: () => settings.value('email_auth_enabled'),
+      accessRequests: () => settings.value('public_access_requests_enabled'),
+    },
+    baseUrl: config.baseUrl,
+  })
+  const hasGlobal = () => settings.providerKey('github') !== null
+  const gitTokens = createGitTokens({ db, clock, vault, hasGlobal })
   const agentNames = async (ids: string[]) => {
     const known = await Promise.all(ids.map((id) => agents.directory.byId(id)))
     return new Map(known.flatMap((agent) => (agent ? [[agent.id, agent.name] as const] : [])))
@@ -329,9 +369,13 @@ export async function compose(
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [
       ...sessionRoutes(sessions),
+      ...emailLoginRoutes(emailLogin, sessions),
+      ...factorRoutes(secondFactor),
       ...userRoutes(users),
       ...peopleRoutes(createPeople({ db, clock, changes })),
       ...allowListRoutes(allowList),
+      ...preferenceRoutes(createPreferences({ db, clock })),
+      ...gitTokenRoutes(gitTokens),
       ...keyRoutes(keys),
       ...settingsRoutes(settings),
       ...agents.routes,
@@ -362,6 +406,8 @@ export async function compose(
       ...settings.loops,
       ...idempotency.loops,
       ...sessions.loops,
+      ...secondFactor.loops,
+      ...emailCodes.loops,
       ...keys.loops,
       ...agents.loops,
       ...telemetry.loops,
@@ -375,6 +421,7 @@ export async function compose(
       sockets.open()
     },
     async close() {
+      await emailLogin.settled()
       await agents.close()
       await hub.close()
       await fanOuts.settled()

@@ -27,8 +27,8 @@ export const rateRules = {
   emailCodeRequest: rule('email-code-request', 3, 10 * minute, 'process'),
   emailCodeAttempt: rule('email-code-attempt', 5, 10 * minute, 'process', 'too_many_attempts'),
   emailCodeAddress: rule('email-code-address', 60, 5 * minute, 'process'),
-  // challenge
-  secondFactor: rule('second-factor', 5, 10 * minute, 'process', 'too_many_attempts'),
+  // account; a challenge has a bound of its own, and whoever knows the password can have many
+  secondFactor: rule('second-factor', 10, 15 * minute, 'process', 'too_many_attempts'),
   // client address
   accessRequest: rule('access-request', 20, hour, 'process'),
   setup: rule('setup', 30, 10 * minute, 'process'),

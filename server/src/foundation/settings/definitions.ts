@@ -61,6 +61,13 @@ export const definitions = {
     group: 'dedicated',
     route: '/api/settings/max-parallel-tasks-ceiling',
   } satisfies Definition<number> as Definition<number>,
+  second_factor_required_roles: {
+    kind: 'text',
+    default: '',
+    description: 'Roles that must have a second factor, with commas.',
+    group: 'dedicated',
+    route: '/api/enterprise/2fa/policy',
+  } satisfies Definition<string> as Definition<string>,
   agent_default_cpu: defaultResource('2'),
   agent_default_memory: defaultResource('4g'),
 } satisfies Record<string, Definition>

@@ -75,6 +75,7 @@ const dedicatedRoutes: [RegExp, string][] = [
   [/^templates$|^template_repositories$/, '/api/settings/templates'],
   [/^api-keys$/, '/api/settings/api-keys/{provider}'],
   [/^slack$|^slack_(signing_secret|bot_token)$/, '/api/settings/slack'],
+  [/^email[_-]whitelist$/, '/api/settings/email-whitelist'],
   [/^mcp[_-]url$/, '/api/settings/mcp-url'],
   [/^(telemetry|usage)[_-]sharing/, '/api/settings/telemetry-sharing'],
 ]

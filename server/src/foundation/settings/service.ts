@@ -6,6 +6,7 @@ import {
   type Provider,
   type Setting,
 } from '@roost/contracts/foundation/settings'
+import { type Role, roles } from '@roost/contracts/kit/access'
 import type { Loop } from '../../background/loops.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
@@ -61,6 +62,9 @@ export type Settings = {
   /** CPU and memory of new agents. */
   defaultResources(): Resources
   putDefaultResources(resources: Partial<Resources>): Promise<void>
+  /** Roles that must have a second factor. */
+  secondFactorRoles(): Role[]
+  putSecondFactorRoles(required: readonly Role[]): Promise<void>
 
   readonly loops: Loop[]
   close(): Promise<void>
@@ -182,6 +186,13 @@ export async function openSettings(deps: {
         ...(cpu ? { agent_default_cpu: cpu } : {}),
         ...(memory ? { agent_default_memory: memory } : {}),
       }),
+
+    secondFactorRoles() {
+      const stored = values.value('second_factor_required_roles').split(',')
+      return roles.filter((role) => stored.includes(role))
+    },
+    putSecondFactorRoles: (required) =>
+      values.write({ second_factor_required_roles: roles.filter((role) => required.includes(role)).join() }),
 
     // Processes that share only the database hear nothing of each other.
     loops: [{ name: 'settings-refresh', everySeconds: 10, everywhere: true, run: refresh }],

@@ -4,6 +4,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Executor } from '../../ports/database/port.ts'
+import { admits } from './rules.ts'
 import { allowListStore } from './store.ts'
 
 export type AllowList = {
@@ -22,8 +23,13 @@ export type AllowList = {
     addedBy: string | null,
     source: Exclude<AllowListSource, 'manual'>,
   ): Promise<boolean>
-  /** The entry of the address; null when it may not sign in. Never from memory. */
+  /** The entry of the address; null when it is not on the list. Never from memory. */
   find(on: Executor, email: string): Promise<AllowListEntry | null>
+  /**
+   * The entry under which the owner of the address may sign in as `holder`, the account that it signs in as by
+   * now; null when he may not. Never from memory.
+   */
+  admit(on: Executor, email: string, holder: { username: string } | null): Promise<AllowListEntry | null>
 }
 
 export function createAllowList({ db, clock }: { db: Db; clock: Pick<Clock, 'now'> }): AllowList {
@@ -51,6 +57,11 @@ export function createAllowList({ db, clock }: { db: Db; clock: Pick<Clock, 'now
       allowListStore(on).insert(entry({ email, default_role: 'user', source, added_by: addedBy })),
 
     find: (on, email) => allowListStore(on).byEmail(lowered(email)),
+
+    async admit(on, email, holder) {
+      const found = await allowListStore(on).byEmail(email)
+      return admits(found, email, holder) ? found : null
+    },
   }
 }
 

@@ -1,19 +1,14 @@
-import { createToken, getAuthMode, logout, validateToken } from '@roost/contracts/identity/sessions'
+import { createToken, logout, validateToken } from '@roost/contracts/identity/sessions'
 import { getSetupStatus, setAdminPassword } from '@roost/contracts/identity/setup'
 import { setMyPassword } from '@roost/contracts/identity/users'
 import { type Route, route, signedInRoute } from '../../http/route.ts'
+import { secondStepRoutes } from './second-step-routes.ts'
 import type { Sessions } from './service.ts'
 
 export function sessionRoutes(sessions: Sessions): Route[] {
   return [
     route(getSetupStatus, () => sessions.setupStatus()),
     route(setAdminPassword, ({ body, request }) => sessions.setUp(body, request.ip)),
-    route(getAuthMode, async () => ({
-      // Passwords are the one way in that this platform has.
-      email_auth_enabled: false,
-      setup_completed: (await sessions.setupStatus()).setup_completed,
-      public_access_requests_enabled: false,
-    })),
     route(createToken, ({ body, request }) =>
       sessions.signIn({
         ...body,
@@ -38,5 +33,6 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       )
       return { success: true as const }
     }),
+    ...secondStepRoutes(sessions),
   ]
 }

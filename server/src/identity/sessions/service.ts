@@ -5,9 +5,12 @@ import { Fault } from '../../kit/fault.ts'
 import { createTurns } from '../../kit/turns.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { IdentityChanges, SessionCaller, SignedIn } from '../access/index.ts'
-import { type Account, type Users, userView } from '../users/index.ts'
+import type { AllowList } from '../allow-list/index.ts'
+import type { SecondFactor } from '../second-factor/index.ts'
+import { type Account, type Proof, type Users, userView } from '../users/index.ts'
 import { createPasswords, isAcceptablePassword } from './passwords.ts'
-import { type AccessToken, type Credentials, createSignIn, type Proof } from './sign-in.ts'
+import { createSecondStep, type SecondStep } from './second-step.ts'
+import { type AccessToken, type Credentials, createSignIn } from './sign-in.ts'
 import type { SigningKeys } from './signing-key.ts'
 import { sessionStore } from './store.ts'
 import { createVerifySession, sessionCaller } from './verify.ts'
@@ -19,14 +22,22 @@ export type SessionsDeps = {
   users: Users
   signingKeys: SigningKeys
   limits: RateLimits
+  allowList: Pick<AllowList, 'admit'>
+  secondFactor: SecondFactor
 }
 
 export type Sessions = {
   setupStatus(): Promise<{ setup_completed: boolean; setup_available: boolean }>
   /** Throws `rate_limited`, `setup_completed`, `weak_password`, `password_mismatch`; the first that holds. */
   setUp(wanted: FirstPassword, ip: string): Promise<{ success: true; email_registered: boolean }>
+  /**
+   * Throws `setup_required`, `invalid_credentials`, `account_suspended`, `too_many_attempts`; and
+   * `mfa_required`, with a challenge, when the password was right and is not enough.
+   */
   signIn(credentials: Credentials): Promise<AccessToken>
-  /** A session for an account that was proven in another way. */
+  /** From a first proof of any kind to a session. */
+  secondStep: SecondStep
+  /** A session for an account that was proven wholly. */
   issue(account: Account, proof: Proof): Promise<AccessToken>
   verifySession(token: string): Promise<SessionCaller | null>
   /** Who the session stands for by now; null when it has ended. For what outlives the request that opened it. */
@@ -48,11 +59,22 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const { db, clock, changes, users, limits } = deps
   const passwords = createPasswords()
   const inTurn = createTurns(hashedAtOnce)
-  const { checkPassword, issue, signIn } = createSignIn({ ...deps, passwords, inTurn })
+  const { checkPassword, issue } = createSignIn({ ...deps, passwords, inTurn })
+  const secondStep = createSecondStep({ ...deps, issue })
 
   return {
-    signIn,
     issue,
+    secondStep,
+
+    async signIn(credentials) {
+      if (!(await users.hasUsableAdmin())) throw new Fault('setup_required')
+      const { account, passwordHash } = await checkPassword(credentials)
+      const entrance = await secondStep.enter(account, { mode: 'admin', passwordHash })
+      if ('challenge' in entrance) throw new Fault('mfa_required', undefined, entrance.challenge)
+      const { access_token, token_type } = entrance.session
+      return { access_token, token_type }
+    },
+
     verifySession: createVerifySession(deps),
 
     async callerOf(jti) {

@@ -5,7 +5,7 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Turns } from '../../kit/turns.ts'
 import type { Db } from '../../ports/database/port.ts'
-import type { Account, Users } from '../users/index.ts'
+import type { Account, Proof, Users } from '../users/index.ts'
 import { signJwt } from './jwt.ts'
 import type { Passwords } from './passwords.ts'
 import type { SigningKeys } from './signing-key.ts'
@@ -15,7 +15,7 @@ import type { SessionRow } from './tables.ts'
 export type SignInDeps = {
   db: Db
   clock: Clock
-  users: Pick<Users, 'findLogin' | 'hasUsableAdmin' | 'recordLogin'>
+  users: Pick<Users, 'findLogin' | 'recordLogin'>
   signingKeys: Pick<SigningKeys, 'current'>
   passwords: Passwords
   limits: RateLimits
@@ -31,9 +31,6 @@ export type Credentials = {
   onAccount?(username: string): void
 }
 export type AccessToken = { access_token: string; token_type: 'bearer' }
-
-/** How an account was proven to be the caller's. */
-export type Proof = { mode: 'admin'; passwordHash: string } | { mode: 'email' }
 
 /** Sessions live seven days, and not beyond a restart of the platform. */
 const lifeSeconds = 7 * 24 * 3600
@@ -88,16 +85,5 @@ export function createSignIn(deps: SignInDeps) {
     return { access_token: signJwt(claims, key), token_type: 'bearer' }
   }
 
-  return {
-    checkPassword,
-    issue,
-
-    /** Throws `setup_required`, `invalid_credentials`, `account_suspended`, `too_many_attempts`. */
-    async signIn(credentials: Credentials): Promise<AccessToken> {
-      if (!(await users.hasUsableAdmin())) throw new Fault('setup_required')
-      const { account, passwordHash } = await checkPassword(credentials)
-      if (account.suspended_at !== null) throw new Fault('account_suspended')
-      return issue(account, { mode: 'admin', passwordHash })
-    },
-  }
+  return { checkPassword, issue }
 }

@@ -8,11 +8,16 @@ import type { Db } from '../../ports/database/port.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import { silentLog } from '../../ports/log.ts'
+import { createFakeMailer } from '../../ports/mail/fake.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { createIdentify, openIdentityChanges } from '../access/index.ts'
+import { createAllowList } from '../allow-list/index.ts'
+import { createEmailCodes } from '../codes/index.ts'
+import { createEmailLogin } from '../email-login/index.ts'
 import { createKeys } from '../keys/index.ts'
+import { createSecondFactor } from '../second-factor/index.ts'
 import { createSessions, openSigningKeys } from '../sessions/index.ts'
-import { type Account, createUsers } from '../users/index.ts'
+import { type Account, createPeople, createUsers } from '../users/index.ts'
 import { userStore } from '../users/store.ts'
 
 export type World = {
@@ -44,7 +49,50 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
   const waits = ephemeral.kind === 'redis' ? systemClock : clock
   const signingKeys = await openSigningKeys({ ephemeral, vault, clock: waits, log: silentLog })
   const limits = createRateLimits({ ephemeral, clock })
-  const sessions = createSessions({ db, clock, changes, users, signingKeys, limits })
+  const allowList = createAllowList({ db, clock })
+  const policy = { roles: [] as readonly Role[] }
+  const secondFactor = createSecondFactor({
+    db,
+    clock,
+    vault,
+    limits,
+    users,
+    policy: {
+      roles: () => policy.roles,
+      set: async (required) => {
+        policy.roles = required
+      },
+    },
+  })
+  const sessions = createSessions({
+    db,
+    clock,
+    changes,
+    users,
+    signingKeys,
+    limits,
+    allowList,
+    secondFactor,
+  })
+  const people = createPeople({ db, clock, changes })
+  const codes = createEmailCodes({ db, clock, vault })
+  const mail = createFakeMailer()
+  const switches = { emailLogin: true, accessRequests: false }
+  const emailLogin = createEmailLogin({
+    db,
+    log: silentLog,
+    limits,
+    users,
+    allowList,
+    codes,
+    sessions,
+    mail,
+    settings: {
+      emailLogin: () => switches.emailLogin,
+      accessRequests: () => switches.accessRequests,
+    },
+    baseUrl: 'https://roost.example.com',
+  })
   const keys = createKeys({
     db,
     clock,
@@ -58,7 +106,15 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     ...world,
     db,
     changes,
+    limits,
     users,
+    people,
+    allowList,
+    secondFactor,
+    codes,
+    mail,
+    switches,
+    emailLogin,
     sessions,
     keys,
     identify,
@@ -97,6 +153,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
       changes.announce({ user_id: id })
     },
     [Symbol.asyncDispose]: async () => {
+      await emailLogin.settled()
       await keys.close()
       await signingKeys.close()
       await changes.close()

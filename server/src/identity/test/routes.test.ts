@@ -5,6 +5,7 @@ import { createServer } from '../../http/serve.ts'
 import { silentLog } from '../../ports/log.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { refuseAfter, refuseBefore } from '../access/index.ts'
+import { emailLoginRoutes } from '../email-login/index.ts'
 import { keyRoutes } from '../keys/index.ts'
 import { sessionRoutes } from '../sessions/index.ts'
 import { userRoutes } from '../users/index.ts'
@@ -17,7 +18,12 @@ async function start(options: { setUp: boolean } = { setUp: true }) {
   const db = await openTestDatabase()
   const it = closing(await openIdentity(db), db)
   const server = createServer({
-    routes: [...sessionRoutes(it.sessions), ...userRoutes(it.users), ...keyRoutes(it.keys)],
+    routes: [
+      ...sessionRoutes(it.sessions),
+      ...emailLoginRoutes(it.emailLogin, it.sessions),
+      ...userRoutes(it.users),
+      ...keyRoutes(it.keys),
+    ],
     guard: createGuard({ identify: it.identify, reach: async () => null, refuseBefore, refuseAfter }),
     checkReplies: true,
     log: silentLog,
@@ -64,7 +70,7 @@ test('from nothing to a session', async () => {
     email_registered: true,
   })
   assert.deepEqual((await it.send('GET', '/api/auth/mode')).json, {
-    email_auth_enabled: false,
+    email_auth_enabled: true,
     setup_completed: true,
     public_access_requests_enabled: false,
   })

@@ -4,7 +4,7 @@ import { createCache } from '../../kit/cache.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { CallerUser, IdentityChanges } from '../access/index.ts'
 import { type Account, userStore } from './store.ts'
 
@@ -26,8 +26,10 @@ export type Users = {
   setEmail(id: string, email: string): Promise<void>
   /** False when the password is not `from` any more. */
   replacePasswordHash(tx: Tx, id: string, from: string, to: string): Promise<boolean>
-  /** The account that signs in under the address; made, with this role, when there is none. */
-  findOrCreate(tx: Tx, wanted: { email: string; role: Role }): Promise<Account>
+  /** Whose user name or registered address this is; in lower case, never from memory. */
+  holderOf(on: Executor, login: string): Promise<Account | null>
+  /** The account of somebody who has proven the address. Throws `already_exists`. */
+  create(tx: Tx, wanted: { email: string; role: Role }): Promise<Account>
   /** `at`: since when the second factor is asked for; null: not at all. */
   setEnrolled(tx: Tx, id: string, at: string | null): Promise<void>
   /**
@@ -97,10 +99,10 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
 
     replacePasswordHash: (tx, id, from, to) => userStore(tx).replacePasswordHash(id, from, to),
 
-    async findOrCreate(tx, { email, role }) {
+    holderOf: async (on, login) => (await userStore(on).byLogin(login))?.account ?? null,
+
+    async create(tx, { email, role }) {
       const store = userStore(tx)
-      const found = await store.byLogin(email)
-      if (found) return found.account
       const account: Account = {
         id: newId(),
         username: email,

@@ -1,0 +1,40 @@
+import { requestAccess, requestEmailCode, verifyEmailCode } from '@roost/contracts/identity/email-login'
+import { getAuthMode } from '@roost/contracts/identity/sessions'
+import { type Route, route } from '../../http/route.ts'
+import type { Sessions } from '../sessions/index.ts'
+import type { EmailLogin } from './service.ts'
+
+export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'setupStatus'>): Route[] {
+  return [
+    route(getAuthMode, async () => {
+      const { emailLogin, accessRequests } = login.ways()
+      return {
+        email_auth_enabled: emailLogin,
+        setup_completed: (await sessions.setupStatus()).setup_completed,
+        public_access_requests_enabled: accessRequests,
+      }
+    }),
+    route(requestEmailCode, async ({ body, request }) => {
+      request.note({ email: body.email })
+      await login.requestCode({ email: body.email, ip: request.ip })
+      return {
+        success: true as const,
+        message: 'If this address may sign in, a code is on its way to it.',
+      }
+    }),
+    route(verifyEmailCode, async ({ body, request }) => {
+      request.note({ email: body.email })
+      const entrance = await login.verify({ ...body, ip: request.ip })
+      return 'session' in entrance ? entrance.session : entrance.challenge
+    }),
+    route(requestAccess, async ({ body, request }) => {
+      request.note({ email: body.email })
+      const { alreadyRegistered } = await login.requestAccess({ email: body.email, ip: request.ip })
+      return {
+        success: true as const,
+        message: 'This address may sign in now.',
+        already_registered: alreadyRegistered,
+      }
+    }),
+  ]
+}

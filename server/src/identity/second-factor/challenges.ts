@@ -1,0 +1,77 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newSecretText } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Account, Proof, Users } from '../users/index.ts'
+import { challengeStore } from './challenge-store.ts'
+import type { ChallengeRow } from './tables.ts'
+
+const lifeSeconds = 300
+const mostTries = 5
+
+/** Who has given a first proof, and which. */
+export type Challenged = { tokenHash: string; account: Account; proof: Proof }
+
+export type Challenges = ReturnType<typeof createChallenges>
+
+export function createChallenges(deps: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  users: Pick<Users, 'find' | 'passwordHashOf'>
+}) {
+  const { db, clock, users } = deps
+
+  const proofOf = async (row: ChallengeRow): Promise<Proof | null> => {
+    if (row.mode === 'email') return { mode: 'email' }
+    const passwordHash = await users.passwordHashOf(row.user_id)
+    if (passwordHash === null || row.password_digest === null) return null
+    const isSame = timingSafeEqual(Buffer.from(digestOf(passwordHash)), Buffer.from(row.password_digest))
+    return isSame ? { mode: 'admin', passwordHash } : null
+  }
+
+  return {
+    async mint(account: Account, proof: Proof): Promise<string> {
+      const token = newSecretText()
+      await challengeStore(db).insert({
+        token_hash: digestOf(token),
+        user_id: account.id,
+        mode: proof.mode,
+        password_digest: proof.mode === 'admin' ? digestOf(proof.passwordHash) : null,
+        tries: 0,
+        expires_at: timestamp(secondsLater(clock.now(), lifeSeconds)),
+      })
+      return token
+    },
+
+    /** Throws `challenge_expired`, `account_suspended`. */
+    async open(token: string): Promise<Challenged> {
+      const tokenHash = digestOf(token)
+      const row = await challengeStore(db).live(tokenHash, timestamp(clock.now()))
+      if (!row) throw new Fault('challenge_expired')
+      const account = await users.find(row.user_id)
+      const proof = await proofOf(row)
+      if (!account || !proof) throw new Fault('challenge_expired')
+      if (account.suspended_at !== null) throw new Fault('account_suspended')
+      return { tokenHash, account, proof }
+    },
+
+    /** Before the code is looked at: of many guesses at once no more than these are tried. */
+    async countTry({ tokenHash }: Challenged): Promise<void> {
+      if (await challengeStore(db).countTry(tokenHash, mostTries)) return
+      throw new Fault('too_many_attempts', 'Too many wrong codes: start the sign-in again.')
+    },
+
+    /** It opens one session. Throws `challenge_expired` when another call was first. */
+    async end(tx: Tx, { tokenHash }: Challenged): Promise<void> {
+      if (!(await challengeStore(tx).end(tokenHash))) throw new Fault('challenge_expired')
+    },
+
+    deleteExpired: () => challengeStore(db).deleteExpired(timestamp(clock.now())),
+  }
+}
+
+/** Tokens and password hashes are chance themselves: one round keeps them as well as a slow hash would. */
+function digestOf(text: string): string {
+  return hash('sha256', text, 'hex')
+}

@@ -1,0 +1,79 @@
+import type { Vault } from '../../foundation/vault/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Account, Users } from '../users/index.ts'
+import { newRecoveryCodes } from './recovery-codes.ts'
+import { readCode } from './rules.ts'
+import { factorStore } from './store.ts'
+import { type Enrolment, enrolmentOf, newTotpSecret, stepOf } from './totp.ts'
+
+export type Factors = ReturnType<typeof createFactors>
+
+/** The factors themselves: their secrets, their codes. Who may change them is asked elsewhere. */
+export function createFactors(deps: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  vault: Vault
+  users: Pick<Users, 'setEnrolled'>
+}) {
+  const { db, clock, vault, users } = deps
+  const contextOf = (userId: string) => `second-factor:${userId}`
+  const hashOf = (userId: string, code: string) => vault.mac(`${userId}\0${code}`, 'recovery-code')
+  const now = () => timestamp(clock.now())
+
+  /** They are told here and never again. */
+  const renewRecoveryCodes = async (tx: Tx, userId: string): Promise<string[]> => {
+    const codes = newRecoveryCodes()
+    await factorStore(tx).replaceRecoveryCodes(
+      userId,
+      codes.map((code) => hashOf(userId, code)),
+    )
+    return codes
+  }
+
+  return {
+    renewRecoveryCodes,
+    recoveryCodesLeft: (userId: string) => factorStore(db).recoveryCodesLeft(userId),
+
+    /** Throws `conflict` when the account has a factor: whoever holds half a proof must not replace it. */
+    async start({ id, username }: Account): Promise<Enrolment> {
+      const secret = newTotpSecret()
+      const started = await factorStore(db).start(id, vault.seal(secret, contextOf(id)), now())
+      if (!started) throw new Fault('conflict', 'This account has a second factor already.')
+      return enrolmentOf(secret, username)
+    },
+
+    /** The recovery codes. Throws `invalid_code`, and `conflict` when there is nothing to confirm. */
+    async confirm(tx: Tx, { id }: Account, code: string): Promise<string[]> {
+      const row = await factorStore(tx).byUser(id)
+      if (!row) throw new Fault('conflict', 'Start to set up the second factor first.')
+      if (row.confirmed_at !== null) throw new Fault('conflict', 'This account has a second factor already.')
+      const presented = readCode(code)
+      const secret = vault.open(row.sealed_secret, contextOf(id))
+      const step = presented?.kind === 'totp' ? stepOf(secret, presented.text, clock.now()) : null
+      if (step === null) throw new Fault('invalid_code')
+      if (!(await factorStore(tx).confirm(row, step, now())))
+        throw new Fault('conflict', 'The second factor was set up anew meanwhile.')
+      await users.setEnrolled(tx, id, now())
+      return renewRecoveryCodes(tx, id)
+    },
+
+    /** Uses the code up. False when it is wrong or used. */
+    async accept(tx: Tx, userId: string, code: string): Promise<boolean> {
+      const presented = readCode(code)
+      if (presented?.kind === 'recovery') {
+        return factorStore(tx).useRecoveryCode(userId, hashOf(userId, presented.text))
+      }
+      const row = await factorStore(tx).byUser(userId)
+      if (!presented || !row || row.confirmed_at === null) return false
+      const step = stepOf(vault.open(row.sealed_secret, contextOf(userId)), presented.text, clock.now())
+      return step !== null && factorStore(tx).useStep(userId, step)
+    },
+
+    async remove(tx: Tx, userId: string): Promise<void> {
+      await factorStore(tx).remove(userId)
+      await users.setEnrolled(tx, userId, null)
+    },
+  }
+}

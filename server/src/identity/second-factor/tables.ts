@@ -1,0 +1,27 @@
+import type { Proof } from '../users/index.ts'
+
+export type SecondFactorRow = {
+  user_id: string
+  sealed_secret: string
+  created_at: string
+  /** Null: not proven yet, and not asked for. */
+  confirmed_at: string | null
+  /** The newest time step whose code was taken; codes of it and before are used. */
+  last_step: number | null
+}
+
+export type ChallengeRow = {
+  token_hash: string
+  user_id: string
+  mode: Proof['mode']
+  /** SHA-256 of the stored password hash that was proven: a password changed meanwhile proves nothing. */
+  password_digest: string | null
+  tries: number
+  expires_at: string
+}
+
+export type SecondFactorTables = {
+  second_factors: SecondFactorRow
+  recovery_codes: { user_id: string; code_hash: string }
+  sign_in_challenges: ChallengeRow
+}

@@ -1,0 +1,70 @@
+import type { SecondFactorChallenge } from '@roost/contracts/identity/second-factor'
+import type { User } from '@roost/contracts/identity/users'
+import { Fault } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { AllowList } from '../allow-list/index.ts'
+import type { SecondFactor } from '../second-factor/index.ts'
+import { type Account, type Proof, type Users, userView } from '../users/index.ts'
+import type { AccessToken } from './sign-in.ts'
+
+export type SignedInPerson = AccessToken & { user: User }
+
+/** What a first proof leads to. */
+export type Entrance = { session: SignedInPerson } | { challenge: SecondFactorChallenge }
+
+export type SecondStepDeps = {
+  db: Db
+  users: Pick<Users, 'find' | 'holderOf'>
+  allowList: Pick<AllowList, 'admit'>
+  secondFactor: Pick<SecondFactor, 'challenge' | 'answer' | 'startEnrolment' | 'confirmEnrolment'>
+  issue(account: Account, proof: Proof): Promise<AccessToken>
+}
+
+/** What stands between a first proof and a session: the second factor, where there must be one. */
+export function createSecondStep(deps: SecondStepDeps) {
+  const { db, users, allowList, secondFactor, issue } = deps
+
+  const issued = async (account: Account, proof: Proof): Promise<SignedInPerson> => {
+    const token = await issue(account, proof)
+    return { ...token, user: userView((await users.find(account.id)) ?? account) }
+  }
+
+  /** Minutes lie between the code from the mail and this step: long enough to be taken off the list. */
+  const recheck = async (account: Account, proof: Proof) => {
+    if (proof.mode !== 'email') return
+    for (const email of [account.username, account.email]) {
+      if (email !== null && (await allowList.admit(db, email, account))) return
+    }
+    throw new Fault('challenge_expired')
+  }
+
+  return {
+    /** Throws `account_suspended`; told only to who has given the first proof. */
+    async enter(account: Account, proof: Proof): Promise<Entrance> {
+      if (account.suspended_at !== null) throw new Fault('account_suspended')
+      const challenge = await secondFactor.challenge(account, proof)
+      return challenge ? { challenge } : { session: await issued(account, proof) }
+    },
+
+    async finish(token: string, code: string): Promise<SignedInPerson & { recovery_codes_left: number }> {
+      const { account, proof, recoveryCodesLeft } = await secondFactor.answer(token, code)
+      await recheck(account, proof)
+      return { ...(await issued(account, proof)), recovery_codes_left: recoveryCodesLeft }
+    },
+
+    async startEnrolment(token: string) {
+      return { ...(await secondFactor.startEnrolment(token)), challenge_token: token }
+    },
+
+    async finishEnrolment(
+      token: string,
+      code: string,
+    ): Promise<SignedInPerson & { recovery_codes: string[] }> {
+      const { account, proof, recoveryCodes } = await secondFactor.confirmEnrolment(token, code)
+      await recheck(account, proof)
+      return { ...(await issued(account, proof)), recovery_codes: recoveryCodes }
+    },
+  }
+}
+
+export type SecondStep = ReturnType<typeof createSecondStep>
