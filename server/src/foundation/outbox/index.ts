@@ -86,7 +86,7 @@ export function createOutbox(deps: {
 
   const outbox: Outbox = {
     async append(tx, event, now) {
-      await outboxStore(tx).insert(event, timestamp(now))
+      tx.alongside(outboxStore(tx).insert(event, timestamp(now)))
       tx.onCommitted(() => wake())
     },
     on: (type, listener) => listeners.on(type, listener),

@@ -49,14 +49,22 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
 
   const once = async <T>(work: (tx: Tx) => Promise<T>) => {
     const acts: (() => void)[] = []
+    const statements: Promise<unknown>[] = []
     const scope = { open: true }
     const startedAt = performance.now()
     try {
       const result = await kysely.transaction().execute(async (transaction) => {
-        const direct = await together(transaction)
-        return scopes.run(scope, () => work(createTx(direct, acts)))
+        const tx = createTx(await together(transaction), acts, statements)
+        const result = await scopes.run(scope, () => work(tx))
+        // SQLite would commit what is left of a transaction of which a statement failed.
+        if (name === 'sqlite') await Promise.all(statements)
+        return result
       })
       return { result, acts }
+    } catch (error) {
+      // PostgreSQL turned the commit into a rollback: the reason is the statement that failed.
+      await Promise.all(statements)
+      throw error
     } finally {
       scope.open = false
       const ms = Math.round(performance.now() - startedAt)
@@ -106,9 +114,18 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
   }
 }
 
-function createTx(transaction: Transaction<unknown>, acts: (() => void)[]): Tx {
+function createTx(
+  transaction: Transaction<unknown>,
+  acts: (() => void)[],
+  statements: Promise<unknown>[],
+): Tx {
   return {
     withTables: <Tables>() => transaction as unknown as Transaction<Tables>,
+    alongside(statement) {
+      statements.push(statement)
+      // Heard at the commit; until then a rejection is nobody's fault.
+      statement.catch(() => {})
+    },
     onCommitted: (act) => acts.push(act),
   }
 }

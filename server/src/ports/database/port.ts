@@ -32,6 +32,11 @@ export type Db = {
 
 export type Tx = {
   withTables<Tables>(): Transaction<Tables>
+  /**
+   * A statement of this transaction whose answer nobody waits for: the commit is sent right behind it. When it
+   * fails, nothing is committed and `atomically` throws its error.
+   */
+  alongside(statement: Promise<unknown>): void
   /** Not called when the transaction is rolled back. Must not throw. */
   onCommitted(act: () => void): void
 }

@@ -140,6 +140,24 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.deepEqual(acts, ['first', 'second'])
   })
 
+  test('a statement that is sent alongside is kept with the rest, and undoes all when it fails', async () => {
+    await using db = await open()
+    const acts: string[] = []
+    const both = (first: string, second: string) =>
+      db.atomically(async (tx) => {
+        const birds = tx.withTables<Tables>()
+        tx.alongside(birds.insertInto('birds').values({ id: first, weight: 1, born_at: null }).execute())
+        tx.alongside(birds.insertInto('birds').values({ id: second, weight: 1, born_at: null }).execute())
+        tx.onCommitted(() => acts.push(first))
+      })
+    await both('heron', 'wren')
+    await assert.rejects(both('robin', 'wren'), /unique/i)
+    assert.deepEqual(await ids(db), ['heron', 'wren'])
+    assert.deepEqual(acts, ['heron'])
+    await both('robin', 'tit')
+    assert.equal((await ids(db)).length, 4)
+  })
+
   test('the database itself is refused inside a transaction, where it would wait for ever', async () => {
     await using db = await open()
     const refused = /only the transaction has a database/

@@ -70,11 +70,9 @@ export function createAccept(deps: AcceptDeps): Accept {
   /** The row, its files and its event. */
   async function keep(tx: Tx, agent: AgentFact, request: RunRequest, place: Place): Promise<ExecutionRow> {
     const row = rowOf(agent, request, place)
-    await Promise.all([
-      executionStore(tx).insert(row),
-      attachmentStore(tx).add(row.id, request.attachments ?? []),
-      events.append(tx, createdEvent(row), place.now),
-    ])
+    tx.alongside(executionStore(tx).insert(row))
+    if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
+    await events.append(tx, createdEvent(row), place.now)
     return row
   }
 

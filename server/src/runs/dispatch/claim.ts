@@ -83,9 +83,9 @@ export function createClaim(deps: ClaimDeps) {
         leaseExpiresAt: timestamp(secondsLater(now, leaseSeconds)),
       }
       const rows = await queue.claim(picked.slice(0, maxRunsPerClaim), claim)
-      await Promise.all(rows.map((row) => events.append(tx, startedEvent(row), now)))
       const taken: { row: ExecutionRow; turn: Turn }[] = []
       for (const row of rows) {
+        await events.append(tx, startedEvent(row), now)
         taken.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
         tx.onCommitted(() => {
           live.changed(row.id)

@@ -40,10 +40,8 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       const patch = { ...end, duration_ms, completed_at: timestamp(now) }
       const ended = await executionStore(tx).end(row.id, from, patch)
       if (!ended) return null
-      await Promise.all([
-        events.append(tx, finishedEvent(ended), now),
-        startedAt !== null && transcriptStore(tx).endOpenTools(row.id, timestamp(now)),
-      ])
+      await events.append(tx, finishedEvent(ended), now)
+      if (startedAt !== null) await transcriptStore(tx).endOpenTools(row.id, timestamp(now))
       for (const hook of hooks.registered.ended) await hook(tx, ended, now)
       tx.onCommitted(() => {
         live.changed(ended.id)
