@@ -71,9 +71,12 @@ function apiBlows({ platform }: World, chance: Chance): Blow[] {
 }
 
 function agentBlows({ agents, engine }: World, chance: Chance): Blow[] {
-  const docker = (...args: string[]) => execute('docker', [...(engine?.clientArguments ?? []), ...args])
+  /** A container that an earlier blow has hit may be down: then this one misses. */
+  const docker = (...args: string[]) =>
+    execute('docker', [...(engine?.clientArguments ?? []), ...args]).catch(() => ({ stdout: '' }))
   const container = () => `agent-${chance.pick(agents.map((agent) => [1, agent] as const)).name}`
-  const inside = (script: string) => docker('exec', '-u', 'root', container(), 'sh', '-c', script)
+  // The container's root may not signal processes of others.
+  const inside = (script: string) => docker('exec', '-u', 'developer', container(), 'sh', '-c', script)
   const pidsOf = (pattern: string) =>
     `for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -Eq '${pattern}' && echo \${p#/proc/}; done`
   return [
@@ -88,20 +91,19 @@ function agentBlows({ agents, engine }: World, chance: Chance): Blow[] {
       async strike() {
         const { stdout } = await docker('inspect', '--format', '{{.State.Pid}}', container())
         const pid = Number(stdout)
+        // The number of one that is down is 0, which would be this program's own group.
         if (pid > 1) process.kill(pid, 'SIGKILL')
       },
     },
     {
       name: 'agent program killed',
       weight: 2,
-      strike: async () =>
-        void (await inside(`kill -9 $(${pidsOf('^node .*agent/src/start')})`).catch(() => {})),
+      strike: async () => void (await inside(`kill -9 $(${pidsOf('^node .*agent/src/start')})`)),
     },
     {
       name: 'a runtime killed',
       weight: 3,
-      strike: async () =>
-        void (await inside(`kill -9 $(${pidsOf('^claude|/codex |^codex')} | tail -1)`).catch(() => {})),
+      strike: async () => void (await inside(`kill -9 $(${pidsOf('^claude|/codex |^codex')} | tail -1)`)),
     },
     {
       name: 'container frozen',

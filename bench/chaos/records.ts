@@ -77,12 +77,13 @@ export async function readLeftovers(world: World): Promise<string[]> {
   return found
 }
 
+/** As the user of the runtimes: the container's root may not look into processes of others. */
 async function inContainer({ engine }: World, agent: string, script: string): Promise<string> {
   const args = [
     ...(engine?.clientArguments ?? []),
     'exec',
     '-u',
-    'root',
+    'developer',
     `agent-${agent}`,
     'sh',
     '-c',

@@ -49,11 +49,11 @@ const end = async (behaviour: string, over: object = {}): Promise<Loose> =>
   untilExecution(platform, name, await begin(behaviour, over), isOver)
 const told = ({ status, error_code, terminal_reason }: Loose) => [status, error_code, terminal_reason]
 
-/** Processes that carry the mark of a run. */
+/** Processes that carry the mark of a run, as their own user sees them: the container's root may not. */
 async function marked(): Promise<string[]> {
   const script =
     "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ 2>/dev/null | grep -q '^ROOST_EXECUTION_ID=' && tr '\\0' ' ' < $p/cmdline && echo; done; true"
-  const found = await docker('exec', '-u', 'root', container, 'sh', '-c', script)
+  const found = await docker('exec', '-u', 'developer', container, 'sh', '-c', script)
   return found.split('\n').filter((line) => line.trim() !== '')
 }
 const nothingLeft = () => eventually(marked, (found) => found.length === 0, 15_000)
@@ -137,6 +137,7 @@ test('each way to misbehave ends as what it is, leaves no process, and costs the
   await t.test('a process that ignores every polite signal is ended by terminate', async () => {
     const id = await begin('half-a-line')
     await untilExecution(platform, name, id, (row) => row.status === 'running' && !row.parked)
+    assert.ok((await marked()).length > 0, 'what is looked for can be seen')
     const { json } = await platform.request('POST', `/api/agents/${name}/executions/${id}/terminate`)
     assert.equal(json.status, 'terminated')
     assert.deepEqual(told(await execution(platform, name, id)), ['cancelled', 'user_cancelled', 'cancelled'])
