@@ -10,6 +10,9 @@ export function RunSparkline({ name, isIdle }: { name: string; isIdle: boolean }
   const { ref, isNear } = useNear<HTMLDivElement>(false)
   const { data } = useQuery({
     ...runTimelineQuery(useApi(), { agent: name, hours: 24 }, 'hour'),
+    // Of its own, so that no event asks for the hours of every tile in sight anew: a minute's age does not show.
+    queryKey: ['sparkline', name],
+    staleTime: 60_000,
     enabled: isNear && !isIdle,
   })
   const counts = data?.buckets.map(({ total }) => total) ?? []
