@@ -18,12 +18,14 @@ import {
 const name = 'qa-runs-page'
 const busy = 'qa-runs-busy'
 const idle = 'qa-runs-idle'
+const fresh = 'qa-runs-fresh'
 let bench: Bench
 before(async () => {
   bench = await openBench()
   await createAgent(bench.platform, name)
   await createAgent(bench.platform, busy)
   await createAgent(bench.platform, idle)
+  await createAgent(bench.platform, fresh)
   const one = await bench.platform.request('PUT', `/api/agents/${busy}/capacity`, { max_parallel_tasks: 1 })
   assert.equal(one.status, 200, one.text)
 })
@@ -192,7 +194,7 @@ describe('what waits', () => {
     await page.getByRole('button', { name: 'Clear the queue' }).click()
     await page.getByLabel(`Type ${busy} to confirm`).fill(busy)
     await page.getByRole('dialog').getByRole('button', { name: 'Clear the queue' }).click()
-    await page.getByText('2 waiting runs cancelled.').waitFor()
+    await page.getByText('2 waiting runs cancelled.', { exact: true }).waitFor()
     await line.waitFor({ state: 'detached' })
     await page
       .getByRole('region', { name: /^Running now/ })
@@ -308,6 +310,22 @@ describe('an agent in short', () => {
   })
 })
 
+describe('runs over time', () => {
+  test('are marks on the lanes of their agents, reached by arrow keys', async () => {
+    const id = await finished(idle, 'A mark on the lane [[reply:ok]]')
+    const tab = await open()
+    const { page } = tab
+    await tab.goto(`/?view=timeline&q=${idle}`)
+    const lane = page.getByRole('list', { name: new RegExp(`^${idle}: 1 run`) })
+    await lane.focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(id))
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+})
+
 describe('pictures for a reviewer', () => {
   test('a run: done, failed, live, missing', async () => {
     const done = await finished(
@@ -349,10 +367,11 @@ describe('pictures for a reviewer', () => {
 
   test('tabs and lists: full and empty', async () => {
     const pages = [
+      ['dashboard-timeline', '/?view=timeline', 'Runs over time'],
       ['overview-full', `/agents/${name}?tab=overview`, 'Last failures'],
-      ['overview-empty', `/agents/${idle}?tab=overview`, 'No run in this time'],
+      ['overview-empty', `/agents/${fresh}?tab=overview`, 'No run in this time'],
       ['executions-tab-full', tabOf(name), null],
-      ['executions-tab-empty', tabOf(idle), 'This agent has not run yet'],
+      ['executions-tab-empty', tabOf(fresh), 'This agent has not run yet'],
       ['executions-tab-several', tabOf(idle, '&ask=several'), 'Add a task'],
       ['fleet-executions-full', '/operations?tab=executions', null],
       ['fleet-executions-no-match', '/operations?tab=executions&q=nothing-like-it', 'No run matches'],

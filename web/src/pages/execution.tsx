@@ -28,12 +28,15 @@ function ExecutionPage() {
   if (!run.error) return <Loading />
   if (run.error instanceof ApiError && run.error.status === 404) return <Gone name={name} />
   return (
-    <ErrorState
-      title="The run could not be loaded"
-      error={run.error}
-      onRetry={() => void run.refetch()}
-      className="my-auto"
-    />
+    <Page>
+      <h1 className="sr-only">A run of {name}</h1>
+      <ErrorState
+        title="The run could not be loaded"
+        error={run.error}
+        onRetry={() => void run.refetch()}
+        className="my-auto"
+      />
+    </Page>
   )
 }
 
@@ -85,6 +88,7 @@ function Gone({ name }: { name: string }) {
     <div className="grid flex-1 place-items-center">
       <EmptyState
         icon={<SearchX aria-hidden />}
+        isPage
         title="There is no such run"
         description="It may have been cleaned up with old runs, or its agent is not shared with you."
         action={
@@ -110,6 +114,7 @@ function Loading() {
   return (
     <Page>
       <div role="status" aria-label="Loading the run" className="flex flex-col gap-4">
+        <h1 className="sr-only">Loading a run</h1>
         <Skeleton className="h-4 w-56" />
         <Skeleton className="h-7 w-2/3" />
         <Skeleton className="h-16 rounded-lg" />

@@ -4,13 +4,16 @@ import { cx } from './class-names.ts'
 export type EmptyStateProps = {
   icon?: ReactNode
   title: string
+  /** It stands for the whole page, so its title is the page's. */
+  isPage?: boolean
   /** What this place is for and what to do next. */
   description?: ReactNode
   action?: ReactNode
   className?: string
 }
 
-export function EmptyState({ icon, title, description, action, className }: EmptyStateProps) {
+export function EmptyState({ icon, title, isPage, description, action, className }: EmptyStateProps) {
+  const Title = isPage ? 'h1' : 'p'
   return (
     <div className={cx('mx-auto flex max-w-sm flex-col items-center px-4 py-10 text-center', className)}>
       {icon && (
@@ -18,7 +21,7 @@ export function EmptyState({ icon, title, description, action, className }: Empt
           {icon}
         </span>
       )}
-      <p className="text-base font-medium text-ink">{title}</p>
+      <Title className="text-base font-medium text-ink">{title}</Title>
       {description && <div className="mt-1 text-sm text-balance text-muted">{description}</div>}
       {action && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>

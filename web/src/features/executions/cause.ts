@@ -11,11 +11,11 @@ export type CauseTarget =
 
 export type CausePart = { label: string; text: string; target: CauseTarget | null }
 
-/** Who or what caused a run, and what it belongs to, the nearest first. */
-export function causesOf(run: ExecutionSummary): CausePart[] {
+/** Who or what caused a run, and what it belongs to, the nearest first. `myId`: of the person who looks. */
+export function causesOf(run: ExecutionSummary, myId: string): CausePart[] {
   const parts: (CausePart | null)[] = [
     { label: 'Trigger', text: triggerWords[run.triggered_by], target: null },
-    whoOf(run),
+    whoOf(run, myId),
     keyOf(run),
     linked('Schedule', run.schedule_id, { to: 'tab', tab: 'schedules' }),
     linked('Loop', run.loop_id, { to: 'tab', tab: 'loops' }),
@@ -41,9 +41,15 @@ export function causesOf(run: ExecutionSummary): CausePart[] {
   return parts.filter((part) => part !== null)
 }
 
-function whoOf({ source_agent_name: agent, source_user_email: email }: ExecutionSummary): CausePart | null {
+function whoOf(run: ExecutionSummary, myId: string): CausePart | null {
+  const { source_agent_name: agent, source_user_email: email, source_user_id: id } = run
   if (agent !== null) return { label: 'Asked by', text: agent, target: { to: 'agent', name: agent } }
-  return email === null ? null : { label: 'Asked by', text: email, target: null }
+  if (id === null && email === null) return null
+  return {
+    label: 'Asked by',
+    text: id === myId ? 'You' : (email ?? 'A person without an address'),
+    target: null,
+  }
 }
 
 function keyOf(run: ExecutionSummary): CausePart | null {

@@ -114,7 +114,7 @@ function Figures({ agent, hours }: { agent: string | undefined; hours: number })
   }
   const data = stats.data
   return (
-    <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+    <div className="grid grid-cols-2 gap-3 max-lg:[&>:last-child]:col-span-2 lg:grid-cols-5">
       <StatCard label="Running now" value={data?.running_count ?? '–'} />
       <StatCard label="Waiting now" value={data?.queued_count ?? '–'} />
       <StatCard label="Runs" value={data?.total.toLocaleString('en') ?? '–'} hint={data && endings(data)} />

@@ -7,6 +7,7 @@ import { titleOf } from './first-line.ts'
 
 /** More than this is folded: the page is about the run, not about one long message. */
 const shortMessage = 600
+const shortLines = 5
 
 /** What was asked and what came of it, ahead of how it came about. */
 export function RunAnswer({ run }: { run: ExecutionDetails }) {
@@ -35,8 +36,9 @@ export function RunAnswer({ run }: { run: ExecutionDetails }) {
 
 function Asked({ message }: { message: string }) {
   const [isWhole, setWhole] = useState(false)
-  const isLong = message.length > shortMessage
-  const shown = isLong && !isWhole ? `${message.slice(0, shortMessage).toWellFormed()}…` : message
+  const start = message.split('\n', shortLines).join('\n').slice(0, shortMessage).toWellFormed().trimEnd()
+  const isLong = start.length < message.trimEnd().length
+  const shown = isLong && !isWhole ? `${start}…` : message
   return (
     <section aria-labelledby="run-asked" className="min-w-0">
       <h2 id="run-asked" className="mb-1 font-semibold text-sm">
@@ -51,7 +53,7 @@ function Asked({ message }: { message: string }) {
           aria-expanded={isWhole}
           onClick={() => setWhole(!isWhole)}
         >
-          {isWhole ? 'Show less' : `Show all ${message.length.toLocaleString('en')} characters`}
+          {isWhole ? 'Show less' : 'Show the whole message'}
         </Button>
       )}
     </section>

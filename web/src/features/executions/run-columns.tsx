@@ -89,7 +89,13 @@ const rest: Column[] = [
 ]
 
 export const runColumns: readonly Column[] = [message, status, ...rest]
-export const fleetRunColumns: readonly Column[] = [message, status, agent, ...rest]
+/** Whose a run is takes the room of its model, which can be chosen. */
+export const fleetRunColumns: readonly Column[] = [
+  message,
+  status,
+  agent,
+  ...rest.map((column) => (column.id === 'model' ? { ...column, hidden: true } : column)),
+]
 
 /** What was asked, in one line; why nothing can be shown, where that is so. */
 export function RunMessage({ run }: { run: ExecutionSummary }) {

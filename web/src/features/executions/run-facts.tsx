@@ -1,8 +1,11 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { formatDuration } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { KeyValues } from '../../ui/key-values.tsx'
 import { ExactTime } from '../../ui/time.tsx'
+import { meQuery } from '../users/queries.ts'
 import { causesOf } from './cause.ts'
 import { CauseLink } from './cause-link.tsx'
 import { Part } from './run-facts-part.tsx'
@@ -11,11 +14,12 @@ import { humanWords } from './words.ts'
 
 /** What is known of a run beside what it did: its cause, its times, how it was asked. */
 export function RunFacts({ run }: { run: ExecutionDetails }) {
+  const { data: me } = useSuspenseQuery(meQuery(useApi()))
   return (
     <aside aria-label="About this run" className="flex min-w-0 flex-col gap-5">
       <Part title="Cause">
         <KeyValues
-          items={causesOf(run).map(({ label, text, target }) => ({
+          items={causesOf(run, me.id).map(({ label, text, target }) => ({
             label,
             value: (
               <CauseLink name={run.agent_name} target={target}>

@@ -58,7 +58,7 @@ export function RunTranscript(props: RunTranscriptProps) {
   return (
     <section aria-label="What it did" className="min-w-0">
       <RunStrip run={run} live={live} />
-      <div className="my-3 flex flex-wrap items-center gap-2">
+      <div className="my-3 flex flex-wrap items-center gap-2 first:mt-0">
         <Segmented label="View" options={views} value={view} onValueChange={props.onViewChange} />
         <StreamWords live={live} isLive={isLive} />
         <span className="flex-1" />

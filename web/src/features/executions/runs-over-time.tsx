@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type KeyboardEvent, useMemo, useState } from 'react'
-import { formatClock, formatDate, formatDuration } from '../../lib/format.ts'
+import { formatClock, formatDate, formatDuration, plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { cx } from '../../ui/class-names.ts'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -152,7 +152,7 @@ function LaneRow({ lane, title, axis }: { lane: Lane; title: string; axis: AxisR
 
 function laneWords({ marks, failed }: Lane, title: string): string {
   if (marks.length === 0) return `${title}: no run`
-  return `${title}: ${marks.length} runs, ${failed} failed. Arrow keys go through them.`
+  return `${title}: ${plural(marks.length, 'run')}, ${failed} failed. Arrow keys go through them.`
 }
 
 /** Left and right go from mark to mark. */

@@ -71,19 +71,21 @@ function Spend({ stats }: { stats: TokenStats }) {
           ))}
         </tbody>
       </table>
-      <StackedBars
-        label="Tokens by day"
-        height={140}
-        format={formatCompact}
-        series={[
-          { id: 'in', label: 'Tokens in' },
-          { id: 'out', label: 'Tokens out', tone: 'info' },
-        ]}
-        data={days.map(({ date, input_tokens, output_tokens }) => ({
-          label: formatDate(Date.parse(date), Date.parse(date), { timeZone: 'UTC' }),
-          values: { in: input_tokens, out: output_tokens },
-        }))}
-      />
+      {stats.lifetime.input_tokens > 0 && (
+        <StackedBars
+          label="Tokens by day"
+          height={140}
+          format={formatCompact}
+          series={[
+            { id: 'in', label: 'Tokens in' },
+            { id: 'out', label: 'Tokens out', tone: 'info' },
+          ]}
+          data={days.map(({ date, input_tokens, output_tokens }) => ({
+            label: formatDate(Date.parse(date), Date.parse(date), { timeZone: 'UTC' }),
+            values: { in: input_tokens, out: output_tokens },
+          }))}
+        />
+      )}
     </div>
   )
 }

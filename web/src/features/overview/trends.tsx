@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { formatCost, formatDate, formatDuration, formatPercent, plural } from '../../lib/format.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import type { ChartTone } from '../../ui/charts/chart-data.ts'
 import { Lines } from '../../ui/charts/lines.tsx'
 import { StackedBars } from '../../ui/charts/stacked-bars.tsx'
 import { Cost } from '../../ui/cost.tsx'
@@ -12,17 +13,20 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
 import { Duration } from '../../ui/time.tsx'
 
-const bucketWords: Record<RunBucket, string> = {
-  chats_tasks: 'Chats and tasks',
-  mcp: 'MCP',
-  channels: 'Channels',
-  public: 'Public',
-  scheduled: 'Scheduled',
-  agents: 'Agents',
-  voice: 'Voice',
-  loops: 'Loops',
-  reminders: 'Reminders',
-  other: 'Other',
+type Look = { label: string; tone: ChartTone }
+
+/** No trigger has the colour of failures. */
+const bucketLooks: Record<RunBucket, Look> = {
+  chats_tasks: { label: 'Chats and tasks', tone: 'accent' },
+  scheduled: { label: 'Scheduled', tone: 'info' },
+  agents: { label: 'Agents', tone: 'warning' },
+  mcp: { label: 'MCP', tone: 'success' },
+  loops: { label: 'Loops', tone: 'muted' },
+  reminders: { label: 'Reminders', tone: 'info' },
+  channels: { label: 'Channels', tone: 'warning' },
+  public: { label: 'Public', tone: 'success' },
+  voice: { label: 'Voice', tone: 'accent' },
+  other: { label: 'Other', tone: 'muted' },
 }
 
 /** Runs, success, duration and cost of an agent over days. */
@@ -39,7 +43,7 @@ export function Trends({ analytics, name }: { analytics: Analytics; name: string
           <StackedBars
             label="Runs by trigger, by day"
             height={160}
-            series={buckets.map((bucket) => ({ id: bucket, label: bucketWords[bucket] }))}
+            series={buckets.map((bucket) => ({ id: bucket, ...bucketLooks[bucket] }))}
             data={timeline.map(({ date, by_type }) =>
               point(date, Object.fromEntries(buckets.map((bucket) => [bucket, by_type[bucket] ?? 0]))),
             )}

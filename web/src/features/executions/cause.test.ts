@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ExecutionSummary } from '@roost/contracts/runs/executions'
+import { causeLine, causesOf } from './cause.ts'
+
+/** Only these fields are read. */
+const run = (part: Partial<ExecutionSummary>) =>
+  ({
+    triggered_by: 'manual',
+    schedule_id: null,
+    loop_id: null,
+    reminder_id: null,
+    fan_out_id: null,
+    fan_out_task_id: null,
+    session_id: null,
+    parent_execution_id: null,
+    source_user_id: null,
+    source_user_email: null,
+    source_agent_name: null,
+    source_mcp_key_id: null,
+    source_mcp_key_name: null,
+    source_mcp_scope: null,
+    ...part,
+  }) as ExecutionSummary
+const textsOf = (part: Partial<ExecutionSummary>) =>
+  causesOf(run(part), 'me').map(({ label, text }) => `${label}: ${text}`)
+
+test('a run says who asked for it: oneself, somebody else, an agent, a key', () => {
+  assert.deepEqual(textsOf({ source_user_id: 'me' }), ['Trigger: By hand', 'Asked by: You'])
+  assert.deepEqual(textsOf({ source_user_id: 'u2', source_user_email: 'ada@example.org' }), [
+    'Trigger: By hand',
+    'Asked by: ada@example.org',
+  ])
+  assert.deepEqual(textsOf({ triggered_by: 'agent', source_agent_name: 'scout', source_user_id: 'me' }), [
+    'Trigger: Agent',
+    'Asked by: scout',
+  ])
+  assert.deepEqual(
+    textsOf({ triggered_by: 'mcp', source_mcp_key_name: 'laptop', source_mcp_scope: 'user' }),
+    ['Trigger: MCP', 'Key: laptop (user)'],
+  )
+})
+
+test('what a run belongs to leads there', () => {
+  const parts = causesOf(
+    run({ parent_execution_id: 'e1', fan_out_id: 'fo_1', fan_out_task_id: 't2', session_id: 's1' }),
+    'me',
+  )
+  assert.deepEqual(
+    parts.flatMap(({ target }) => target ?? []),
+    [
+      { to: 'fan_out', id: 'fo_1' },
+      { to: 'session', id: 's1' },
+      { to: 'execution', id: 'e1' },
+    ],
+  )
+})
+
+test('in a list the cause is one line', () => {
+  assert.equal(causeLine(run({ triggered_by: 'agent', source_agent_name: 'scout' })), 'Agent · scout')
+  assert.equal(causeLine(run({ triggered_by: 'schedule' })), 'Schedule')
+})
