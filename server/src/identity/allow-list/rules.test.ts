@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allowListSources } from '@roost/contracts/identity/allow-list'
+import { admits } from './rules.ts'
+
+const email = 'ann@example.com'
+
+test('an address off the list opens nothing', () => {
+  for (const holder of [null, { username: email }, { username: 'admin' }])
+    assert.equal(admits(null, email, holder), false)
+})
+
+test('an address on the list opens a new account and the one that it proved', () => {
+  for (const source of allowListSources)
+    for (const holder of [null, { username: email }]) assert.equal(admits({ source }, email, holder), true)
+})
+
+test('an address that was registered without proof opens its account only when an admin listed it', () => {
+  const opens = allowListSources.filter((source) => admits({ source }, email, { username: 'admin' }))
+  assert.deepEqual(opens, ['manual', 'cli'])
+})

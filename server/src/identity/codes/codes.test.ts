@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createThrowawayVault } from '../../foundation/vault/index.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { createEmailCodes } from './index.ts'
+
+const email = 'ann@example.com'
+
+forEachDialect((_name, open) => {
+  async function start() {
+    const db = await open()
+    const clock = createTestClock('2030-01-01T00:00:00.000Z')
+    const codes = createEmailCodes({ db, clock, vault: createThrowawayVault() })
+    return {
+      db,
+      clock,
+      codes,
+      mint: (purpose = 'door') => codes.mint(db, purpose, email),
+      redeem: (code: string | null, purpose = 'door') =>
+        db.atomically((tx) => codes.redeem(tx, purpose, email, code)),
+      [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+    }
+  }
+  const wrong = (code: string) => (code === '000000' ? '000001' : '000000')
+
+  test('six digits that work once', async () => {
+    await using it = await start()
+    const code = await it.mint()
+    assert.match(code, /^\d{6}$/)
+    assert.equal(await it.redeem(` ${code.slice(0, 3)}-${code.slice(3)} `), true)
+    assert.equal(await it.redeem(code), false)
+  })
+
+  test('of twenty who present one code at once, one gets in', async () => {
+    await using it = await start()
+    const code = await it.mint()
+    const found = await Promise.all(Array.from({ length: 20 }, () => it.redeem(code)))
+    assert.equal(found.filter(Boolean).length, 1)
+  })
+
+  test('a code ends after ten minutes', async () => {
+    await using it = await start()
+    const code = await it.mint()
+    it.clock.set('2030-01-01T00:10:00.000Z')
+    assert.equal(await it.redeem(code), false)
+    const next = await it.mint()
+    it.clock.set('2030-01-01T00:19:59.999Z')
+    assert.equal(await it.redeem(next), true)
+  })
+
+  test('four wrong ones are forgiven, five are not', async () => {
+    await using it = await start()
+    for (const [tries, opens] of [
+      [4, true],
+      [5, false],
+    ] as const) {
+      const code = await it.mint()
+      for (let i = 0; i < tries; i++) assert.equal(await it.redeem(wrong(code)), false)
+      assert.equal(await it.redeem(code), opens, `${tries} wrong`)
+    }
+  })
+
+  test('a newer code takes the place of the older, with tries of its own', async () => {
+    await using it = await start()
+    const first = await it.mint()
+    for (let i = 0; i < 5; i++) await it.redeem(wrong(first))
+    let second = await it.mint()
+    while (second === first) second = await it.mint()
+    assert.equal(await it.redeem(first), false)
+    assert.equal(await it.redeem(second), true)
+  })
+
+  test('the code of one door opens no other', async () => {
+    await using it = await start()
+    const code = await it.mint('one')
+    assert.equal(await it.redeem(code, 'other'), false)
+    assert.equal(await it.redeem(code, 'one'), true)
+  })
+
+  test('no code is never right', async () => {
+    await using it = await start()
+    await it.mint()
+    assert.equal(await it.redeem(null), false)
+    assert.equal(await it.redeem(''), false)
+  })
+
+  test('the sweep removes what has expired and nothing else', async () => {
+    await using it = await start()
+    await it.mint('old')
+    it.clock.set('2030-01-01T00:10:00.000Z')
+    const code = await it.mint('new')
+    for (const loop of it.codes.loops) await loop.run(new AbortController().signal)
+    assert.equal(await it.redeem(code, 'new'), true)
+    const left = await it.db
+      .withTables<{ email_codes: { purpose: string } }>()
+      .selectFrom('email_codes')
+      .select('purpose')
+      .execute()
+    assert.deepEqual(left, [])
+  })
+})
