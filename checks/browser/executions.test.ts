@@ -41,6 +41,15 @@ async function open(options: Parameters<Bench['open']>[0] = {}): Promise<Tab> {
   return tab
 }
 
+const review: (of: Parameters<typeof reviewPage>[1]) => Promise<void> = ({ ready, ...rest }) =>
+  reviewPage(bench, {
+    ...rest,
+    ready(page) {
+      page.setDefaultTimeout(patienceMs)
+      return ready(page)
+    },
+  })
+
 const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=executions${search}`
 const runPath = (agent: string, id: string, search = '') => `/agents/${agent}/executions/${id}${search}`
 const isRun = /\/executions\/[^/?]+$/
@@ -174,12 +183,12 @@ describe('what waits', () => {
     await page.getByText('Waiting in the queue, place 3 of 3').waitFor()
     await page.getByText('The one slot is taken; 2 runs go before it.').waitFor()
     await page.getByRole('link', { name: /^The long one/ }).waitFor()
-    await reviewPage(bench, {
+    await review({
       name: 'run-waiting',
       path: runPath(busy, ids[2] ?? ''),
       ready: (each) => each.getByText('Waiting in the queue, place 3 of 3').waitFor(),
     })
-    await reviewPage(bench, {
+    await review({
       name: 'executions-tab-busy',
       path: tabOf(busy),
       ready: (each) =>
@@ -332,23 +341,23 @@ describe('pictures for a reviewer', () => {
       name,
       'Summarise the night.\n\n## The night in short\n\nThree runs, **one** failed:\n\n| run | state |\n|---|---|\n| digest | ok |\n| backup | failed |\n\n[[tool:Bash:ls -la /; sleep 1]] [[echo]]',
     )
-    await reviewPage(bench, {
+    await review({
       name: 'run-done',
       path: runPath(name, done),
       ready: (page) => steps(page).getByRole('button', { name: /^Bash/ }).waitFor(),
     })
-    await reviewPage(bench, {
+    await review({
       name: 'run-timeline',
       path: runPath(name, done, '?view=timeline'),
       ready: (page) => page.getByRole('list', { name: 'Steps over time' }).waitFor(),
     })
     const failed = await finished(name, 'Read my mail. [[autherror]]')
-    await reviewPage(bench, {
+    await review({
       name: 'run-failed',
       path: runPath(name, failed),
       ready: (page) => page.getByText('The model provider refused the key').waitFor(),
     })
-    await reviewPage(bench, {
+    await review({
       name: 'run-missing',
       path: runPath(name, 'exec_nothing'),
       ready: (page) => page.getByText('There is no such run').waitFor(),
@@ -377,7 +386,7 @@ describe('pictures for a reviewer', () => {
       ['fleet-executions-no-match', '/operations?tab=executions&q=nothing-like-it', 'No run matches'],
     ] as const
     for (const [picture, path, words] of pages) {
-      await reviewPage(bench, {
+      await review({
         name: picture,
         path,
         ready: async (page) => {

@@ -25,7 +25,9 @@ export function RunHeader({ run }: { run: ExecutionDetails }) {
           <Link to="/agents/$name" params={{ name }} search={{ tab: 'executions' }}>
             Executions
           </Link>
-          <span aria-hidden>/</span>
+          <span aria-hidden className="max-sm:hidden">
+            /
+          </span>
           <span className="font-mono text-faint max-sm:hidden">{run.id}</span>
         </span>
       }

@@ -51,13 +51,15 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
       empty={empty}
       className={runs.isPlaceholderData ? 'opacity-60' : undefined}
       footer={
-        <Pager
-          noun="runs"
-          page={page}
-          pageSize={pageSize}
-          total={runs.data?.total ?? null}
-          onPageChange={onPageChange}
-        />
+        runs.data?.total === 0 ? undefined : (
+          <Pager
+            noun="runs"
+            page={page}
+            pageSize={pageSize}
+            total={runs.data?.total ?? null}
+            onPageChange={onPageChange}
+          />
+        )
       }
     />
   )

@@ -41,12 +41,13 @@ test('answers count to the model from the line before, calls to their tools unti
     timeline.segments.map(({ kind, label, startMs, durationMs }) => [kind, label, startMs, durationMs]),
     [
       ['model', 'Answer', 1000, 2000],
+      ['model', 'Choosing', 3000, 1000],
       ['failed', 'Bash', 4000, 5000],
       ['model', 'Answer', 9000, 1000],
     ],
   )
   assert.equal(timeline.spanMs, 10_000)
-  assert.equal(timeline.modelMs, 3000)
+  assert.equal(timeline.modelMs, 4000)
   assert.equal(timeline.toolMs, 5000)
 })
 

@@ -32,7 +32,7 @@ export function timelineOf(
   { startedAt, nowMs }: { startedAt: string; nowMs: number | null },
 ): RunTimeline {
   const origin = Date.parse(startedAt)
-  const segments = steps.flatMap((step) => segmentOf(step, origin, nowMs) ?? [])
+  const segments = withChoices(steps.flatMap((step) => segmentOf(step, origin, nowMs) ?? []))
   const ends = segments.map(({ startMs, durationMs }) => startMs + durationMs)
   const total = (kinds: readonly Segment['kind'][]) =>
     segments
@@ -44,6 +44,32 @@ export function timelineOf(
     modelMs: total(['model']),
     toolMs: total(['tool', 'failed']),
   }
+}
+
+/**
+ * A call comes out of an answer that says nothing else: the time between what was before and the call is the
+ * model's. What is before the first step is the start of the runtime as much as the model, and is left open.
+ */
+function withChoices(segments: readonly Segment[]): Segment[] {
+  let end: number | null = null
+  return segments.flatMap((segment) => {
+    if (segment.depth > 0) return [segment]
+    const { kind, startMs } = segment
+    const before = end
+    end = Math.max(end ?? 0, startMs + segment.durationMs)
+    if (kind === 'model' || before === null || startMs <= before) return [segment]
+    const choice: Segment = {
+      key: -1 - segment.key,
+      kind: 'model',
+      label: 'Choosing',
+      startMs: before,
+      durationMs: startMs - before,
+      isRunning: false,
+      line: segment.line,
+      depth: 0,
+    }
+    return [choice, segment]
+  })
 }
 
 function segmentOf(step: Step, origin: number, nowMs: number | null): Segment | null {
