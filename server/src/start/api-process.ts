@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import type { Server } from 'node:http'
 import { dirname, join } from 'node:path'
 import { startLoops } from '../background/loops.ts'
 import { startRelay } from '../background/relay.ts'
@@ -8,9 +9,11 @@ import { KeyFileError } from '../foundation/vault/index.ts'
 import { CannotListen, closeServer, type ListenAddress, listen } from '../http/listen.ts'
 import { createPlatformServer } from '../http/platform.ts'
 import { migrations } from '../migrations/index.ts'
+import type { AgentsNetwork } from '../ports/containers/port.ts'
 import { migrate, migrationState, NewerSchemaError } from '../ports/database/migrator.ts'
 import { createLog } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
+import { findAgentsNetwork } from './agents-network.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
 
@@ -36,12 +39,8 @@ async function runApi(): Promise<void> {
   const { db, ephemeral, containers, clock } = adapters
 
   await migrate(db, migrations, { now: clock.now, progress: (text) => tell({ type: 'progress', text }) })
-  const network = await containers.ensureNetwork().catch((error: unknown) => {
-    log.error({ err: error }, 'the container engine does not answer; agents cannot be reached until it does')
-    return null
-  })
-  const agentsHost = containers.kind === 'docker' ? (network?.platformUrlHost ?? '127.0.0.1') : '127.0.0.1'
-  const platform = await compose(config, adapters, { agentsHost })
+  const network = await findAgentsNetwork({ containers, clock, log })
+  const platform = await compose(config, adapters, { agentsHost: network.host })
   const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log })
   const server = createPlatformServer({
     platform,
@@ -53,12 +52,16 @@ async function runApi(): Promise<void> {
   })
   await server.ready()
 
-  const internal = await Promise.all(
-    internalAddresses(config.internalPort, network?.hostAddress ?? null).map(async (address) => {
-      if ('path' in address) await mkdir(dirname(address.path), { recursive: true })
-      return server.attachLinks(await listen(address, server.internalHandler))
-    }),
-  )
+  const internal: Server[] = []
+  const openInternal = async (address: ListenAddress) => {
+    if ('path' in address) await mkdir(dirname(address.path), { recursive: true })
+    internal.push(server.attachLinks(await listen(address, server.internalHandler)))
+  }
+  await openInternal({ host: '127.0.0.1', port: config.internalPort })
+  await network.open(async (found) => {
+    const address = addressOf(found, config.internalPort)
+    if (address) await openInternal(address)
+  })
   await platform.open()
   const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log })
   const address = { host: config.host, port: config.port }
@@ -83,6 +86,7 @@ async function runApi(): Promise<void> {
       { name: 'public listener', stop: () => closeServer(http, drainMs) },
       { name: 'loops', stop: () => loops.stop() },
       { name: 'platform', stop: () => platform.close() },
+      { name: "the agents' network", stop: () => network.close() },
       {
         name: 'internal listener',
         stop: async () => void (await Promise.all(internal.map((each) => closeServer(each, 1_000)))),
@@ -98,12 +102,14 @@ async function runApi(): Promise<void> {
   process.exit(0)
 }
 
-/** Loopback always; beside it where the agents' network reaches this machine. */
-function internalAddresses(
-  port: number,
-  agents: { type: string; address?: string; path?: string } | null,
-): ListenAddress[] {
-  const loopback = { host: '127.0.0.1', port }
-  if (agents?.path) return [loopback, { path: agents.path }]
-  return agents?.address ? [loopback, { host: agents.address, port }] : [loopback]
+/** Where the agents' network reaches this machine; null for loopback, which is listened on anyway. */
+function addressOf(agents: AgentsNetwork['hostAddress'], port: number): ListenAddress | null {
+  switch (agents.type) {
+    case 'loopback':
+      return null
+    case 'tcp':
+      return { host: agents.address, port }
+    case 'unix':
+      return { path: agents.path }
+  }
 }
