@@ -3,6 +3,7 @@ import { checkEngine } from './checkup/engine.ts'
 import { type Finding, findingLines } from './checkup/finding.ts'
 import { checkInvariants } from './checkup/invariants.ts'
 import { checkMachine } from './checkup/machine.ts'
+import { checkMail } from './checkup/mail.ts'
 import { checkPlatform } from './checkup/platform.ts'
 import { type Command, readArguments } from './command.ts'
 import { readVersion, repository } from './machine/repository.ts'
@@ -42,6 +43,7 @@ export const doctor: Command = {
       ...(await checkMachine(env.ROOST_DATA_DIR)),
       ...(await checkEngine(env)),
       ...(await checkData(env)),
+      await checkMail(env),
       ...(await checkPlatform(env)),
     ])
   },
