@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { dialLink, type LinkAgent } from '../../server/src/test/link-agent.ts'
+
+/** What the programs of all agents saw of one round. */
+export type Seen = {
+  /** From the first claim to the last result that was taken. */
+  seconds: number
+  /**
+   * Milliseconds from the moment at which a slot is free, which is when the result of the run in it is stored and
+   * the agent is told so, to the arrival of the next run.
+   */
+  waits: number[]
+  /** The same from the moment at which the agent has ended its work: the result is stored between the two. */
+  waitsFromEnd: number[]
+  /** Messages of each agent in the order in which they were handed out. */
+  order: Map<string, string[]>
+  /** The most runs that one agent held at a time. */
+  most: number
+}
+export type PlayedAgent = { name: string; key: string }
+export type Play = {
+  linkUrl: string
+  agents: readonly PlayedAgent[]
+  slots: number
+  /** Runs that are waiting when the round begins, and end it. */
+  runs: number
+  workMs(agent: string, message: string): number
+}
+
+/**
+ * Agents' programs without their containers: the real protocol, spoken as the real program does, and turns that
+ * take the time they are given. A coding CLI takes longer to start than a queue to hand out.
+ */
+export async function play(round: Play): Promise<Seen> {
+  const seen: Seen = { seconds: 0, waits: [], waitsFromEnd: [], order: new Map(), most: 0 }
+  const all = Promise.withResolvers<void>()
+  let ended = 0
+  const onEnded = () => {
+    ended += 1
+    if (ended === round.runs) all.resolve()
+  }
+  const links = await Promise.all(
+    round.agents.map(async ({ name, key }) => {
+      const link = await dialLink(round.linkUrl, { authorization: `Bearer ${key}` })
+      return { name, link }
+    }),
+  )
+  const started = performance.now()
+  try {
+    for (const { name, link } of links) playOne({ name, link, round, seen, onEnded, onFault: all.reject })
+    await all.promise
+    seen.seconds = (performance.now() - started) / 1000
+    return seen
+  } finally {
+    await Promise.all(links.map(({ link }) => link[Symbol.asyncDispose]()))
+  }
+}
+
+type One = {
+  name: string
+  link: LinkAgent
+  round: Play
+  seen: Seen
+  onEnded(): void
+  onFault(fault: unknown): void
+}
+
+function playOne({ name, link, round, seen, onEnded, onFault }: One): void {
+  const freeSince: number[] = []
+  const endedAt: number[] = []
+  const order: string[] = []
+  let held = 0
+  let isClaiming = false
+  let isWanted = false
+  let isOver = false
+  seen.order.set(name, order)
+  void link.closed.then(() => {
+    isOver = true
+  })
+  void listen().catch(onFault)
+
+  async function listen() {
+    await link.hello({ agent_name: name })
+    void claim()
+    for (;;) {
+      await link.next('wake')
+      void claim()
+    }
+  }
+
+  async function claim() {
+    isWanted = true
+    if (isClaiming) return
+    isClaiming = true
+    try {
+      while (isWanted && !isOver && held < round.slots) {
+        isWanted = false
+        const free = round.slots - held
+        const { runs } = await link.call('claim', { free })
+        for (const run of runs) void work(run).catch(onFault)
+        if (runs.length >= free) isWanted = true
+      }
+    } catch (fault) {
+      if (!isOver) onFault(fault)
+    } finally {
+      isClaiming = false
+    }
+  }
+
+  async function work(run: { execution_id: string; claim_token: number; message: string }) {
+    const [ended, free] = [endedAt.shift(), freeSince.shift()]
+    if (ended !== undefined) seen.waitsFromEnd.push(performance.now() - ended)
+    if (free !== undefined) seen.waits.push(performance.now() - free)
+    order.push(run.message)
+    held += 1
+    seen.most = Math.max(seen.most, held)
+    const hold = { execution_id: run.execution_id, claim_token: run.claim_token }
+    const spawned = link.call('started', { ...hold, pid: 1 })
+    const ms = round.workMs(name, run.message)
+    if (ms > 0) await pause(ms)
+    await spawned
+    endedAt.push(performance.now())
+    held -= 1
+    const taken = link.call('result', { ...hold, ...result })
+    // As the real program: the slot is free once the result is spooled, whether or not it was taken yet.
+    void claim()
+    const answer = await taken
+    if (!answer.accepted) throw new Error(`The result of ${run.execution_id} was refused: ${answer.reason}`)
+    freeSince.push(performance.now())
+    onEnded()
+  }
+}
+
+const result = {
+  status: 'success',
+  response: 'done',
+  error: null,
+  error_code: null,
+  terminal_reason: 'completed',
+  metadata: { num_turns: 1, cost_usd: 0.001, input_tokens: 100, output_tokens: 10 },
+  runtime_session_id: null,
+  execution_time_ms: 1,
+  last_line: 0,
+} as const
