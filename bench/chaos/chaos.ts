@@ -1,5 +1,6 @@
 import { gather, untilQuiet } from './aftermath.ts'
 import { type Blow, blowsOf } from './blows.ts'
+import { startCaretaker } from './caretaker.ts'
 import { violationsOf } from './judge.ts'
 import { startLoad } from './load.ts'
 import type { ChaosOptions } from './options.ts'
@@ -17,6 +18,7 @@ export async function runChaos(
   await using world = await openWorld(options, tag)
   progress(`${world.agents.length} agents are up, seed ${options.seed}`)
   const chance = createChance(options.seed)
+  await using caretaker = startCaretaker(world)
   const load = startLoad(world.platform, {
     inFlight: options.inFlight,
     nextAsk: createAsks(chance.fork(), world.agents),
@@ -31,5 +33,6 @@ export async function runChaos(
   progress(`quiet after ${(quietAfterMs / 1000).toFixed(1)} s`)
   const apiMegabytes = residentMegabytes(world.platform.apiPid())
   const evidence = await gather(world, load, siege.crashes)
-  return { options, siege, evidence, violations: violationsOf(evidence), quietAfterMs, apiMegabytes }
+  const violations = violationsOf(evidence)
+  return { options, siege, evidence, violations, quietAfterMs, apiMegabytes, starts: caretaker.starts() }
 }
