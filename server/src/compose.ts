@@ -18,28 +18,9 @@ import { createGuard, type Guard } from './http/guard.ts'
 import type { Route } from './http/route.ts'
 import type { SocketRoute } from './http/sockets.ts'
 import { createStanding, type Standing } from './http/standing.ts'
-import {
-  createIdentify,
-  type Identify,
-  openIdentityChanges,
-  refuseAfter,
-  refuseBefore,
-} from './identity/access/index.ts'
-import { allowListRoutes, createAllowList } from './identity/allow-list/index.ts'
-import { createEmailCodes } from './identity/codes/index.ts'
-import { createEmailLogin, emailLoginRoutes } from './identity/email-login/index.ts'
-import { createGitTokens, gitTokenRoutes } from './identity/git-tokens/index.ts'
-import { createKeys, keyRoutes } from './identity/keys/index.ts'
-import { createPreferences, preferenceRoutes } from './identity/preferences/index.ts'
-import { createSecondFactor, factorRoutes } from './identity/second-factor/index.ts'
-import { createSessions, openSigningKeys, sessionRoutes } from './identity/sessions/index.ts'
-import {
-  createPeople,
-  createUsers,
-  firstAdminName,
-  peopleRoutes,
-  userRoutes,
-} from './identity/users/index.ts'
+import { type Identify, refuseAfter, refuseBefore } from './identity/access/index.ts'
+import { openIdentityArea } from './identity/area.ts'
+import { firstAdminName } from './identity/users/index.ts'
 import { createInvariants, internalInvariantRoutes, invariantRoutes } from './operations/invariants/index.ts'
 import {
   createCallerOf,
@@ -114,56 +95,24 @@ export async function compose(
   const audit = createAudit({ db, clock, log })
   const settings = await openSettings({ db, ephemeral, vault, clock, log, installed: installedOf(config) })
 
-  const changes = await openIdentityChanges({
-    ephemeral,
-    onLost: (error) => log.warn({ err: error }, 'a change of identity did not reach other processes'),
-  })
-  const users = createUsers({ db, clock, changes })
-  const allowList = createAllowList({ db, clock })
-  const signingKeys = await openSigningKeys({ ephemeral, vault, clock, log })
-  const secondFactor = createSecondFactor({
-    db,
-    clock,
-    vault,
-    limits,
-    users,
-    policy: { roles: settings.secondFactorRoles, set: settings.putSecondFactorRoles },
-  })
-  const sessions = createSessions({
-    db,
-    clock,
-    changes,
-    users,
-    signingKeys,
-    limits,
-    allowList,
-    secondFactor,
-  })
-  const emailCodes = createEmailCodes({ db, clock, vault })
-  const emailLogin = createEmailLogin({
-    db,
-    log,
-    limits,
-    users,
-    allowList,
-    codes: emailCodes,
-    sessions,
-    mail: adapters.mail,
-    settings: {
-      emailLogin: () => settings.value('email_auth_enabled'),
-      accessRequests: () => settings.value('public_access_requests_enabled'),
-    },
-    baseUrl: config.baseUrl,
-  })
-  const hasGlobal = () => settings.providerKey('github') !== null
-  const gitTokens = createGitTokens({ db, clock, vault, hasGlobal })
   const agentNames = async (ids: string[]) => {
     const known = await Promise.all(ids.map((id) => agents.directory.byId(id)))
     return new Map(known.flatMap((agent) => (agent ? [[agent.id, agent.name] as const] : [])))
   }
   const agentName = async (id: string) => (await agents.directory.byId(id))?.name ?? null
-  const keys = createKeys({ db, clock, changes, users, limits, agentNames })
-  const identify = createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey })
+  const identity = await openIdentityArea({
+    db,
+    clock,
+    log,
+    ephemeral,
+    vault,
+    limits,
+    settings,
+    mail: adapters.mail,
+    baseUrl: config.baseUrl,
+    agentNames,
+  })
+  const { changes, users, allowList, sessions, keys, identify } = identity
 
   const works = createWorkStates()
   const idempotency = createIdempotency({
@@ -368,15 +317,7 @@ export async function compose(
     version: build.version,
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [
-      ...sessionRoutes(sessions),
-      ...emailLoginRoutes(emailLogin, sessions),
-      ...factorRoutes(secondFactor),
-      ...userRoutes(users),
-      ...peopleRoutes(createPeople({ db, clock, changes })),
-      ...allowListRoutes(allowList),
-      ...preferenceRoutes(createPreferences({ db, clock })),
-      ...gitTokenRoutes(gitTokens),
-      ...keyRoutes(keys),
+      ...identity.routes,
       ...settingsRoutes(settings),
       ...agents.routes,
       ...breakerRoutes({ breakers, directory: agents.directory, settings: agents.settings }),
@@ -405,10 +346,7 @@ export async function compose(
     loops: [
       ...settings.loops,
       ...idempotency.loops,
-      ...sessions.loops,
-      ...secondFactor.loops,
-      ...emailCodes.loops,
-      ...keys.loops,
+      ...identity.loops,
       ...agents.loops,
       ...telemetry.loops,
       ...dispatch.loops,
@@ -421,15 +359,12 @@ export async function compose(
       sockets.open()
     },
     async close() {
-      await emailLogin.settled()
       await agents.close()
       await hub.close()
       await fanOuts.settled()
       await live.close()
       broker.close()
-      await keys.close()
-      await signingKeys.close()
-      await changes.close()
+      await identity.close()
       await settings.close()
       await audit.close()
     },

@@ -25,7 +25,7 @@ forEachDialect((_name, open) => {
       codeOf,
       signIn,
       /** The challenge that a right password leads to. */
-      async challenge() {
+      async challenge(): Promise<Record<string, unknown>> {
         try {
           await signIn()
         } catch (error) {

@@ -1,0 +1,126 @@
+import type { Loop } from '../background/loops.ts'
+import type { RateLimits } from '../foundation/rate-limits/index.ts'
+import type { Settings } from '../foundation/settings/index.ts'
+import type { Vault } from '../foundation/vault/index.ts'
+import type { Route } from '../http/route.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Db } from '../ports/database/port.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Log } from '../ports/log.ts'
+import type { Mailer } from '../ports/mail/port.ts'
+import { createIdentify, type Identify, type IdentityChanges, openIdentityChanges } from './access/index.ts'
+import { type AllowList, allowListRoutes, createAllowList } from './allow-list/index.ts'
+import { createEmailCodes, type EmailCodes } from './codes/index.ts'
+import { createEmailLogin, emailLoginRoutes } from './email-login/index.ts'
+import { createGitTokens, type GitTokens, gitTokenRoutes } from './git-tokens/index.ts'
+import { createKeys, type Keys, type KeysDeps, keyRoutes } from './keys/index.ts'
+import { createPreferences, preferenceRoutes } from './preferences/index.ts'
+import { createSecondFactor, factorRoutes } from './second-factor/index.ts'
+import { createSessions, openSigningKeys, type Sessions, sessionRoutes } from './sessions/index.ts'
+import { createPeople, createUsers, peopleRoutes, type Users, userRoutes } from './users/index.ts'
+
+export type IdentityAreaDeps = Pick<KeysDeps, 'agentNames'> & {
+  db: Db
+  clock: Clock
+  log: Log
+  ephemeral: Ephemeral
+  vault: Vault
+  limits: RateLimits
+  settings: Pick<Settings, 'value' | 'providerKey' | 'secondFactorRoles' | 'putSecondFactorRoles'>
+  /** Null: nobody signs in by e-mail. */
+  mail: Mailer | null
+  /** Under which people reach the platform. */
+  baseUrl: string
+}
+
+/** What the areas to the right use of who is asking. */
+export type IdentityArea = {
+  changes: IdentityChanges
+  users: Users
+  allowList: AllowList
+  sessions: Sessions
+  keys: Keys
+  codes: EmailCodes
+  gitTokens: GitTokens
+  identify: Identify
+  routes: Route[]
+  loops: Loop[]
+  close(): Promise<void>
+}
+
+/** How long a stop waits for mail that is on its way: whoever misses a code asks for another. */
+const mailGraceMs = 3_000
+
+export async function openIdentityArea(deps: IdentityAreaDeps): Promise<IdentityArea> {
+  const { db, clock, log, ephemeral, vault, limits, settings, mail, baseUrl } = deps
+  const changes = await openIdentityChanges({
+    ephemeral,
+    onLost: (error) => log.warn({ err: error }, 'a change of identity did not reach other processes'),
+  })
+  const users = createUsers({ db, clock, changes })
+  const people = createPeople({ db, clock, changes })
+  const allowList = createAllowList({ db, clock })
+  const policy = { roles: settings.secondFactorRoles, set: settings.putSecondFactorRoles }
+  const secondFactor = createSecondFactor({ db, clock, vault, limits, users, policy })
+  const signingKeys = await openSigningKeys({ ephemeral, vault, clock, log })
+  const sessions = createSessions({
+    db,
+    clock,
+    changes,
+    users,
+    signingKeys,
+    limits,
+    allowList,
+    secondFactor,
+  })
+  const codes = createEmailCodes({ db, clock, vault })
+  const emailLogin = createEmailLogin({
+    db,
+    log,
+    limits,
+    users,
+    allowList,
+    codes,
+    sessions,
+    mail,
+    settings: {
+      emailLogin: () => settings.value('email_auth_enabled'),
+      accessRequests: () => settings.value('public_access_requests_enabled'),
+    },
+    baseUrl,
+  })
+  const keys = createKeys({ db, clock, changes, users, limits, agentNames: deps.agentNames })
+  const hasGlobal = () => settings.providerKey('github') !== null
+  const gitTokens = createGitTokens({ db, clock, vault, hasGlobal })
+
+  return {
+    changes,
+    users,
+    allowList,
+    sessions,
+    keys,
+    codes,
+    gitTokens,
+    identify: createIdentify({ verifySession: sessions.verifySession, verifyKey: keys.verifyKey }),
+    routes: [
+      ...sessionRoutes(sessions),
+      ...emailLoginRoutes(emailLogin, sessions),
+      ...factorRoutes(secondFactor),
+      ...userRoutes(users),
+      ...peopleRoutes(people),
+      ...allowListRoutes(allowList),
+      ...preferenceRoutes(createPreferences({ db, clock })),
+      ...gitTokenRoutes(gitTokens),
+      ...keyRoutes(keys),
+    ],
+    loops: [...sessions.loops, ...secondFactor.loops, ...codes.loops, ...keys.loops],
+    async close() {
+      const sent = new AbortController()
+      await Promise.race([emailLogin.settled(), clock.wait(mailGraceMs, sent.signal)])
+      sent.abort()
+      await keys.close()
+      await signingKeys.close()
+      await changes.close()
+    },
+  }
+}
