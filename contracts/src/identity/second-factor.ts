@@ -44,7 +44,7 @@ export const verifyFactorLogin = endpoint({
   body: z.object({ challenge_token: ChallengeToken, code: FactorCode }),
   bodyLimit: smallBody,
   returns: z.object({ ...SignedIn, recovery_codes_left: z.number().int() }),
-  fails: ['invalid_code', 'challenge_expired', 'too_many_attempts'],
+  fails: ['invalid_code', 'challenge_expired', 'account_suspended', 'too_many_attempts'],
   audit: audit('sign_in'),
 })
 
@@ -59,7 +59,7 @@ export const startFactorLoginEnrolment = endpoint({
   body: z.object({ challenge_token: ChallengeToken }),
   bodyLimit: smallBody,
   returns: z.object({ ...Enrolment, challenge_token: z.string() }),
-  fails: ['challenge_expired', 'conflict', 'too_many_attempts'],
+  fails: ['challenge_expired', 'account_suspended', 'conflict'],
   audit: audit('start_second_factor'),
 })
 
@@ -74,7 +74,7 @@ export const confirmFactorLoginEnrolment = endpoint({
   body: z.object({ challenge_token: ChallengeToken, code: FactorCode }),
   bodyLimit: smallBody,
   returns: z.object({ ...SignedIn, recovery_codes: z.array(z.string()) }),
-  fails: ['invalid_code', 'challenge_expired', 'conflict', 'too_many_attempts'],
+  fails: ['invalid_code', 'challenge_expired', 'account_suspended', 'conflict', 'too_many_attempts'],
   audit: audit('confirm_second_factor'),
 })
 
