@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -91,9 +91,20 @@ export async function openEngine(): Promise<Engine> {
       if (left.length > 0) await client('rm', '-f', ...left)
       await end('SIGTERM')
       await log.close()
+      await unmountBelow(folder)
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A daemon that was killed leaves its mounts behind. */
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+  const inside = mounts.filter((path) => path.startsWith(`${folder}/`))
+  // The innermost first.
+  for (const path of inside.reverse()) await execute('umount', ['-l', path]).catch(() => {})
 }
 
 /** Every image of agents and what they are built from: building them again would take minutes. */
