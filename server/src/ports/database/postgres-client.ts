@@ -1,4 +1,5 @@
 import type { PoolClient, QueryResult } from 'pg'
+import { isOutdated, type Prepared } from './postgres-prepared.ts'
 
 /** What Kysely asks of a connection. */
 export type Client = {
@@ -11,7 +12,7 @@ export type Client = {
  * begins with its first statement: each wait for the server costs more than most statements. The server works
  * on them one after another, each sees what the one before it did, and none runs after one that failed.
  */
-export function pipelined(client: PoolClient): Client {
+export function pipelined(client: PoolClient, prepared: Prepared): Client {
   let mustBegin = false
   let isCorked = false
 
@@ -27,6 +28,12 @@ export function pipelined(client: PoolClient): Client {
     })
   }
 
+  function send(text: string, parameters: readonly unknown[]): Promise<QueryResult> {
+    const name = prepared.nameOf(text, parameters)
+    const query = { text, values: [...parameters] }
+    return client.query(name === null ? query : { ...query, name })
+  }
+
   return {
     async query(sql, parameters) {
       if (sql === 'begin') {
@@ -38,10 +45,18 @@ export function pipelined(client: PoolClient): Client {
         return nothing(sql.toUpperCase())
       }
       gather()
-      if (!mustBegin) return client.query(sql, [...parameters])
-      mustBegin = false
-      const [, result] = await Promise.all([client.query('begin'), client.query(sql, [...parameters])])
-      return result
+      try {
+        if (!mustBegin) return await send(sql, parameters)
+        mustBegin = false
+        const [, result] = await Promise.all([client.query('begin'), send(sql, parameters)])
+        return result
+      } catch (error) {
+        if (!isOutdated(error)) throw error
+        prepared.forget()
+        // A transaction is done again as a whole, by whoever began it.
+        if (client.getTransactionStatus() !== 'I') throw error
+        return send(sql, parameters)
+      }
     },
     release(isBroken) {
       client.release(isBroken)

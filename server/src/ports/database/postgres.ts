@@ -8,6 +8,7 @@ import {
 import pg from 'pg'
 import type { Opened } from './opened.ts'
 import { type Client, pipelined } from './postgres-client.ts'
+import { createPrepared, isOutdated } from './postgres-prepared.ts'
 
 /** PostgreSQL through a pool. `onLost` hears of idle connections that broke; the pool makes new ones. */
 export function openPostgres(url: string, onLost: (error: Error) => void): Opened {
@@ -29,13 +30,14 @@ export function openPostgres(url: string, onLost: (error: Error) => void): Opene
   pool.on('connect', (client) => client.on('error', () => {}))
   // One for each connection: Kysely remembers by it what it has set up.
   const clients = new WeakMap<pg.PoolClient, Client>()
+  const prepared = createPrepared()
   const base = new PostgresDialect({
     pool: {
       Client: pg.Client,
       options: pool.options,
       async connect() {
         const made = await pool.connect()
-        const client = clients.get(made) ?? pipelined(made)
+        const client = clients.get(made) ?? pipelined(made, prepared)
         clients.set(made, client)
         // Its other form of query, a cursor, is never asked for.
         return client as object as PostgresPoolClient
@@ -78,8 +80,8 @@ function numbers(oid: number): ((text: string) => number) | undefined {
   return oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC ? Number : undefined
 }
 
-/** Serialization failure and deadlock: the same work may succeed when it is done again. */
+/** Serialization failure, deadlock, outdated plan: the same work may succeed when it is done again. */
 export function isRetriable(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === '40001' || code === '40P01'
+  return code === '40001' || code === '40P01' || isOutdated(error)
 }

@@ -158,6 +158,26 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.equal((await ids(db)).length, 4)
   })
 
+  test('a column that another process adds meanwhile disturbs no statement that was asked often', async () => {
+    await using db = await open()
+    await add(db, 'wren', 1)
+    const whole = (on: Executor) =>
+      on.withTables<Tables>().selectFrom('birds').selectAll().where('id', '=', 'wren').execute()
+    for (let time = 0; time < 5; time += 1) {
+      await Promise.all(Array.from({ length: 5 }, () => whole(db)))
+      await db.atomically((tx) => whole(tx))
+    }
+    await using elsewhere = await db.openAgain()
+    await elsewhere.withTables().schema.alterTable('birds').addColumn('song', 'text').execute()
+    for (let time = 0; time < 5; time += 1) {
+      const rows = [...(await whole(db)), ...(await db.atomically((tx) => whole(tx)))]
+      assert.deepEqual(
+        rows.map(({ weight }) => weight),
+        [1, 1],
+      )
+    }
+  })
+
   test('the database itself is refused inside a transaction, where it would wait for ever', async () => {
     await using db = await open()
     const refused = /only the transaction has a database/
