@@ -37,7 +37,11 @@ describe('the pages of a small fleet', () => {
       path: '/?view=table',
       ready: (page) => page.getByRole('grid', { name: 'Agents' }).getByText('The Scout').waitFor(),
     },
-    { name: 'dashboard-no-match', path: '/?q=nothing-like-it', ready: heading('No agent matches') },
+    {
+      name: 'dashboard-no-match',
+      path: '/?q=nothing-like-it',
+      ready: (page) => page.getByText('No agent matches').waitFor(),
+    },
     { name: 'create-agent', path: '/?create=true', ready: (page) => page.getByRole('dialog').waitFor() },
     { name: 'settings-general', path: '/settings', ready: heading('All agents') },
     { name: 'settings-integrations', path: '/settings?tab=integrations', ready: heading('Provider keys') },

@@ -82,6 +82,7 @@ function Gone({ name, wasThere }: { name: string; wasThere: boolean }) {
   return (
     <div className="grid flex-1 place-items-center">
       <EmptyState
+        isPage
         icon={wasThere ? <Trash2 aria-hidden /> : <SearchX aria-hidden />}
         title={wasThere ? `${name} is gone` : `There is no agent “${name}”`}
         description={

@@ -7,6 +7,7 @@ export function NotFound() {
   return (
     <div className="grid min-h-96 place-items-center p-6">
       <EmptyState
+        isPage
         icon={<Compass />}
         title="There is nothing at this address"
         description="The link may be old, or what it led to was renamed or deleted."
