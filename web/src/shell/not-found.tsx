@@ -5,7 +5,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 
 export function NotFound() {
   return (
-    <div className="grid min-h-96 place-items-center p-6">
+    <main className="grid min-h-96 place-items-center p-6">
       <EmptyState
         isPage
         icon={<Compass />}
@@ -17,6 +17,6 @@ export function NotFound() {
           </Link>
         }
       />
-    </div>
+    </main>
   )
 }
