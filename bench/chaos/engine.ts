@@ -27,6 +27,8 @@ const apartVariable = 'ROOST_CHAOS_APART'
  */
 export async function runApart(): Promise<number | null> {
   if (process.env[apartVariable]) return null
+  // Nothing can be fetched from in there.
+  await execute(process.execPath, [join(import.meta.dirname, '../../server/src/start/images.ts')])
   const script = 'ip link set lo up && mkdir -p /run/docker && mount -t tmpfs tmpfs /run/docker && exec "$@"'
   const command = [process.execPath, ...process.argv.slice(1)]
   const child = spawn('unshare', ['--net', '--mount', 'sh', '-c', script, 'sh', ...command], {
