@@ -127,9 +127,10 @@ export type AgentFacts = {
     model: string | null
     custom_instructions: string | null
     skills_block: string | null
-    callable_agents: string[]
     settings: AgentSettings
   } | null>
+  /** Names of the agents that it may call. */
+  callable(agentId: string): Promise<string[]>
   /** Texts that must not appear in a transcript. */
   secrets(agentId: string): Promise<readonly string[]>
 }
@@ -180,7 +181,6 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       // Its program may dial in before its creation is written down.
       const agent = (await directory.everyRow()).find((row) => row.id === agentId)
       if (!agent) return null
-      const callable = await reach.permittedTargets(agentId)
       const settingsNow = await settings.forLink(agent)
       const { id, name, execution_timeout_seconds, custom_instructions } = agent
       return {
@@ -192,11 +192,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
         effective_slots: settingsNow.parallel_limit,
         model: settingsNow.model,
         skills_block: null,
-        callable_agents: (await directory.all())
-          .filter((other) => callable.has(other.id))
-          .map((other) => other.name),
         settings: settingsNow,
       }
+    },
+    async callable(agentId) {
+      const targets = await reach.permittedTargets(agentId)
+      return (await directory.all()).filter(({ id }) => targets.has(id)).map(({ name }) => name)
     },
     async secrets(agentId) {
       const sealed = await agentStore(db).sealedKey(agentId)

@@ -88,7 +88,11 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     live,
     link,
     hooks,
-    facts: { find: async (id) => agents.get(id) ?? null, secrets: async () => secrets },
+    facts: {
+      find: async (id) => agents.get(id) ?? null,
+      callable: async () => [],
+      secrets: async () => secrets,
+    },
     brokerAccess: (row) => broker.access(row),
     platformPrompt: async () => null,
     queueDepth,
@@ -130,7 +134,6 @@ export function agentFact(over: Partial<AgentFact> = {}): AgentFact {
     model: null,
     custom_instructions: null,
     skills_block: null,
-    callable_agents: [],
     settings: {
       agent_name: 'scout',
       read_only: { enabled: false, blocked_patterns: [], allowed_patterns: [] },

@@ -208,7 +208,7 @@ forEachDialect((_name, open) => {
     await using it = await start()
     await it.call('POST', '/two')
     const { id } = await it.world.row('one')
-    assert.deepEqual((await it.world.area.facts.find(id))?.callable_agents, ['two'])
+    assert.deepEqual(await it.world.area.facts.callable(id), ['two'])
   })
 })
 

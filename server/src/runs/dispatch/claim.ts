@@ -117,7 +117,7 @@ export function createClaim(deps: ClaimDeps) {
     const agent = await facts.find(agentId)
     // An agent that is told to stop ends what it has and begins nothing.
     if (!agent || agent.status === 'stopped') return { runs: [] }
-    const platformPrompt = await deps.platformPrompt()
+    const [platformPrompt, callable] = await Promise.all([deps.platformPrompt(), facts.callable(agentId)])
     const runs: Run[] = []
     let room = inlineAttachmentBytes
     for (const { row, turn } of await take(agent, free)) {
@@ -127,7 +127,7 @@ export function createClaim(deps: ClaimDeps) {
         const request = JSON.parse(row.request) as RequestSnapshot
         const attachments = request.attachments === 0 ? none : await attachmentsOf(db, row, room)
         room -= attachments.inlineBytes
-        const given = { request, platformPrompt, attachments, broker: deps.brokerAccess(row) }
+        const given = { request, platformPrompt, callable, attachments, broker: deps.brokerAccess(row) }
         runs.push(runOf(row, turn, agent, given))
       } catch (error) {
         await giveUp(row, error)
@@ -169,6 +169,7 @@ function runOf(
   given: {
     request: RequestSnapshot
     platformPrompt: string | null
+    callable: readonly string[]
     attachments: Attachments
     broker: Run['broker']
   },
@@ -187,7 +188,7 @@ function runOf(
       platformPrompt: given.platformPrompt,
       customInstructions: agent.custom_instructions,
       skills: agent.skills_block,
-      callable: agent.callable_agents,
+      callable: given.callable,
     }),
     model: row.model,
     allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),

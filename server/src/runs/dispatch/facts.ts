@@ -15,8 +15,6 @@ export type AgentFact = {
   custom_instructions: string | null
   /** What the agent's skills say about themselves, for the system prompt. */
   skills_block: string | null
-  /** Names of the agents that it may call. */
-  callable_agents: string[]
   /** What the agent's program is told when it says hello. */
   settings: AgentSettings
 }
@@ -24,6 +22,8 @@ export type AgentFact = {
 export type AgentFacts = {
   /** Null: there is no such agent (any more). */
   find(agentId: string): Promise<AgentFact | null>
+  /** Names of the agents that it may call. Apart, because only a run that is handed out needs them. */
+  callable(agentId: string): Promise<string[]>
   /** Texts that must not appear in a transcript: the agent's key and its credentials. */
   secrets(agentId: string): Promise<readonly string[]>
 }
