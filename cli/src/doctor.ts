@@ -1,3 +1,4 @@
+import { checkAudit } from './checkup/audit.ts'
 import { checkData } from './checkup/data.ts'
 import { checkEngine } from './checkup/engine.ts'
 import { type Finding, findingLines } from './checkup/finding.ts'
@@ -45,6 +46,7 @@ export const doctor: Command = {
       ...(await checkData(env)),
       await checkMail(env),
       ...(await checkPlatform(env)),
+      await checkAudit(env),
     ])
   },
 }

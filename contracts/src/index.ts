@@ -9,6 +9,7 @@ import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
 import * as chat from './conversations/chat.ts'
+import * as audit from './foundation/audit.ts'
 import * as settings from './foundation/settings.ts'
 import * as allowList from './identity/allow-list.ts'
 import * as emailLogin from './identity/email-login.ts'
@@ -63,6 +64,7 @@ const modules: Record<string, unknown>[] = [
   analytics,
   chat,
   sockets,
+  audit,
   invariants,
   telemetry,
   health,

@@ -7,7 +7,13 @@ import { type AgentsArea, createAgentsArea } from './agents/area.ts'
 import type { Loop } from './background/loops.ts'
 import type { Config } from './config.ts'
 import { chatRoutes, createChat } from './conversations/chat/index.ts'
-import { type Audit, createAudit } from './foundation/audit/index.ts'
+import {
+  type Audit,
+  auditRoutes,
+  createAudit,
+  createAuditReads,
+  internalAuditRoutes,
+} from './foundation/audit/index.ts'
 import { createIdempotency, createWorkStates } from './foundation/idempotency/index.ts'
 import { createLeases, type Leases } from './foundation/leases/index.ts'
 import { createOutbox, type Outbox } from './foundation/outbox/index.ts'
@@ -93,6 +99,7 @@ export async function compose(
   const leases = createLeases({ db, clock })
   const limits = createRateLimits({ ephemeral, clock })
   const audit = createAudit({ db, clock, log })
+  const auditReads = createAuditReads({ db, audit })
   const settings = await openSettings({ db, ephemeral, vault, clock, log, installed: installedOf(config) })
 
   const agentNames = async (ids: string[]) => {
@@ -319,6 +326,7 @@ export async function compose(
     routes: [
       ...identity.routes,
       ...settingsRoutes(settings),
+      ...auditRoutes(auditReads),
       ...agents.routes,
       ...breakerRoutes({ breakers, directory: agents.directory, settings: agents.settings }),
       ...executionRoutes(executions, log),
@@ -334,7 +342,7 @@ export async function compose(
       ...telemetryRoutes(telemetry),
       ...versionRoutes(build, images.tagFor('claude-code').version),
     ],
-    internalRoutes: internalInvariantRoutes(invariants),
+    internalRoutes: [...internalInvariantRoutes(invariants), ...internalAuditRoutes(auditReads)],
     socketRoutes: liveSocketRoutes({
       sockets,
       tickets,

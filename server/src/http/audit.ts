@@ -21,13 +21,11 @@ export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
   if (quiet.has(endpoint.id) && !refused) return null
   const type =
     refused && endpoint.access.who !== 'none' ? 'authorization' : (audited?.type ?? 'authorization')
-  const name = request.params.name
   return {
     event_type: type,
     event_action: audited?.action ?? endpoint.id,
     ...actorOf(caller, request.ip),
-    target_type: name === undefined ? null : 'agent',
-    target_id: name === undefined ? null : name.slice(0, 100),
+    ...targetOf(request),
     details: {
       ...notes,
       ...(request.errorCode ? { error: request.errorCode } : {}),
@@ -38,6 +36,29 @@ export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
     endpoint: `${endpoint.method} ${endpoint.path}`,
     status: request.status,
   }
+}
+
+/** What a parameter of the path names, and a note of the handler where the path cannot know it yet. */
+const targets = [
+  ['name', 'agent'],
+  ['agent', 'agent'],
+  ['username', 'user'],
+  ['email', 'email_address'],
+  ['provider', 'provider'],
+  ['key_id', 'mcp_key'],
+  ['key', 'setting'],
+] as const
+
+function targetOf({ params, roost: { endpoint, notes } }: AnsweredRequest) {
+  // What people keep in their own account is about nobody else; the details name it.
+  if (endpoint?.path.startsWith('/api/users/me/')) return { target_type: null, target_id: null }
+  const isOfKey = endpoint?.path.startsWith('/api/mcp/keys/')
+  const named: Record<string, unknown> = { ...notes, ...params, ...(isOfKey ? { key_id: params.id } : {}) }
+  for (const [field, type] of targets) {
+    const value = named[field]
+    if (typeof value === 'string') return { target_type: type, target_id: value.slice(0, 254) }
+  }
+  return { target_type: null, target_id: null }
 }
 
 function actorOf(caller: Caller | null, ip: string) {

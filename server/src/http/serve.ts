@@ -15,7 +15,10 @@ export type ServerOptions = BindOptions & {
   streams?: Set<AbortController>
   /** Answers a browser at an address of which nothing is known; null: the answer is the error body. */
   notFoundPage?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null
-  /** Called once for each answered request of a known endpoint; writes the audit entry. */
+  /**
+   * Called once for each request that was handled, whether its client waited for the answer or not; writes
+   * the audit entry.
+   */
   answered?: (request: AnsweredRequest) => void
 }
 
@@ -53,12 +56,35 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
+  /** Requests whose answer is known, until they are told of. */
+  const handled = new WeakSet<FastifyRequest>()
+  const report = (request: FastifyRequest, reply: FastifyReply) => {
+    if (!handled.delete(request)) return
+    options.answered?.({
+      id: request.id,
+      ip: request.ip,
+      status: reply.statusCode,
+      errorCode: request.roost.errorCode,
+      params: (request.params ?? {}) as Record<string, string>,
+      roost: request.roost,
+    })
+  }
+
   app.decorateRequest('roost', null as never)
   app.addHook('onRequest', async (request, reply) => {
     const signal = closeSignal(reply.raw, options.streams)
     const unknown = { endpoint: null, caller: null, admitted: null, errorCode: null }
     request.roost = { ...unknown, notes: {}, signal, losses: 0, isLost: false }
     reply.header('x-request-id', request.id)
+    // A reply that is cut has no end of its own; who leaves early is told of like everybody.
+    reply.raw.once('close', () => {
+      if (handled.has(request)) report(request, reply)
+    })
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    handled.add(request)
+    if (reply.raw.destroyed) report(request, reply)
+    done(null, payload)
   })
   app.addHook('onResponse', async (request, reply) => {
     if (log.isDebug()) {
@@ -73,14 +99,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
         'request',
       )
     }
-    options.answered?.({
-      id: request.id,
-      ip: request.ip,
-      status: reply.statusCode,
-      errorCode: request.roost.errorCode,
-      params: (request.params ?? {}) as Record<string, string>,
-      roost: request.roost,
-    })
+    report(request, reply)
   })
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error, request.id)

@@ -11,6 +11,7 @@ import { runFigures } from './0009-run-figures.ts'
 import { sockets } from './0010-sockets.ts'
 import { agentPermissions } from './0011-agent-permissions.ts'
 import { accounts } from './0012-accounts.ts'
+import { auditReads } from './0013-audit-reads.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: Migration[] = [
   sockets,
   agentPermissions,
   accounts,
+  auditReads,
 ]

@@ -7,8 +7,9 @@ import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import { type AuditEntry, createAudit } from './index.ts'
-import { chain, firstBroken, type Unchained } from './rules.ts'
-import { auditStore } from './store.ts'
+import { auditReadStore } from './read-store.ts'
+import { chain, firstInvalid, type Link, type Unchained } from './rules.ts'
+import type { AuditRow } from './tables.ts'
 
 const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
   event_type: 'agent_lifecycle',
@@ -19,7 +20,13 @@ const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
   ...more,
 })
 
-const stored = (db: Db) => auditStore(db).range(1, 1_000)
+const stored = (db: Db) => auditReadStore(db).range(1, 1_000, 1_000)
+
+/** As a chain of its own, whatever was before it. */
+const firstBroken = (rows: AuditRow[]) => {
+  const before: Link = { id: (rows[0]?.id ?? 1) - 1, entry_hash: undefined }
+  return firstInvalid(rows, before)
+}
 
 forEachDialect((_dialect, open) => {
   test('entries are stored in the order of recording, as one chain', async () => {
@@ -86,6 +93,24 @@ forEachDialect((_dialect, open) => {
     )
     assert.equal(firstBroken(rows), null)
     await assert.rejects(sql`delete from audit_log`.execute(db.withTables()), /append-only/)
+  })
+
+  test('the sweep leaves no gap when the clocks of two processes differ', async () => {
+    await using db = await open()
+    const clock = createTestClock()
+    const audit = createAudit({ db, clock, log: silentLog })
+    for (const second of [0, 20, 10, 30]) {
+      clock.set(new Date(Date.UTC(2026, 0, 1, 0, 0, second)))
+      audit.record(entry({ target_id: `${second}` }))
+    }
+    await audit.flush()
+    assert.equal(await audit.sweep(new Date('2026-01-01T00:00:15.000Z')), 1)
+    const rows = await stored(db)
+    assert.deepEqual(
+      rows.map(({ target_id }) => target_id),
+      ['20', '10', '30'],
+    )
+    assert.equal(firstBroken(rows), null)
   })
 
   test('text that a database would not take does not hold up the chain', async () => {
@@ -189,11 +214,11 @@ describe('the chain', () => {
   test('shows an entry that was changed, removed, swapped or put in', () => {
     const [a, b, c, d] = rows
     assert.ok(a && b && c && d)
-    assert.equal(firstBroken([a, { ...b, actor_id: 'u2' }, c, d])?.id, b.id)
-    assert.equal(firstBroken([a, c, d])?.id, c.id)
-    assert.equal(firstBroken([a, c, b, d])?.id, c.id)
+    assert.equal(firstBroken([a, { ...b, actor_id: 'u2' }, c, d]), b.id)
+    assert.equal(firstBroken([a, c, d]), b.id)
+    assert.equal(firstBroken([a, c, b, d]), b.id)
     const [forged] = chain([unchained('x')], { last_id: b.id, last_hash: b.entry_hash })
     assert.ok(forged)
-    assert.equal(firstBroken([a, b, forged, d])?.id, d.id)
+    assert.equal(firstBroken([a, b, forged, d]), d.id)
   })
 })

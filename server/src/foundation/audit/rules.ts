@@ -22,18 +22,22 @@ export function hashOf(row: Omit<AuditRow, 'entry_hash'>): string {
   return createHash('sha256').update(JSON.stringify(said)).digest('hex')
 }
 
+/** What the next entry follows; number 0 and hash null before the very first. Undefined: it is gone. */
+export type Link = { id: number; entry_hash: string | null | undefined }
+
 /**
- * The first of `rows`, in the order of their ids, that is not what was written or does not follow the one
- * before it; null when all do. The first row's own predecessor may have been swept away.
+ * The number of the first entry behind `before` that is missing, not what was written, or does not follow
+ * the one before it; null when `rows`, in the order of their numbers, are whole.
  */
-export function firstBroken(rows: AuditRow[]): AuditRow | null {
-  return (
-    rows.find((row, index) => {
-      const before = rows[index - 1]
-      const follows = !before || (row.previous_hash === before.entry_hash && row.id === before.id + 1)
-      return !follows || hashOf(row) !== row.entry_hash
-    }) ?? null
-  )
+export function firstInvalid(rows: readonly AuditRow[], before: Link): number | null {
+  let previous = before
+  for (const row of rows) {
+    if (row.id !== previous.id + 1) return previous.id + 1
+    const isNext = previous.entry_hash === undefined || previous.entry_hash === row.previous_hash
+    if (!isNext || hashOf(row) !== row.entry_hash) return row.id
+    previous = row
+  }
+  return null
 }
 
 /** A fixed order: an object's own would change with the code that makes it. */

@@ -27,21 +27,30 @@ export function auditStore(on: Executor) {
         .execute()
     },
 
-    range(fromId: number, limit: number): Promise<AuditRow[]> {
-      return db
-        .selectFrom('audit_log')
-        .selectAll()
-        .where('id', '>=', fromId)
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-    },
-
-    /** The database refuses every other removal. Only inside a transaction. */
+    /**
+     * The database refuses every other removal. Ends before the first entry that is to stay, so that the rest
+     * is one chain whatever the clocks of several processes said. Only inside a transaction.
+     */
     async sweep(before: string): Promise<number> {
-      await db.updateTable('audit_guard').set({ sweep_before: before }).where('id', '=', 1).execute()
-      const removed = await db.deleteFrom('audit_log').where('timestamp', '<', before).executeTakeFirst()
-      await db.updateTable('audit_guard').set({ sweep_before: null }).where('id', '=', 1).execute()
+      const staying = await db
+        .selectFrom('audit_log')
+        .select('id')
+        .where('timestamp', '>=', before)
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst()
+      const last = await db
+        .selectFrom('audit_log')
+        .select(['id', 'entry_hash'])
+        .where('id', '<', staying?.id ?? Number.MAX_SAFE_INTEGER)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      if (!last) return 0
+      const guard = db.updateTable('audit_guard').where('id', '=', 1)
+      await guard.set({ sweep_before: before }).execute()
+      const removed = await db.deleteFrom('audit_log').where('id', '<=', last.id).executeTakeFirst()
+      await guard.set({ sweep_before: null, swept_id: last.id, swept_hash: last.entry_hash }).execute()
       return Number(removed.numDeletedRows)
     },
   }

@@ -1,0 +1,110 @@
+/** The audit log: who did what with which key, and that nobody changed it since. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Loose, type Platform, startPlatform } from './platform.ts'
+import { assertShape } from './steps.ts'
+
+let platform: Platform
+before(async () => {
+  platform = await startPlatform()
+})
+after(async () => {
+  await platform?.[Symbol.asyncDispose]()
+})
+
+const log = async (query: string) => {
+  const reply = await platform.request('GET', `/api/audit-log?${query}`)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.json
+}
+const mint = async (name: string, scope = 'user') =>
+  (await platform.request('POST', '/api/mcp/keys', { name, scope })).json
+
+test('a call with a key is attributed to the key, beside its owner', async () => {
+  const { id, key, user_id } = await mint('pipeline')
+  const headers = { 'x-request-id': 'audit-1' }
+  const value = { value: 'Be kind.' }
+  await platform.request('PUT', '/api/settings/platform_prompt', value, { token: key, headers })
+  const { entries, total } = await log('request_id=audit-1')
+  assert.equal(total, 1)
+  const shape = { id: 'number', event_id: 'string', timestamp: 'string', entry_hash: 'string' }
+  assertShape(entries[0], shape, 'entry')
+  assert.partialDeepStrictEqual(entries[0], {
+    event_type: 'configuration',
+    actor_type: 'mcp_client',
+    actor_id: user_id,
+    actor_ip: '127.0.0.1',
+    mcp_key_id: id,
+    mcp_key_name: 'pipeline',
+    mcp_scope: 'user',
+    target_type: 'setting',
+    target_id: 'platform_prompt',
+    source: 'api',
+    endpoint: 'PUT /api/settings/{key}',
+    status: 200,
+  })
+  const one = await platform.request('GET', `/api/audit-log/${entries[0].event_id}`)
+  assert.deepEqual(one.json, entries[0])
+  assert.ok(!JSON.stringify(await log('limit=1000')).includes(key), 'the key itself is nowhere')
+})
+
+test('mcp_key_id and mcp_scope filter; a key that is refused is there with its name', async () => {
+  const ops = await mint('watcher', 'ops')
+  const refused = await platform.request('PUT', '/api/settings/x', { value: 'y' }, { token: ops.key })
+  assert.deepEqual([refused.status, refused.json.error], [403, 'scope_not_allowed'])
+  const byKey = await log(`mcp_key_id=${ops.id}`)
+  assert.equal(byKey.total, 1)
+  assert.partialDeepStrictEqual(byKey.entries[0], {
+    event_type: 'authorization',
+    mcp_key_name: 'watcher',
+    mcp_scope: 'ops',
+    status: 403,
+    details: { error: 'scope_not_allowed' },
+  })
+  assert.deepEqual((await log('mcp_scope=ops')).entries, byKey.entries)
+  assert.ok((await log('mcp_scope=user')).entries.every((each: Loose) => each.mcp_scope === 'user'))
+  const unknown = await platform.request('GET', '/api/audit-log?mcp_scope=root')
+  assert.deepEqual([unknown.status, unknown.json.error], [422, 'unknown_filter'])
+})
+
+test('sessions and user keys of an admin read it; a key of another scope is refused', async () => {
+  const { key } = await mint('reader')
+  const ops = await mint('narrow', 'ops')
+  const calls: [string, string][] = [
+    ['GET', '/api/audit-log'],
+    ['GET', '/api/audit-log/stats'],
+    ['GET', '/api/audit-log/export'],
+    ['POST', '/api/audit-log/verify'],
+  ]
+  for (const [method, path] of calls) {
+    assert.equal((await platform.request(method, path)).status, 200, path)
+    assert.equal((await platform.request(method, path, undefined, { token: key })).status, 200, path)
+    assert.equal((await platform.request(method, path, undefined, { token: ops.key })).status, 403, path)
+    assert.equal((await platform.request(method, path, undefined, { token: null })).status, 401, path)
+  }
+})
+
+test('a sign-in that fails is an entry with the address it came from', async () => {
+  const form = 'username=admin&password=wrong'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-request-id': 'audit-2' }
+  assert.equal((await platform.request('POST', '/api/token', form, { token: null, headers })).status, 401)
+  const { entries } = await log('request_id=audit-2&event_type=authentication')
+  assert.partialDeepStrictEqual(entries, [
+    { actor_type: 'anonymous', actor_ip: '127.0.0.1', status: 401, target_id: 'admin' },
+  ])
+})
+
+test('the log is whole, also as the machine itself asks, and comes out as files', async () => {
+  const { json } = await platform.request('POST', '/api/audit-log/verify')
+  assert.deepEqual([json.valid, json.status], [true, 'verified'])
+  const inner = `http://127.0.0.1:${platform.internalPort}/api/internal/audit-log/verification`
+  const asked: Loose = await (await fetch(inner)).json()
+  assert.equal(asked.status, 'verified')
+  assert.ok(asked.checked > json.checked, 'the question itself is an entry')
+  assert.equal((await platform.request('GET', '/api/internal/audit-log/verification')).status, 404)
+  const file = await platform.request('GET', '/api/audit-log/export?format=csv')
+  assert.match(file.headers.get('content-disposition') ?? '', /attachment/)
+  assert.match(file.text, /^id,event_id,event_type,/)
+  const stats = (await platform.request('GET', '/api/audit-log/stats')).json
+  assert.equal(stats.total, file.text.trim().split('\r\n').length - 1)
+})

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cell } from './export.ts'
+
+test('no cell is computed by a spreadsheet, and every text is one cell', () => {
+  const cases: [unknown, string][] = [
+    ['plain', 'plain'],
+    [null, ''],
+    [-3, '-3'],
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['  =1', "'  =1"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', '"\'\r=1"'],
+    ['\uff1d1', "'\uff1d1"],
+    ['=HYPERLINK("http://x","y")', '"\'=HYPERLINK(""http://x"",""y"")"'],
+    ['a,b', '"a,b"'],
+    ['a\nb', '"a\nb"'],
+    [{ a: '=1' }, '"{""a"":""=1""}"'],
+  ]
+  for (const [value, text] of cases) assert.equal(cell(value), text)
+})

@@ -1,0 +1,131 @@
+import { sql } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type { AuditRow, AuditTables } from './tables.ts'
+
+/** All of them have to match; undefined: any. Times are `Timestamp`s, both ends included. */
+export type AuditFilter = Partial<
+  Record<
+    | 'event_type'
+    | 'actor_type'
+    | 'actor_id'
+    | 'target_type'
+    | 'target_id'
+    | 'source'
+    | 'request_id'
+    | 'mcp_key_id'
+    | 'mcp_scope',
+    string | undefined
+  >
+>
+export type AuditWindow = { start_time?: string | undefined; end_time?: string | undefined }
+export type Figure = { day: string; event_type: string; actor_type: string; source: string; count: number }
+
+export function auditReadStore(on: Executor) {
+  const db = on.withTables<AuditTables>()
+
+  const within = ({ start_time, end_time }: AuditWindow) =>
+    db
+      .selectFrom('audit_log')
+      .$if(start_time !== undefined, (query) => query.where('timestamp', '>=', start_time ?? ''))
+      .$if(end_time !== undefined, (query) => query.where('timestamp', '<=', end_time ?? ''))
+
+  const matching = (filter: AuditFilter, window: AuditWindow) => {
+    let query = within(window)
+    for (const [column, value] of Object.entries(filter)) {
+      // The keys of a filter are columns, by its type.
+      if (value !== undefined) query = query.where(column as keyof AuditFilter, '=', value)
+    }
+    return query
+  }
+
+  return {
+    page(filter: AuditFilter, window: AuditWindow, page: { limit: number; offset: number }) {
+      return matching(filter, window)
+        .selectAll()
+        .orderBy('id', 'desc')
+        .limit(page.limit)
+        .offset(page.offset)
+        .execute()
+    },
+
+    async count(filter: AuditFilter, window: AuditWindow): Promise<number> {
+      const counted = await matching(filter, window)
+        .select((of) => of.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(counted.count)
+    },
+
+    one(eventId: string): Promise<AuditRow | undefined> {
+      return db.selectFrom('audit_log').selectAll().where('event_id', '=', eventId).executeTakeFirst()
+    },
+
+    async figures(window: AuditWindow): Promise<Figure[]> {
+      const day = sql<string>`substr(timestamp, 1, 10)`
+      const rows = await within(window)
+        .select((of) => [
+          day.as('day'),
+          'event_type',
+          'actor_type',
+          'source',
+          of.fn.countAll<number>().as('count'),
+        ])
+        .groupBy([day, 'event_type', 'actor_type', 'source'])
+        .orderBy('day')
+        .execute()
+      return rows.map((row) => ({ ...row, count: Number(row.count) }))
+    },
+
+    /** The first and the last number of a time; null when it has no entry. */
+    async span(window: AuditWindow): Promise<{ first: number; last: number } | null> {
+      const { first, last } = await within(window)
+        .select((of) => [
+          of.fn.min<number | null>('id').as('first'),
+          of.fn.max<number | null>('id').as('last'),
+        ])
+        .executeTakeFirstOrThrow()
+      return first === null || last === null ? null : { first, last }
+    },
+
+    range(first: number, last: number, limit: number): Promise<AuditRow[]> {
+      return db
+        .selectFrom('audit_log')
+        .selectAll()
+        .where('id', '>=', first)
+        .where('id', '<=', last)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+
+    async hashOf(id: number): Promise<string | undefined> {
+      const row = await db
+        .selectFrom('audit_log')
+        .select('entry_hash')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row?.entry_hash
+    },
+
+    /** Where the chain begins and ends by its books, and which numbers there really are; null: none. */
+    bounds() {
+      return db
+        .selectFrom('audit_head')
+        .innerJoin('audit_guard', 'audit_guard.id', 'audit_head.id')
+        .select((of) => [
+          'swept_id',
+          'swept_hash',
+          'last_id',
+          'last_hash',
+          of
+            .selectFrom('audit_log')
+            .select((log) => log.fn.min<number | null>('audit_log.id').as('id'))
+            .as('oldest'),
+          of
+            .selectFrom('audit_log')
+            .select((log) => log.fn.max<number | null>('audit_log.id').as('id'))
+            .as('newest'),
+        ])
+        .executeTakeFirstOrThrow()
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import type { AuditActorType, AuditSource } from '@roost/contracts/foundation/audit'
+import type { AuditType } from '@roost/contracts/kit/endpoint'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { type Log, redactFields } from '../../ports/log.ts'
+import { chain, type Unchained } from './rules.ts'
+import { auditStore } from './store.ts'
+
+/**
+ * Who did what, kept in a chain: each entry carries the hash of the one before it, and the database itself
+ * refuses to change or remove one. Recording never waits: entries are written in batches a moment later,
+ * in the order in which they were recorded; several processes write one chain. What a process has not
+ * written when it is killed is lost with it, at most the last tenth of a second.
+ */
+export type Audit = {
+  record(entry: AuditEntry): void
+  /** Resolves when everything recorded so far is stored. Throws what the database throws. */
+  flush(): Promise<void>
+  /** Removes entries older than `before`; the number of them. */
+  sweep(before: Date): Promise<number>
+  /** Writes what is waiting and stops. */
+  close(): Promise<void>
+}
+
+/** Details hold names, never secret values. */
+export type AuditEntry = {
+  event_type: AuditType
+  event_action: string
+  actor_type: AuditActorType
+  actor_id?: string | null
+  actor_email?: string | null
+  actor_ip?: string | null
+  mcp_key_id?: string | null
+  mcp_key_name?: string | null
+  mcp_scope?: string | null
+  target_type?: string | null
+  target_id?: string | null
+  details?: Record<string, unknown>
+  request_id?: string | null
+  source: AuditSource
+  endpoint?: string | null
+  status?: number | null
+}
+
+const batchEntries = 200
+const batchMs = 100
+const retryMs = 2_000
+/** A database that is away for long must not take this process with it. */
+const mostWaiting = 50_000
+const mostDetailsLength = 16_000
+
+export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'> }): Audit {
+  const { db, clock, log } = deps
+  const waiting: Unchained[] = []
+  const closing = new AbortController()
+  let full = Promise.withResolvers<void>()
+  let writing: Promise<void> | null = null
+  let soon: Promise<void> | null = null
+  let lost = 0
+
+  const writeAll = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchEntries)
+      await db.atomically(async (tx) => {
+        const store = auditStore(tx)
+        await store.append(chain(batch, await store.lockEnd()))
+      })
+      waiting.splice(0, batch.length)
+    }
+    if (lost > 0) log.error({ lost }, 'audit entries were lost while the database was away')
+    lost = 0
+  }
+
+  /** One writer at a time: the order of the queue is the order of the chain. */
+  const flush = async () => {
+    while (writing) await writing.catch(() => {})
+    if (waiting.length === 0) return
+    writing = writeAll().finally(() => {
+      writing = null
+    })
+    await writing
+  }
+
+  const flushSoon = async () => {
+    let pauseMs = batchMs
+    while (waiting.length > 0) {
+      full = Promise.withResolvers()
+      const pausing = new AbortController()
+      const pause = clock.wait(pauseMs, AbortSignal.any([pausing.signal, closing.signal]))
+      await (pauseMs === batchMs ? Promise.race([pause, full.promise]) : pause)
+      pausing.abort()
+      if (closing.signal.aborted) return
+      try {
+        await flush()
+        pauseMs = batchMs
+      } catch (error) {
+        if (pauseMs === batchMs) log.error({ err: error, waiting: waiting.length }, 'audit entries wait')
+        pauseMs = retryMs
+      }
+    }
+  }
+
+  return {
+    record(entry) {
+      if (waiting.length >= mostWaiting) {
+        lost += 1
+        return
+      }
+      waiting.push(rowOf(entry, clock.now()))
+      if (waiting.length >= batchEntries) full.resolve()
+      soon ??= flushSoon().finally(() => {
+        soon = null
+      })
+    },
+    flush,
+    sweep: (before) => db.atomically((tx) => auditStore(tx).sweep(timestamp(before))),
+    async close() {
+      closing.abort()
+      await soon
+      await flush()
+    },
+  }
+}
+
+function rowOf(entry: AuditEntry, now: Date): Unchained {
+  return {
+    event_id: newId(),
+    event_type: entry.event_type,
+    event_action: plain(entry.event_action),
+    actor_type: entry.actor_type,
+    actor_id: plain(entry.actor_id),
+    actor_email: plain(entry.actor_email),
+    actor_ip: plain(entry.actor_ip),
+    mcp_key_id: plain(entry.mcp_key_id),
+    mcp_key_name: plain(entry.mcp_key_name),
+    mcp_scope: plain(entry.mcp_scope),
+    target_type: plain(entry.target_type),
+    target_id: plain(entry.target_id),
+    timestamp: timestamp(now),
+    details: detailsText(entry.details ?? {}),
+    request_id: plain(entry.request_id),
+    source: entry.source,
+    endpoint: plain(entry.endpoint),
+    status: entry.status ?? null,
+  }
+}
+
+/** What no database would store, or would store as something else, must not hold up the chain. */
+function plain<T extends string | null | undefined>(text: T): T extends string ? string : string | null
+function plain(text: string | null | undefined): string | null {
+  return text?.replaceAll('\0', '').toWellFormed().slice(0, 500) ?? null
+}
+
+function detailsText(details: Record<string, unknown>): string {
+  const text = JSON.stringify(redactFields(details))
+  return text.length <= mostDetailsLength ? text : JSON.stringify({ too_long: text.length })
+}

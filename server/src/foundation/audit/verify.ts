@@ -1,0 +1,71 @@
+import { setImmediate as others } from 'node:timers/promises'
+import type { AuditVerification } from '@roost/contracts/foundation/audit'
+import type { Db } from '../../ports/database/port.ts'
+import { auditReadStore } from './read-store.ts'
+import { firstInvalid, type Link } from './rules.ts'
+
+export type VerifyRange = { start_id?: number | undefined; end_id?: number | undefined }
+
+const batch = 500
+
+/**
+ * Reads a range of the chain from its beginning to its end, or as far as it is whole. What a sweep removes
+ * meanwhile is no gap: then it is looked at again.
+ */
+export async function verifyChain(
+  db: Db,
+  range: VerifyRange,
+  signal?: AbortSignal,
+): Promise<AuditVerification> {
+  const store = auditReadStore(db)
+  for (;;) {
+    const bounds = await store.bounds()
+    const found = await look(db, range, bounds, signal)
+    // Ends: a sweep runs once a day.
+    if (found.status !== 'tampered' || (await store.bounds()).swept_id === bounds.swept_id) return found
+  }
+}
+
+type Bounds = Awaited<ReturnType<ReturnType<typeof auditReadStore>['bounds']>>
+
+async function look(
+  db: Db,
+  { start_id, end_id }: VerifyRange,
+  bounds: Bounds,
+  signal?: AbortSignal,
+): Promise<AuditVerification> {
+  const store = auditReadStore(db)
+  const { swept_id, swept_hash, last_id, last_hash, oldest, newest } = bounds
+  const isPutBefore = oldest !== null && oldest <= swept_id && (start_id ?? oldest) <= oldest
+  if (isPutBefore) return tampered(0, oldest)
+  const isPutBehind = newest !== null && newest > last_id && (end_id ?? newest) > last_id
+  const first = Math.max(start_id ?? 1, swept_id + 1)
+  const last = Math.min(end_id ?? last_id, last_id)
+
+  let before: Link = {
+    id: first - 1,
+    entry_hash: first === swept_id + 1 ? swept_hash : await store.hashOf(first - 1),
+  }
+  let checked = 0
+  while (before.id < last) {
+    signal?.throwIfAborted()
+    const rows = await store.range(before.id + 1, last, batch)
+    checked += rows.length
+    const invalid = firstInvalid(rows, before)
+    if (invalid !== null) return tampered(checked, invalid)
+    const end = rows.at(-1)
+    if (!end) return tampered(checked, before.id + 1)
+    before = end
+    // Reading does not wait on SQLite: without this, nobody would be answered meanwhile.
+    await others()
+  }
+  if (checked > 0 && last === last_id && before.entry_hash !== last_hash) return tampered(checked, last)
+  if (isPutBehind) return tampered(checked, Math.max(first, last_id + 1))
+  return checked === 0
+    ? { valid: null, status: 'empty_range', checked }
+    : { valid: true, status: 'verified', checked }
+}
+
+function tampered(checked: number, first_invalid_id: number): AuditVerification {
+  return { valid: false, status: 'tampered', checked, first_invalid_id }
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { endpoint } from '@roost/contracts/kit/endpoint'
+import { z } from 'zod'
+import type { AuditEntry } from '../foundation/audit/index.ts'
+import { type Caller, refuseAfter, refuseBefore } from '../identity/access/index.ts'
+import { Fault } from '../kit/fault.ts'
+import { silentLog } from '../ports/log.ts'
+import { auditEntryOf } from './audit.ts'
+import { createGuard } from './guard.ts'
+import { answer, route, streamAnswer } from './route.ts'
+import { createServer } from './serve.ts'
+
+const user = { id: 'u1', username: 'ada', email: 'ada@example.com', role: 'user' } as const
+const key = { id: 'k1', name: 'ci', scope: 'user', agent_id: null } as const
+const base = { tag: 'Test', summary: 'Test' } as const
+const any = { who: 'any' } as const
+const write = endpoint({
+  ...base,
+  id: 'write',
+  method: 'POST',
+  path: '/api/mcp/keys/{id}',
+  params: z.object({ id: z.string() }),
+  access: any,
+  audit: { type: 'credentials', action: 'write' },
+})
+const read = endpoint({ ...base, id: 'read', method: 'GET', path: '/read', access: any })
+const gated = endpoint({ ...base, id: 'gated', method: 'GET', path: '/gated', access: { who: 'admin' } })
+const signIn = endpoint({
+  ...base,
+  id: 'signIn',
+  method: 'POST',
+  path: '/sign-in',
+  access: { who: 'none' },
+  audit: { type: 'authentication', action: 'sign_in' },
+})
+const slow = endpoint({
+  ...base,
+  id: 'slow',
+  method: 'POST',
+  path: '/slow',
+  access: any,
+  audit: { type: 'execution', action: 'slow' },
+})
+const stream = endpoint({ ...slow, id: 'stream', path: '/stream', streams: ['text/plain'] })
+
+function app() {
+  const entries: AuditEntry[] = []
+  const begun = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  const told = Promise.withResolvers<void>()
+  async function* endless() {
+    yield 'first'
+    await finish.promise
+  }
+  const server = createServer({
+    routes: [
+      route(write, async () => answer({})),
+      route(read, async () => answer({})),
+      route(gated, async () => answer({})),
+      route(signIn, async ({ request }) => {
+        request.note({ username: 'ada' })
+        throw new Fault('invalid_credentials')
+      }),
+      route(slow, async () => {
+        begun.resolve()
+        await finish.promise
+        return answer({})
+      }),
+      route(stream, async () => streamAnswer('text/plain', endless())),
+    ],
+    guard: createGuard({
+      async identify(authorization) {
+        if (!authorization) throw new Fault('not_authenticated')
+        // As much of a caller as the rules and the entry look at.
+        return { kind: 'key', user, key } as unknown as Caller
+      },
+      reach: async () => null,
+      refuseBefore,
+      refuseAfter,
+    }),
+    checkReplies: true,
+    log: silentLog,
+    trustedProxies: [],
+    answered(request) {
+      const entry = auditEntryOf(request)
+      if (entry) entries.push(entry)
+      told.resolve()
+    },
+  })
+  return { server, entries, begun: begun.promise, finish: finish.resolve, told: told.promise }
+}
+
+const authorization = 'Bearer k'
+const who = {
+  actor_type: 'mcp_client',
+  actor_id: 'u1',
+  actor_email: 'ada@example.com',
+  actor_ip: '127.0.0.1',
+  mcp_key_id: 'k1',
+  mcp_key_name: 'ci',
+  mcp_scope: 'user',
+}
+
+test('a write of a key is one entry with the key beside its owner, and what it was about', async () => {
+  const { server, entries } = app()
+  await server.inject({ method: 'POST', url: '/api/mcp/keys/k7', headers: { authorization } })
+  assert.deepEqual(entries, [
+    {
+      ...who,
+      event_type: 'credentials',
+      event_action: 'write',
+      target_type: 'mcp_key',
+      target_id: 'k7',
+      details: {},
+      request_id: entries[0]?.request_id,
+      source: 'api',
+      endpoint: 'POST /api/mcp/keys/{id}',
+      status: 200,
+    },
+  ])
+})
+
+test('a read is no entry; a refused gate is one, with the key that was refused', async () => {
+  const { server, entries } = app()
+  await server.inject({ method: 'GET', url: '/read', headers: { authorization } })
+  assert.deepEqual(entries, [])
+  await server.inject({ method: 'GET', url: '/gated', headers: { authorization } })
+  await server.inject({ method: 'GET', url: '/gated' })
+  assert.partialDeepStrictEqual(entries, [
+    { ...who, event_type: 'authorization', status: 403, details: { error: 'admin_required' } },
+    { actor_type: 'anonymous', actor_id: null, actor_ip: '127.0.0.1', status: 401 },
+  ])
+})
+
+test('a sign-in that fails is one entry, with the account that was named', async () => {
+  const { server, entries } = app()
+  await server.inject({ method: 'POST', url: '/sign-in' })
+  assert.partialDeepStrictEqual(entries, [
+    { event_type: 'authentication', actor_type: 'anonymous', status: 401, target_id: 'ada' },
+  ])
+  assert.equal(entries.length, 1)
+})
+
+for (const [what, path] of [
+  ['before the answer', '/slow'],
+  ['in the middle of the answer', '/stream'],
+] as const) {
+  test(`who leaves ${what} is one entry all the same`, async () => {
+    const { server, entries, begun, finish, told } = app()
+    const url = await server.listen({ port: 0, host: '127.0.0.1' })
+    try {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      const left = new Promise((resolve) =>
+        server.server.once('connection', (accepted) => accepted.once('close', resolve)),
+      )
+      await once(socket, 'connect')
+      const body = 'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}'
+      socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n${body}`)
+      await (path === '/slow' ? begun : once(socket, 'data'))
+      socket.destroy()
+      await left
+      finish()
+      await told
+      assert.partialDeepStrictEqual(entries, [{ ...who, event_type: 'execution', status: 200 }])
+      assert.equal(entries.length, 1)
+    } finally {
+      await server.close()
+    }
+  })
+}
