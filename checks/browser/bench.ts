@@ -89,7 +89,7 @@ function watch({ page, faults, requests }: Tab, origin: string): void {
   })
 }
 
-export async function signIn({ page }: Tab): Promise<void> {
+export async function signIn({ page }: Pick<Tab, 'page'>): Promise<void> {
   await page.getByLabel('User name').fill('admin')
   await page.getByLabel('Password', { exact: true }).fill(adminPassword)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -119,16 +119,21 @@ export async function keepPicture({ page }: Pick<Tab, 'page'>, name: string): Pr
   await page.screenshot({ path: join(artefacts, `${name}.png`) })
 }
 
+export type Review = {
+  name: string
+  path: string
+  /** Resolves when the page shows what it is about. */
+  ready(page: Page): Promise<unknown>
+  /** Null: nobody is signed in. The platform's own unless said otherwise. */
+  token?: string | null
+}
+
 /**
- * Shows one page in both themes and both widths, asks axe-core about each, and keeps the pictures. `ready`
- * resolves when the page shows what it is about.
+ * Shows one page in both themes and both widths, asks axe-core about each, and keeps the pictures.
  */
-export async function reviewPage(
-  bench: Bench,
-  { name, path, ready }: { name: string; path: string; ready(page: Page): Promise<unknown> },
-): Promise<void> {
+export async function reviewPage(bench: Bench, { name, path, ready, token }: Review): Promise<void> {
   for (const [screen, width] of Object.entries(widths)) {
-    const tab = await bench.open({ width })
+    const tab = await bench.open(token === undefined ? { width } : { width, token })
     await tab.goto(path)
     await ready(tab.page)
     for (const theme of themes) {

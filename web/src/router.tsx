@@ -1,6 +1,7 @@
 import { createRootRouteWithContext, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { z } from 'zod'
 import { authModeQuery } from './features/sessions/queries.ts'
+import { ways } from './features/sessions/ways.ts'
 import { meQuery } from './features/users/queries.ts'
 import type { App } from './shell/app-context.ts'
 import { LoadFailed } from './shell/load-failed.tsx'
@@ -28,7 +29,7 @@ const setup = createRoute({
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: z.object({ next: text }),
+  validateSearch: z.object({ next: text, way: z.enum(ways).optional().catch(undefined) }),
   beforeLoad: async ({ context }) => {
     if (context.session.token() !== null) throw redirect({ to: '/' })
     const mode = await context.queries.query({ ...authModeQuery(context.api), staleTime: 0 })

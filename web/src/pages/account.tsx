@@ -3,6 +3,7 @@ import { EmailAddress, setMyEmail, setMyPassword, type User } from '@roost/contr
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute } from '@tanstack/react-router'
 import { z } from 'zod'
+import { FactorSection } from '../features/sessions/factor-section.tsx'
 import { meQuery } from '../features/users/queries.ts'
 import { useApp } from '../shell/app-context.ts'
 import { Page } from '../shell/page.tsx'
@@ -43,6 +44,7 @@ function Account() {
           <PasswordSection />
         </>
       ) : null}
+      <FactorSection />
     </Page>
   )
 }

@@ -1,63 +1,72 @@
-import { ApiError } from '@roost/contracts/client'
-import { createToken } from '@roost/contracts/identity/sessions'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute, useNavigate } from '@tanstack/react-router'
-import { z } from 'zod'
+import { Enrolment } from '../features/sessions/enrolment.tsx'
+import { FactorCodeForm } from '../features/sessions/factor-code-form.tsx'
+import { FirstStep } from '../features/sessions/first-step.tsx'
 import { authModeQuery } from '../features/sessions/queries.ts'
+import { RecoveryCodesDialog } from '../features/sessions/recovery-codes-dialog.tsx'
+import { useSignIn } from '../features/sessions/use-sign-in.ts'
+import { wayOf } from '../features/sessions/ways.ts'
 import { safeNext } from '../lib/next-path.ts'
 import { useApp } from '../shell/app-context.ts'
 import { Doorway } from '../shell/doorway.tsx'
 import { Button } from '../ui/button.tsx'
-import { Form, FormError, showServerError, TextField, useZodForm } from '../ui/form.tsx'
 
 export const route = createLazyRoute('/login')({ component: Login })
-
-const SignIn = z.object({
-  username: z.string().trim().min(1, 'Type your user name or e-mail address.'),
-  password: z.string().min(1, 'Type your password.'),
-})
 
 function Login() {
   const { api, session, queries } = useApp()
   const navigate = useNavigate()
-  const { next } = route.useSearch()
+  const { next, way } = route.useSearch()
   const { data: mode } = useSuspenseQuery(authModeQuery(api))
-  const form = useZodForm(SignIn, { defaultValues: { username: '', password: '' } })
 
-  async function signIn(body: z.output<typeof SignIn>): Promise<void> {
-    try {
-      const { access_token } = await api.call(createToken, { body })
-      queries.clear()
-      session.begin(access_token)
-      await navigate({ href: safeNext(next), replace: true })
-    } catch (error) {
-      form.resetField('password')
-      showServerError(form, error)
-      if (error instanceof ApiError && error.body?.error === 'invalid_credentials') form.setFocus('password')
-    }
+  async function enter(accessToken: string): Promise<void> {
+    queries.clear()
+    session.begin(accessToken)
+    await navigate({ href: safeNext(next), replace: true })
   }
+  const { step, meet, verify, confirm, enterStored, startOver } = useSignIn(enter)
+  const back = (
+    <Button variant="ghost" onClick={startOver}>
+      Start over
+    </Button>
+  )
 
+  if (step.at === 'factor')
+    return (
+      <Doorway title="Confirm that it is you" description="This account has a second factor.">
+        <FactorCodeForm action="Sign in" onCode={(code) => verify(step.token, code)}>
+          {back}
+        </FactorCodeForm>
+      </Doorway>
+    )
+  if (step.at === 'enrol')
+    return (
+      <Doorway title="Set up a second factor" description="Your role needs one to sign in.">
+        <Enrolment
+          offer={step.offer}
+          action="Turn on and sign in"
+          onCode={(code) => confirm(step.token, code)}
+        >
+          {back}
+        </Enrolment>
+      </Doorway>
+    )
+  if (step.at === 'codes' || step.at === 'entering')
+    return (
+      <Doorway title="The second factor is on">
+        <p className="text-muted text-sm">You are in as soon as the recovery codes are stored.</p>
+        {step.at === 'codes' ? (
+          <RecoveryCodesDialog
+            codes={step.recoveryCodes}
+            onClose={() => void enterStored(step.accessToken)}
+          />
+        ) : null}
+      </Doorway>
+    )
   return (
-    <Doorway title="Sign in to Roost">
-      <Form form={form} onSubmit={signIn}>
-        <FormError />
-        <TextField
-          name="username"
-          label="User name"
-          hint="“admin”, or the admin’s e-mail address"
-          autoComplete="username"
-          autoFocus
-        />
-        <TextField type="password" name="password" label="Password" autoComplete="current-password" />
-        <Button type="submit" variant="primary" pending={form.formState.isSubmitting} className="w-full">
-          Sign in
-        </Button>
-      </Form>
-      {mode.email_auth_enabled ? null : (
-        <p className="mt-6 text-center text-faint text-xs">
-          Signing in with an e-mail code is off on this installation: it has no mail server.
-        </p>
-      )}
+    <Doorway title={wayOf(mode, way) === 'request' ? 'Request access' : 'Sign in to Roost'}>
+      <FirstStep mode={mode} way={way} notice={step.notice} onToken={enter} onChallenge={meet} />
     </Doorway>
   )
 }

@@ -36,7 +36,7 @@ export function SecretDialog({ secrets, onClose, title, description, children }:
     >
       <div className="flex flex-col gap-4">
         {secrets?.map((secret) => (
-          <Secret key={secret.label} {...secret} />
+          <SecretText key={secret.label} {...secret} />
         ))}
         {children}
         <Checkbox checked={isStored} onCheckedChange={setStored}>
@@ -47,12 +47,15 @@ export function SecretDialog({ secrets, onClose, title, description, children }:
   )
 }
 
-function Secret({ label, value }: { label: string; value: string }) {
+/** A secret with its name, selected as a whole and copied by a button. */
+export function SecretText({ label, value }: { label: string; value: string }) {
   return (
     <div className="flex flex-col gap-1.5">
       <span className="text-sm font-medium">{label}</span>
       <div className="flex items-start gap-1 rounded-md border border-line bg-sunken p-1">
-        <code className="min-w-0 flex-1 px-1.5 py-1 text-xs break-all whitespace-pre-wrap select-all">{value}</code>
+        <code className="min-w-0 flex-1 px-1.5 py-1 text-xs break-all whitespace-pre-wrap select-all">
+          {value}
+        </code>
         <CopyButton text={value} label={`Copy ${label}`} />
       </div>
     </div>

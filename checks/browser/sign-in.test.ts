@@ -1,0 +1,290 @@
+/** The ways into Roost: password, code by mail, second factor; and what a person does with the own factor. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
+import { generateSync } from 'otplib'
+import type { Page } from 'playwright-core'
+import { adminPassword } from '../acceptance/platform.ts'
+import {
+  assertAccessible,
+  type Bench,
+  keepPicture,
+  openBench,
+  reviewPage,
+  signIn,
+  type Tab,
+} from './bench.ts'
+
+const ann = 'ann@example.com'
+
+describe('signing in', () => {
+  let mail: MailServer
+  let bench: Bench
+  /** Of the admin's second factor. */
+  let secret = ''
+  let recoveryCodes: string[] = []
+
+  before(async () => {
+    mail = await startMailServer()
+    bench = await openBench({ env: { ROOST_MAIL_URL: mail.url } })
+    await ask('POST', '/api/settings/email-whitelist', { email: ann })
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+    await mail?.close()
+  })
+
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const reply = await bench.platform.request(method, path, body)
+    assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`)
+  }
+  const requireOf = (...required_roles: string[]) =>
+    ask('PUT', '/api/enterprise/2fa/policy', { required_roles })
+  const openSignIn = async (path = '/login'): Promise<Tab> => {
+    const tab = await bench.open({ token: null })
+    await tab.goto(path)
+    return tab
+  }
+  const codeOfMail = async () => {
+    const { text } = await mail.next(ann)
+    return /\b\d{6}\b/.exec(text)?.[0] ?? assert.fail(`no code in: ${text}`)
+  }
+
+  test('requesting access is offered once an admin allows it, and lets an address in', async () => {
+    const tab = await openSignIn('/login?way=request')
+    await tab.page.getByLabel('Password', { exact: true }).waitFor()
+    assert.equal(await tab.page.getByRole('link', { name: 'Request access' }).count(), 0)
+    await ask('PUT', '/api/settings/public_access_requests_enabled', { value: 'true' })
+    await tab.page.reload()
+    await reviewPage(bench, {
+      name: 'request-access',
+      path: '/login?way=request',
+      token: null,
+      ready: (page) => page.getByRole('heading', { name: 'Request access' }).waitFor(),
+    })
+    await tab.page.getByLabel('E-mail address').fill('new@example.com')
+    await tab.page.getByRole('button', { name: 'Request access' }).click()
+    await tab.page.getByText('This address may sign in now.').waitFor()
+    await tab.page.getByRole('link', { name: 'Sign in with an e-mail code' }).click()
+    await tab.page.getByRole('button', { name: 'Send me a code' }).waitFor()
+    assert.deepEqual(tab.faults, [])
+  })
+
+  test('the first steps can be looked at', async () => {
+    await reviewPage(bench, {
+      name: 'login',
+      path: '/login',
+      token: null,
+      ready: (page) => page.getByLabel('Password', { exact: true }).waitFor(),
+    })
+    // An address that may not sign in is told the same.
+    await reviewPage(bench, {
+      name: 'login-mail-code',
+      path: '/login?way=email',
+      token: null,
+      ready: (page) => askForCode(page, 'nobody@example.com'),
+    })
+  })
+
+  test('by mail: a wrong code is told on its field, another one comes after a pause, the right one lets in', async () => {
+    const tab = await bench.open({ token: null })
+    const { page } = tab
+    await page.clock.install()
+    await tab.goto('/login?way=email&next=%2Faccount')
+    await askForCode(page, ann)
+    const first = await codeOfMail()
+    await giveCode(page, 'Code from the mail', first === '000000' ? '111111' : '000000')
+    await page.getByText('The code is wrong or has expired.').waitFor()
+    await assertAccessible(tab, 'a wrong code')
+    await keepPicture(tab, 'login-mail-code-wrong-light-desktop')
+
+    assert.ok(await page.getByRole('button', { name: /^Send the code again in \d+ s$/ }).isDisabled())
+    await page.clock.fastForward(31_000)
+    await page.getByRole('button', { name: 'Send the code again', exact: true }).click()
+    const newest = await codeOfMail()
+    await giveCode(page, 'Code from the mail', `${newest.slice(0, 3)} ${newest.slice(3)}`)
+    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
+    await page.getByText(ann).first().waitFor()
+    assert.deepEqual(tab.faults, [])
+  })
+
+  test('a policy makes the next sign-in set up a factor, and lets in when the recovery codes are stored', async () => {
+    await requireOf('admin')
+    await reviewPage(bench, {
+      name: 'login-enrol',
+      path: '/login',
+      token: null,
+      ready: async (page) => {
+        await signIn({ page })
+        await page.getByRole('img', { name: /^QR code/ }).waitFor()
+      },
+    })
+    const tab = await openSignIn()
+    const { page } = tab
+    await signIn(tab)
+    secret = await secretOf(page)
+    await page.getByRole('button', { name: 'Copy Secret' }).waitFor()
+    await giveCode(page, 'Code from the app', wrongCode(secret))
+    await page.getByText('The code is wrong or has expired.').waitFor()
+    await giveCode(page, 'Code from the app', codeOf(secret))
+    recoveryCodes = await storeRecoveryCodes(tab, 'login-recovery-codes-light-desktop')
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    assert.deepEqual(tab.faults, [])
+  })
+
+  test('a password with a code of the app lets in, a wrong or a used code does not', async () => {
+    await reviewPage(bench, {
+      name: 'login-factor',
+      path: '/login',
+      token: null,
+      ready: async (page) => {
+        await signIn({ page })
+        await page.getByLabel('Code from the app').waitFor()
+      },
+    })
+    const tab = await openSignIn()
+    const { page } = tab
+    await signIn(tab)
+    await giveCode(page, 'Code from the app', wrongCode(secret))
+    await page.getByText('The code is wrong or has expired.').waitFor()
+    await keepPicture(tab, 'login-factor-wrong-light-desktop')
+    await giveCode(page, 'Code from the app', '12')
+    await page.getByText('A code has 6 digits.').waitFor()
+    // The step after this one: that of now was used to set it up.
+    await giveCode(page, 'Code from the app', codeOf(secret, 30))
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    assert.deepEqual(tab.faults, [])
+  })
+
+  test('a recovery code stands for the app, once', async () => {
+    const code = recoveryCodes.shift() ?? assert.fail('none left')
+    for (const isUsed of [false, true]) {
+      const tab = await openSignIn()
+      const { page } = tab
+      await signIn(tab)
+      await page.getByRole('button', { name: 'Use a recovery code' }).click()
+      await assertAccessible(tab, 'the field of a recovery code')
+      await keepPicture(tab, 'login-recovery-light-desktop')
+      await giveCode(page, 'Recovery code', code.toLowerCase())
+      await (isUsed
+        ? page.getByText('The code is wrong or has expired.')
+        : page.getByRole('heading', { name: 'Agents', level: 1 })
+      ).waitFor()
+      assert.deepEqual(tab.faults, [])
+    }
+  })
+
+  test('a sign-in that is void meanwhile starts over with a sentence', async () => {
+    const tab = await openSignIn()
+    const { page } = tab
+    await signIn(tab)
+    await page.getByLabel('Code from the app').waitFor()
+    const other = `${adminPassword} and more`
+    const change = (current_password: string, new_password: string) =>
+      ask('PUT', '/api/users/me/password', { current_password, new_password })
+    await change(adminPassword, other)
+    await giveCode(page, 'Code from the app', '123456')
+    await page.getByText('The sign-in took too long: start it again.').waitFor()
+    await assertAccessible(tab, 'started over')
+    await keepPicture(tab, 'login-over-light-desktop')
+    await page.getByLabel('Password', { exact: true }).waitFor()
+    await change(other, adminPassword)
+  })
+
+  test('by mail, too, a policy asks for the second factor', async () => {
+    await requireOf('user')
+    const tab = await openSignIn('/login?way=email')
+    const { page } = tab
+    await askForCode(page, ann)
+    await giveCode(page, 'Code from the mail', await codeOfMail())
+    await giveCode(page, 'Code from the app', codeOf(await secretOf(page)))
+    await storeRecoveryCodes(tab)
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    assert.deepEqual(tab.faults, [])
+  })
+
+  test('on the account page: new recovery codes, off, and on again', async () => {
+    await requireOf('admin')
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/account')
+    const section = page.getByRole('region', { name: 'Second factor' })
+    await section.getByText('9 left').waitFor()
+    assert.equal(await section.getByRole('button', { name: 'Turn off' }).count(), 0, 'the policy needs it')
+    await section.getByRole('button', { name: 'New recovery codes' }).click()
+    await page.getByRole('button', { name: 'Use a recovery code' }).click()
+    await giveCode(page, 'Recovery code', recoveryCodes[0] ?? '')
+    recoveryCodes = await storeRecoveryCodes(tab)
+    await section.getByText('10 left').waitFor()
+
+    await requireOf()
+    await reviewPage(bench, {
+      name: 'account-factor',
+      path: '/account',
+      ready: (shown) => shown.getByRole('button', { name: 'Turn off' }).scrollIntoViewIfNeeded(),
+    })
+    await page.reload()
+    await section.getByRole('button', { name: 'Turn off' }).click()
+    await giveCode(page, 'Code from the app', wrongCode(secret))
+    await page.getByText('The code is wrong or has expired.').waitFor()
+    await keepPicture(tab, 'account-factor-off-light-desktop')
+    await page.getByRole('button', { name: 'Use a recovery code' }).click()
+    await giveCode(page, 'Recovery code', recoveryCodes[0] ?? '')
+    await section.getByText('Off', { exact: true }).waitFor()
+
+    await section.getByRole('button', { name: 'Set up' }).click()
+    const anew = await secretOf(page)
+    assert.notEqual(anew, secret)
+    await assertAccessible(tab, 'setting up on the account page')
+    await keepPicture(tab, 'account-factor-enrol-light-desktop')
+    await giveCode(page, 'Code from the app', codeOf(anew))
+    await storeRecoveryCodes(tab)
+    await section.getByText('On', { exact: true }).waitFor()
+    assert.deepEqual(tab.faults, [])
+  })
+})
+
+async function askForCode(page: Page, address: string): Promise<void> {
+  await page.getByLabel('E-mail address').fill(address)
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await page.getByText('If this address may sign in, a code is on its way to it.').waitFor()
+}
+
+async function giveCode(page: Page, label: string, code: string): Promise<void> {
+  await page.getByRole('textbox', { name: label }).fill(code)
+  await page.keyboard.press('Enter')
+}
+
+async function secretOf(page: Page): Promise<string> {
+  const text = await page.getByText(/^[A-Z2-7]{32}$/).textContent()
+  return text ?? assert.fail('no secret')
+}
+
+/** Reads the ten codes and says that they are stored, without which the dialog stays. */
+async function storeRecoveryCodes(tab: Tab, picture?: string): Promise<string[]> {
+  const dialog = tab.page.getByRole('dialog', { name: 'Your recovery codes' })
+  await dialog.waitFor()
+  await assertAccessible(tab, 'recovery codes')
+  if (picture) await keepPicture(tab, picture)
+  const text = await dialog.locator('code').textContent()
+  const codes = text?.split('\n') ?? []
+  assert.equal(codes.length, 10)
+  assert.ok(await dialog.getByRole('button', { name: 'Done' }).isDisabled())
+  await dialog.getByText('I stored it').click()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  return codes
+}
+
+/** As an authenticator app shows it. `ahead`: seconds. */
+function codeOf(secret: string, ahead = 0): string {
+  return generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + ahead })
+}
+
+/** A code that is right at no step near now. */
+function wrongCode(secret: string): string {
+  const right = [-60, -30, 0, 30, 60].map((ahead) => codeOf(secret, ahead))
+  return (
+    ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !right.includes(code)) ?? ''
+  )
+}

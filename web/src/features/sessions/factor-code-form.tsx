@@ -1,0 +1,16 @@
+import { useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { CodeForm, type CodeFormProps } from './code-form.tsx'
+
+/** Asks for the second factor: a code from the app, or a recovery code when the device is not at hand. */
+export function FactorCodeForm({ children, ...rest }: Omit<CodeFormProps, 'kind'>) {
+  const [kind, setKind] = useState<'app' | 'recovery'>('app')
+  return (
+    <CodeForm key={kind} kind={kind} {...rest}>
+      <Button variant="ghost" onClick={() => setKind(kind === 'app' ? 'recovery' : 'app')}>
+        {kind === 'app' ? 'Use a recovery code' : 'Use the authenticator app'}
+      </Button>
+      {children}
+    </CodeForm>
+  )
+}

@@ -1,0 +1,114 @@
+import {
+  confirmFactorEnrolment,
+  disableFactor,
+  renewRecoveryCodes,
+  startFactorEnrolment,
+} from '@roost/contracts/identity/second-factor'
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useApp } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Section } from '../../ui/section.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { Enrolment, type EnrolmentOffer } from './enrolment.tsx'
+import { FactorCodeForm } from './factor-code-form.tsx'
+import { FactorFacts } from './factor-facts.tsx'
+import { factorKey, factorQuery } from './queries.ts'
+import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx'
+
+/** The own second factor: set up, new recovery codes, turn off. */
+export function FactorSection() {
+  const { api, queries } = useApp()
+  const { data: status } = useSuspenseQuery(factorQuery(api))
+  const [offer, setOffer] = useState<EnrolmentOffer | null>(null)
+  const [asked, setAsked] = useState<'renew' | 'disable' | null>(null)
+  const [codes, setCodes] = useState<string[] | null>(null)
+  const refresh = () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: factorKey }),
+      queries.invalidateQueries({ queryKey: ['me'] }),
+    ])
+  const start = useMutation({
+    mutationFn: () => api.call(startFactorEnrolment, {}),
+    onSuccess: setOffer,
+    onError: (error) => {
+      toast({ title: error.message, tone: 'danger' })
+      // It may have been set up elsewhere meanwhile.
+      void refresh()
+    },
+  })
+
+  async function confirm(code: string): Promise<void> {
+    const { recovery_codes } = await api.call(confirmFactorEnrolment, { body: { code } })
+    setOffer(null)
+    setCodes(recovery_codes)
+    await refresh()
+  }
+  async function renew(code: string): Promise<void> {
+    const { recovery_codes } = await api.call(renewRecoveryCodes, { body: { code } })
+    setAsked(null)
+    setCodes(recovery_codes)
+    await refresh()
+  }
+  async function disable(code: string): Promise<void> {
+    await api.call(disableFactor, { body: { code } })
+    setAsked(null)
+    toast({ title: 'The second factor is off.', tone: 'success' })
+    await refresh()
+  }
+
+  return (
+    <Section
+      title="Second factor"
+      description="A code from an authenticator app, asked for after the first step of each sign-in."
+    >
+      {status.required && !status.enrolled ? (
+        <Banner tone="warning" title="Your role needs one.">
+          Without it, the next sign-in begins with setting it up.
+        </Banner>
+      ) : null}
+      <FactorFacts status={status} />
+      <div className="flex flex-wrap gap-2">
+        {status.enrolled ? (
+          <>
+            <Button onClick={() => setAsked('renew')}>New recovery codes</Button>
+            {status.required ? null : <Button onClick={() => setAsked('disable')}>Turn off</Button>}
+          </>
+        ) : (
+          <Button pending={start.isPending} onClick={() => start.mutate()}>
+            Set up
+          </Button>
+        )}
+      </div>
+      <Dialog
+        open={offer !== null}
+        onOpenChange={() => setOffer(null)}
+        title="Set up the second factor"
+        size="sm"
+      >
+        {offer ? <Enrolment offer={offer} action="Turn on" onCode={confirm} /> : null}
+      </Dialog>
+      <Dialog
+        open={asked === 'renew'}
+        onOpenChange={() => setAsked(null)}
+        title="New recovery codes"
+        description="Ten new ones are made; those you have now become void."
+        size="sm"
+      >
+        <FactorCodeForm action="Make new codes" onCode={renew} />
+      </Dialog>
+      <Dialog
+        open={asked === 'disable'}
+        onOpenChange={() => setAsked(null)}
+        title="Turn off the second factor"
+        description="Signing in takes one step again. The app’s entry and the recovery codes become void."
+        size="sm"
+      >
+        <FactorCodeForm action="Turn off" variant="danger" onCode={disable} />
+      </Dialog>
+      <RecoveryCodesDialog codes={codes} onClose={() => setCodes(null)} />
+    </Section>
+  )
+}

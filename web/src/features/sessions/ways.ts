@@ -1,0 +1,19 @@
+/** How somebody without a session gets on: what stands in the address of the sign-in page. */
+export const ways = ['password', 'email', 'request'] as const
+export type Way = (typeof ways)[number]
+
+type Offers = { email_auth_enabled: boolean; public_access_requests_enabled: boolean }
+
+export function offeredWays(offers: Offers): Way[] {
+  return ways.filter(
+    (way) =>
+      way === 'password' ||
+      (way === 'email' && offers.email_auth_enabled) ||
+      (way === 'request' && offers.public_access_requests_enabled),
+  )
+}
+
+/** The way that is asked for where it is offered, else the password. */
+export function wayOf(offers: Offers, asked: Way | undefined): Way {
+  return asked !== undefined && offeredWays(offers).includes(asked) ? asked : 'password'
+}
