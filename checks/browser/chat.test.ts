@@ -305,6 +305,8 @@ describe('the page', () => {
       .getByText(/^len=\d+$/)
       .waitFor()
     await copyAnswer(turn(page)).focus()
+    // The link to the run lies between.
+    await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await turn(page).getByText('It answered at once').waitFor()

@@ -59,19 +59,43 @@ describe('with the mouse', () => {
     const { page } = tab
     const composer = page.getByRole('textbox', { name: 'Message to qa-first' })
     const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ')
-    await composer.fill(`[[drip:150]] [[reply:${words}]]`)
+    await composer.fill(`[[drip:1500]] [[reply:${words}]]`)
     await composer.press('Enter')
     // The question begins with its directives; the answer with the first word.
-    const written = answer(page).locator('p', { hasText: /^word0 word1 word2/ })
+    const written = answer(page).locator('p', { hasText: /^word0 word1/ })
     await written.waitFor({ timeout: 60_000 })
+    const first = (await written.textContent())?.length ?? 0
+    await eventually(
+      async () => (await written.textContent())?.length ?? 0,
+      (length) => length > first,
+    )
     await page.reload()
-    await written.waitFor()
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
     await answer(page)
       .getByText(/^Stopped/)
       .first()
       .waitFor()
-    assert.ok(((await written.textContent()) ?? '').length < words.length, 'it ended before its end')
+    assert.equal(await written.filter({ hasText: 'word399' }).count(), 0, 'it ended before its end')
+  })
+
+  test('a file is made and changed in its workspace', async () => {
+    const { page } = tab
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    await page.getByRole('button', { name: 'New' }).click()
+    await page.getByRole('menuitem', { name: 'File' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('plan.md')
+    await page.keyboard.press('Enter')
+    const editor = page.getByRole('textbox', { name: 'Text of plan.md' })
+    await editor.waitFor()
+    await editor.click()
+    await page.keyboard.type('one step')
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved', { exact: true }).first().waitFor()
+    const stored = await bench.platform.request(
+      'GET',
+      '/api/agents/qa-first/files/download?path=/home/developer/plan.md',
+    )
+    assert.equal(stored.text.trim(), 'one step')
   })
 
   test('the agent is stopped and deleted', async () => {
