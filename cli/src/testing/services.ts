@@ -76,7 +76,9 @@ export async function startPostgres(
   const port = await freePort()
   const settings = [
     `-p ${port} -k '' -c listen_addresses=127.0.0.1 -c max_connections=300`,
-    isDurable ? '' : `-c fsync=off -c full_page_writes=off -c synchronous_commit=${keepsCommits ? 'on' : 'off'}`,
+    isDurable
+      ? ''
+      : `-c fsync=off -c full_page_writes=off -c synchronous_commit=${keepsCommits ? 'on' : 'off'}`,
   ]
   const start = ['-D', data, '-w', '-o', settings.join(' '), '-l', join(folder, 'postgres.log')]
   await asPostgres('pg_ctl', [...start, 'start'])

@@ -11,7 +11,7 @@ export function strengthOf(password: string, least: number): Strength {
   }
   const variety = new Set(password.toLowerCase()).size
   const bits = password.length * Math.log2(Math.max(2, variety))
-  if (variety < 6 || bits < 44) return { level: 1, words: 'Easy to guess' }
+  if (variety < 6 || bits < 38) return { level: 1, words: 'Easy to guess' }
   if (bits < 64) return { level: 2, words: 'Good' }
   return { level: 3, words: 'Strong' }
 }
