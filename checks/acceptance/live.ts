@@ -34,7 +34,8 @@ export function openLive(platform: Pick<Platform, 'url'>, path: string): Live {
           const message = messages[read++]
           if ((message === type || message.type === type) && accept(message)) return message
         }
-        const late = AbortSignal.timeout(60_000)
+        // What the engine failed to start is started again after a minute.
+        const late = AbortSignal.timeout(120_000)
         await Promise.race([
           arrived.promise,
           over,
