@@ -3,11 +3,10 @@
  * 5 MB is there. The peer of the frames is the same scrolling over an empty page in the same browser.
  */
 import type { Page } from 'playwright-core'
-import { openBench, type Tab } from '../checks/browser/bench.ts'
+import { firstPageScriptBytes, openBench, type Tab } from '../checks/browser/bench.ts'
 import { median, ms, quantile, record, report } from './measure.ts'
 
 const agents = 500
-const megabyte = 1024 * 1024
 
 const bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'info' } })
 for (let index = 0; index < agents; index += 1) {
@@ -16,7 +15,7 @@ for (let index = 0; index < agents; index += 1) {
   if (reply.status !== 200) throw new Error(reply.text)
 }
 
-const weight = await firstPageBytes()
+const weight = await firstPageScriptBytes(bench)
 record({
   row: 'compressed JavaScript of the first page',
   ours: `${Math.round(weight / 1024)} KB`,
@@ -55,26 +54,6 @@ record({
 
 await bench[Symbol.asyncDispose]()
 report()
-
-async function firstPageBytes(): Promise<number> {
-  const tab = await bench.open()
-  const session = await tab.context.newCDPSession(tab.page)
-  await session.send('Network.enable')
-  const scripts = new Set<string>()
-  let bytes = 0
-  session.on('Network.responseReceived', ({ requestId, type }) => {
-    if (type === 'Script') scripts.add(requestId)
-  })
-  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (scripts.has(requestId)) bytes += encodedDataLength
-  })
-  await tab.goto('/')
-  await tab.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
-  await tab.page.waitForLoadState('networkidle')
-  await tab.context.close()
-  if (bytes === 0 || bytes > megabyte) throw new Error(`${bytes} bytes of script cannot be right`)
-  return bytes
-}
 
 /** Milliseconds between 120 frames, at rest or while the table moves by 60 pixels a frame, a fast turn of the wheel. */
 async function frames(page: Page, moves: boolean): Promise<number[]> {

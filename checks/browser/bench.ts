@@ -95,6 +95,27 @@ export async function signIn({ page }: Pick<Tab, 'page'>): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
+/** Compressed bytes of script that the first page of a signed-in person fetches. */
+export async function firstPageScriptBytes(bench: Bench): Promise<number> {
+  const tab = await bench.open()
+  const session = await tab.context.newCDPSession(tab.page)
+  await session.send('Network.enable')
+  const scripts = new Set<string>()
+  let bytes = 0
+  session.on('Network.responseReceived', ({ requestId, type }) => {
+    if (type === 'Script') scripts.add(requestId)
+  })
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (scripts.has(requestId)) bytes += encodedDataLength
+  })
+  await tab.goto('/')
+  await tab.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+  await tab.page.waitForLoadState('networkidle')
+  await tab.context.close()
+  assert.ok(bytes > 0, 'no script was seen')
+  return bytes
+}
+
 /** Asserts that axe-core has nothing to say about the page as it is now. */
 export async function assertAccessible({ page }: Pick<Tab, 'page'>, what: string): Promise<void> {
   await page.evaluate(axeSource)
