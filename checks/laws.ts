@@ -91,7 +91,9 @@ function entranceLaw({ from, to }: Import): string | null {
   if (!there || here === there || !from.startsWith('server/src/')) return null
   // The words for who is asking are the vocabulary of every layer, the web layer's included.
   if (to === 'server/src/identity/access/caller.ts') return null
-  if (from === 'server/src/compose.ts' && /^server\/src\/[^/]+\/area\.ts$/.test(to)) return null
+  // Areas are wired from left to right: what wires one may use what wires those before it.
+  const wires = /^server\/src\/([^/]+\/area|compose)\.ts$/
+  if (wires.test(from) && wires.test(to)) return null
   return to.endsWith('/index.ts') ? null : 'a feature is entered through its index.ts'
 }
 
@@ -101,7 +103,7 @@ function roleLaw({ from, to, external }: Import): string | null {
   const file = from.slice(from.lastIndexOf('/') + 1)
   if (
     to.startsWith('server/src/http/') &&
-    !/^(routes|.*-routes)\.ts$/.test(file) &&
+    !/^(area|routes|.*-routes)\.ts$/.test(file) &&
     !(to === 'server/src/http/route.ts')
   ) {
     return 'only routes know the web layer'

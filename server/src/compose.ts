@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { type AgentsArea, createAgentsArea } from './agents/area.ts'
 import type { Loop } from './background/loops.ts'
 import type { Config } from './config.ts'
-import { chatRoutes, createChat } from './conversations/chat/index.ts'
+import { createConversationsArea } from './conversations/area.ts'
 import {
   type Audit,
   auditRoutes,
@@ -27,36 +27,15 @@ import { createStanding, type Standing } from './http/standing.ts'
 import { type Identify, refuseAfter, refuseBefore } from './identity/access/index.ts'
 import { openIdentityArea } from './identity/area.ts'
 import { firstAdminName } from './identity/users/index.ts'
-import { createInvariants, internalInvariantRoutes, invariantRoutes } from './operations/invariants/index.ts'
-import {
-  createCallerOf,
-  createSockets,
-  createTickets,
-  liveSocketRoutes,
-  type Sockets,
-  socketTicketRoutes,
-} from './operations/sockets/index.ts'
-import { createTelemetry, telemetryRoutes } from './operations/telemetry/index.ts'
-import { readBuildInfo, versionRoutes } from './operations/version/index.ts'
+import { createOperationsArea } from './operations/area.ts'
+import type { Sockets } from './operations/sockets/index.ts'
+import { readBuildInfo } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
-import { createAgentView } from './runs/agent-view/index.ts'
-import { analyticsRoutes, createAnalytics } from './runs/analytics/index.ts'
-import {
-  breakerRoutes,
-  createBreakers,
-  createDispatchBreaker,
-  createTransportBreaker,
-} from './runs/breaker/index.ts'
-import { type Broker, createBroker } from './runs/broker/index.ts'
-import { createDispatch, dispatchRoutes } from './runs/dispatch/index.ts'
-import { createExecutions, createRunHooks, executionRoutes } from './runs/executions/index.ts'
-import { createFanOuts, fanOutRoutes } from './runs/fan-out/index.ts'
-import { createFleet, fleetRoutes } from './runs/fleet/index.ts'
-import { createQueue, queueRoutes } from './runs/queue/index.ts'
-import { createTasks, taskRoutes } from './runs/tasks/index.ts'
-import { createLive } from './runs/transcripts/index.ts'
+import { createRunRecords, createRunsArea } from './runs/area.ts'
+import type { Broker } from './runs/broker/index.ts'
 import type { Adapters } from './start/adapters.ts'
 import { installedOf } from './start/installed.ts'
+import { createTriggersArea } from './triggers/area.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Agents that a creator may own; admins have no bound. */
@@ -131,27 +110,20 @@ export async function compose(
 
   const standing = createStanding()
   const hub = createAgentLinkHub({ ephemeral, clock, log })
-  const transportBreaker = createTransportBreaker({ db, clock, log })
-  const link = transportBreaker.watch(hub)
-  const live = createLive({ ephemeral, log })
-  const hooks = createRunHooks()
-  const executions = createExecutions({ db, clock, events: outbox, link, live, hooks })
-  const view = createAgentView({ db, clock, executions })
-  const isPlatformEnabled = () => settings.value('dispatch_breaker_enabled')
-  const breakers = createBreakers({ db, clock, isPlatformEnabled })
-  const broker = createBroker({
+  const records = createRunRecords({
     db,
+    clock,
     log,
+    ephemeral,
     events: outbox,
+    hub,
+    isPlatformEnabled: () => settings.value('dispatch_breaker_enabled'),
     mac: (text) => vault.mac(text, 'broker'),
     brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,
     providerKey: (provider) => settings.providerKey(provider),
     providerBaseUrl: (provider) => providerBaseUrl(config, provider),
-    monotonic: () => performance.now(),
   })
 
-  // Filled by the schedules once they are there; agents without any are left out.
-  const scheduleCounts = async () => new Map<string, { total: number; enabled: number }>()
   const agents: AgentsArea = createAgentsArea({
     db,
     clock,
@@ -159,7 +131,7 @@ export async function compose(
     ephemeral,
     containers,
     images,
-    link,
+    link: records.link,
     vault,
     events: outbox,
     leases,
@@ -182,11 +154,11 @@ export async function compose(
       gitRepositories: async () => [],
     },
     needs: {
-      ...view,
-      renewLeases: (agentId, beat) => dispatch.beat(agentId, beat),
-      isBreakerOpen: breakers.isOpen,
+      ...records.view,
+      renewLeases: (agentId, beat) => runs.dispatch.beat(agentId, beat),
+      isBreakerOpen: records.breakers.isOpen,
+      scheduleCounts: () => triggers.scheduleCounts(),
       // Filled by the schedules once they are there.
-      scheduleCounts,
       schedulesOf: async () => [],
       schedulesAbove: async () => [],
     },
@@ -202,113 +174,86 @@ export async function compose(
     },
   })
 
-  const dispatch = createDispatch({
+  const runs = createRunsArea({
     db,
     clock,
     log,
     events: outbox,
-    live,
-    link,
-    hooks,
-    facts: agents.facts,
-    settle: executions.settle,
-    breaker: createDispatchBreaker({ clock, hooks, settle: executions.settle, isPlatformEnabled }),
-    brokerAccess: (row) => broker.access(row),
+    idempotency,
+    works,
+    records,
+    agents,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,
-  })
-  agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
-  agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
-  agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
-  agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
-
-  const tasks = createTasks({
-    db,
-    clock,
-    dispatch,
-    executions,
-    idempotency,
-    joinConversation: (tx, party, request) => chat.joinConversation(tx, party, request),
+    scheduleCounts: () => triggers.scheduleCounts(),
+    joinConversation: (tx, party, request) => conversations.chat.joinConversation(tx, party, request),
     agentName,
   })
-  works.register(tasks.workState)
-  const fanOuts = createFanOuts({
+  const triggers = createTriggersArea({
+    db,
+    clock,
+    log,
+    vault,
+    limits,
+    leases,
+    audit,
+    settings,
+    events: outbox,
+    idempotency,
+    works,
+    users,
+    agents,
+    records,
+    runs,
+    baseUrl: config.baseUrl,
+  })
+  const conversations = createConversationsArea({
     db,
     clock,
     log,
     events: outbox,
-    live,
-    hooks,
-    dispatch,
     idempotency,
+    works,
+    agents,
+    records,
+    runs,
     agentName,
   })
-  works.register(fanOuts.workState)
-  const queue = createQueue({ db, settle: executions.settle })
-
-  const chat = createChat({
-    db,
-    clock,
-    log,
-    events: outbox,
-    link,
-    hooks,
-    dispatch,
-    executions,
-    idempotency,
-    agentName,
-  })
-  works.register(chat.workState)
-  agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
 
   hub.serve({
-    ...dispatch.handlers,
+    ...runs.dispatch.handlers,
     beat: async (agent, message) => {
       await agents.health.beat(agent.agentId, message)
       return { ok: true }
     },
     connected(agent) {
       agents.linkConnected(agent.agentId)
-      dispatch.handlers.connected(agent)
-      void transportBreaker.heard(agent.agentId)
+      runs.dispatch.handlers.connected(agent)
+      void records.transportBreaker.heard(agent.agentId)
     },
   })
-
-  const tickets = createTickets({ ephemeral, limits })
-  const callerOf = createCallerOf({ sessions, keys })
-  const sockets = createSockets({
-    outbox,
-    directory: agents.directory,
-    reach: agents.reach,
-    callerOf,
-    changes,
-    clock,
-    log,
-  })
-
-  const invariants = createInvariants({
-    db,
-    clock,
-    limitOf: agents.settings.effectiveParallel,
-    isLinked: hub.isConnected,
-    unreachable: breakers.unreachable,
-    // Filled by the schedules once they are there.
-    schedulesCount: async () => 0,
-  })
-  const fleet = createFleet({
-    db,
-    clock,
-    reach: agents.reach,
-    effectiveParallel: agents.settings.effectiveParallel,
-    scheduleCounts,
-    breakers,
-  })
-  const telemetry = createTelemetry({ clock, host, reach: agents.reach, health: agents.health })
 
   const build = await readBuildInfo(root, {
     installSource: config.installSource,
     entitlements: config.entitlements,
     voiceEnabled: config.voipEnabled,
+  })
+  const operations = createOperationsArea({
+    db,
+    clock,
+    log,
+    ephemeral,
+    host,
+    limits,
+    outbox,
+    identity,
+    agents,
+    records,
+    isLinked: hub.isConnected,
+    build,
+    agentImageVersion: images.tagFor('claude-code').version,
+    // Filled by the schedules once they are there.
+    schedulesCount: async () => 0,
   })
   const guard = createGuard({ identify, reach: agents.reach.reach, refuseBefore, refuseAfter })
 
@@ -320,7 +265,7 @@ export async function compose(
     standing,
     identify,
     hub,
-    broker,
+    broker: records.broker,
     version: build.version,
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [
@@ -328,50 +273,40 @@ export async function compose(
       ...settingsRoutes(settings),
       ...auditRoutes(auditReads),
       ...agents.routes,
-      ...breakerRoutes({ breakers, directory: agents.directory, settings: agents.settings }),
-      ...executionRoutes(executions, log),
-      ...fleetRoutes(fleet),
-      ...analyticsRoutes(createAnalytics({ db, clock })),
-      ...dispatchRoutes(dispatch, executions),
-      ...taskRoutes(tasks),
-      ...fanOutRoutes(fanOuts),
-      ...queueRoutes(queue),
-      ...chatRoutes(chat),
-      ...socketTicketRoutes(tickets),
-      ...invariantRoutes(invariants),
-      ...telemetryRoutes(telemetry),
-      ...versionRoutes(build, images.tagFor('claude-code').version),
+      ...runs.routes,
+      ...triggers.routes,
+      ...conversations.routes,
+      ...operations.routes,
     ],
-    internalRoutes: [...internalInvariantRoutes(invariants), ...internalAuditRoutes(auditReads)],
-    socketRoutes: liveSocketRoutes({
-      sockets,
-      tickets,
-      callerOf,
-      verifyKey: keys.verifyKey,
-      directory: agents.directory,
-    }),
-    sockets,
+    internalRoutes: [
+      ...triggers.internalRoutes,
+      ...operations.internalRoutes,
+      ...internalAuditRoutes(auditReads),
+    ],
+    socketRoutes: operations.socketRoutes,
+    sockets: operations.sockets,
     loops: [
       ...settings.loops,
       ...idempotency.loops,
       ...identity.loops,
       ...agents.loops,
-      ...telemetry.loops,
-      ...dispatch.loops,
-      ...fanOuts.loops,
+      ...runs.loops,
+      ...triggers.loops,
+      ...operations.loops,
     ],
     async open() {
-      await live.open()
+      await records.live.open()
       await hub.open()
       await agents.open()
-      sockets.open()
+      operations.sockets.open()
     },
     async close() {
       await agents.close()
       await hub.close()
-      await fanOuts.settled()
-      await live.close()
-      broker.close()
+      await triggers.close()
+      await runs.close()
+      await records.live.close()
+      records.broker.close()
       await identity.close()
       await settings.close()
       await audit.close()

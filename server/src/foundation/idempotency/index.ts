@@ -11,7 +11,7 @@ import type { Work, WorkState } from './work.ts'
 
 export { type Claim, ClaimTaken, type Reply } from './claim.ts'
 export { type Scope, scopeOf } from './scope.ts'
-export { createWorkStates, type Work, type WorkState, type WorkStateOf } from './work.ts'
+export { createWorkStates, type Work, type WorkState, type WorkStateOf, type WorkStates } from './work.ts'
 
 /**
  * The door of requests that carry an `Idempotency-Key`: the first goes in, the same key again gets the

@@ -13,10 +13,12 @@ export type WorkState = { state: 'open' | 'void' } | { state: 'done'; reply: Rep
 export type WorkStateOf = (work: Work) => Promise<WorkState | null>
 
 /** Features whose requests carry keys say here what has become of their work; they are asked in turn. */
-export function createWorkStates(): {
+export type WorkStates = {
   register(stateOf: WorkStateOf): void
   ask(work: Work): Promise<WorkState>
-} {
+}
+
+export function createWorkStates(): WorkStates {
   const features: WorkStateOf[] = []
   return {
     register: (stateOf) => void features.push(stateOf),

@@ -1,0 +1,86 @@
+import type { AgentsArea } from '../agents/area.ts'
+import type { Loop } from '../background/loops.ts'
+import type { Outbox } from '../foundation/outbox/index.ts'
+import type { RateLimits } from '../foundation/rate-limits/index.ts'
+import type { Route } from '../http/route.ts'
+import type { SocketRoute } from '../http/sockets.ts'
+import type { IdentityArea } from '../identity/area.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Db } from '../ports/database/port.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Host } from '../ports/host/port.ts'
+import type { Log } from '../ports/log.ts'
+import type { RunRecords } from '../runs/area.ts'
+import {
+  createInvariants,
+  type InvariantsDeps,
+  internalInvariantRoutes,
+  invariantRoutes,
+} from './invariants/index.ts'
+import {
+  createCallerOf,
+  createSockets,
+  createTickets,
+  liveSocketRoutes,
+  type Sockets,
+  socketTicketRoutes,
+} from './sockets/index.ts'
+import { createTelemetry, telemetryRoutes } from './telemetry/index.ts'
+import { type BuildInfo, versionRoutes } from './version/index.ts'
+
+export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLinked'> & {
+  db: Db
+  clock: Clock
+  log: Log
+  ephemeral: Ephemeral
+  host: Host
+  limits: RateLimits
+  outbox: Outbox
+  identity: IdentityArea
+  agents: AgentsArea
+  records: Pick<RunRecords, 'breakers'>
+  build: BuildInfo
+  /** Of the images that agents are made from. */
+  agentImageVersion: string
+}
+
+export type OperationsArea = {
+  sockets: Pick<Sockets, 'open' | 'close'>
+  routes: Route[]
+  internalRoutes: Route[]
+  socketRoutes: SocketRoute[]
+  loops: Loop[]
+}
+
+/** Wires what looks at the platform as a whole. */
+export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
+  const { identity, agents, records } = deps
+  const { directory, reach, health } = agents
+  const tickets = createTickets(deps)
+  const callerOf = createCallerOf(identity)
+  const sockets = createSockets({ ...deps, directory, reach, callerOf, changes: identity.changes })
+  const invariants = createInvariants({
+    ...deps,
+    limitOf: agents.settings.effectiveParallel,
+    unreachable: records.breakers.unreachable,
+  })
+  const telemetry = createTelemetry({ ...deps, reach, health })
+  return {
+    sockets,
+    routes: [
+      ...socketTicketRoutes(tickets),
+      ...invariantRoutes(invariants),
+      ...telemetryRoutes(telemetry),
+      ...versionRoutes(deps.build, deps.agentImageVersion),
+    ],
+    internalRoutes: internalInvariantRoutes(invariants),
+    socketRoutes: liveSocketRoutes({
+      sockets,
+      tickets,
+      callerOf,
+      verifyKey: identity.keys.verifyKey,
+      directory,
+    }),
+    loops: telemetry.loops,
+  }
+}

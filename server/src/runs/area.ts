@@ -1,0 +1,151 @@
+import type { AgentsArea } from '../agents/area.ts'
+import type { Loop } from '../background/loops.ts'
+import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
+import type { Outbox } from '../foundation/outbox/index.ts'
+import type { Route } from '../http/route.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { AgentLink } from '../ports/agent-link/port.ts'
+import type { Db } from '../ports/database/port.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Log } from '../ports/log.ts'
+import { type AgentView, createAgentView } from './agent-view/index.ts'
+import { analyticsRoutes, createAnalytics } from './analytics/index.ts'
+import {
+  type Breakers,
+  breakerRoutes,
+  createBreakers,
+  createDispatchBreaker,
+  createTransportBreaker,
+  type TransportBreaker,
+} from './breaker/index.ts'
+import { type Broker, type BrokerDeps, createBroker } from './broker/index.ts'
+import { createDispatch, type Dispatch, type DispatchDeps, dispatchRoutes } from './dispatch/index.ts'
+import {
+  createExecutions,
+  createRunHooks,
+  type Executions,
+  executionRoutes,
+  type RunHooks,
+} from './executions/index.ts'
+import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
+import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
+import { createQueue, queueRoutes } from './queue/index.ts'
+import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
+import { createLive, type Live } from './transcripts/index.ts'
+
+/** What exists before there are agents, because the area of agents asks for it. */
+export type RunRecords = {
+  /** The link to agents, watched by the transport breaker. */
+  link: AgentLink
+  transportBreaker: TransportBreaker
+  live: Live
+  hooks: RunHooks
+  executions: Executions
+  view: AgentView
+  breakers: Breakers
+  broker: Broker
+  isPlatformEnabled(): boolean
+}
+
+export type RunRecordsDeps = Omit<BrokerDeps, 'events' | 'monotonic'> & {
+  clock: Clock
+  ephemeral: Ephemeral
+  events: Pick<Outbox, 'append' | 'signal' | 'on'>
+  hub: AgentLink
+  /** Whether the platform lets dispatch breakers work at all. */
+  isPlatformEnabled(): boolean
+}
+
+/** The records of runs and what is read from them alone. */
+export function createRunRecords(deps: RunRecordsDeps): RunRecords {
+  const { db, clock, log, ephemeral, events, hub, isPlatformEnabled } = deps
+  const transportBreaker = createTransportBreaker({ db, clock, log })
+  const link = transportBreaker.watch(hub)
+  const live = createLive({ ephemeral, log })
+  const hooks = createRunHooks()
+  const executions = createExecutions({ db, clock, events, link, live, hooks })
+  return {
+    link,
+    transportBreaker,
+    live,
+    hooks,
+    executions,
+    view: createAgentView({ db, clock, executions }),
+    breakers: createBreakers({ db, clock, isPlatformEnabled }),
+    broker: createBroker({ ...deps, monotonic: () => performance.now() }),
+    isPlatformEnabled,
+  }
+}
+
+export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
+  Pick<DispatchDeps, 'platformPrompt' | 'queueDepth'> &
+  Pick<FleetDeps, 'scheduleCounts'> & {
+    db: Db
+    clock: Clock
+    log: Log
+    events: Pick<Outbox, 'append' | 'signal' | 'on'>
+    idempotency: Pick<Idempotency, 'enter'>
+    works: Pick<WorkStates, 'register'>
+    records: RunRecords
+    agents: Pick<AgentsArea, 'directory' | 'reach' | 'settings' | 'facts' | 'hooks' | 'lifecycle'>
+  }
+
+export type RunsArea = {
+  dispatch: Dispatch
+  routes: Route[]
+  loops: Loop[]
+  close(): Promise<void>
+}
+
+/** Wires the features that make, hand out and end runs, and their part in the life of an agent. */
+export function createRunsArea(deps: RunsAreaDeps): RunsArea {
+  const { db, clock, log, records, agents, works } = deps
+  const { hooks, executions, breakers, broker, live } = records
+  const { directory, settings } = agents
+
+  const dispatch = createDispatch({
+    ...deps,
+    ...records,
+    facts: agents.facts,
+    settle: executions.settle,
+    breaker: createDispatchBreaker({
+      clock,
+      hooks,
+      settle: executions.settle,
+      isPlatformEnabled: records.isPlatformEnabled,
+    }),
+    brokerAccess: (row) => broker.access(row),
+  })
+  agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
+  agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
+  agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
+  agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
+
+  const tasks = createTasks({ ...deps, dispatch, executions })
+  works.register(tasks.workState)
+  const fanOuts = createFanOuts({ ...deps, live, hooks, dispatch })
+  works.register(fanOuts.workState)
+  const queue = createQueue({ db, settle: executions.settle })
+  const fleet = createFleet({
+    ...deps,
+    reach: agents.reach,
+    effectiveParallel: settings.effectiveParallel,
+    breakers,
+  })
+
+  return {
+    dispatch,
+    routes: [
+      ...breakerRoutes({ breakers, directory, settings }),
+      ...executionRoutes(executions, log),
+      ...fleetRoutes(fleet),
+      ...analyticsRoutes(createAnalytics({ db, clock })),
+      ...dispatchRoutes(dispatch, executions),
+      ...taskRoutes(tasks),
+      ...fanOutRoutes(fanOuts),
+      ...queueRoutes(queue),
+    ],
+    loops: [...dispatch.loops, ...fanOuts.loops],
+    close: () => fanOuts.settled(),
+  }
+}
