@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseCron } from './cron.ts'
+import { nextTime, timesBetween } from './next-time.ts'
+import { openZone } from './zone.ts'
+
+function next(expression: string, zone: string, after: string): string | null {
+  const cron = parseCron(expression)
+  assert.ok(cron, expression)
+  const time = nextTime(cron, openZone(zone), Date.parse(after))
+  return time === null ? null : new Date(time).toISOString().replace(':00.000Z', 'Z')
+}
+
+const cases: [string, string, string, string, string | null][] = [
+  ['nine is nine', '0 9 * * *', 'UTC', '2026-01-05T08:59:59.999Z', '2026-01-05T09:00Z'],
+  ['and then the next day', '0 9 * * *', 'UTC', '2026-01-05T09:00:00Z', '2026-01-06T09:00Z'],
+  ['in its zone', '0 9 * * *', 'Asia/Kolkata', '2026-01-05T00:00:00Z', '2026-01-05T03:30Z'],
+  ['an alias of a zone', '0 9 * * *', 'US/Pacific', '2026-01-05T00:00:00Z', '2026-01-05T17:00Z'],
+  ['weekdays', '0 9 * * MON-FRI', 'UTC', '2026-01-02T10:00:00Z', '2026-01-05T09:00Z'],
+  ['either kind of day', '0 0 13 * FRI', 'UTC', '2026-01-09T00:00:00Z', '2026-01-13T00:00Z'],
+  ['the leap day', '0 0 29 2 *', 'UTC', '2096-03-01T00:00:00Z', '2104-02-29T00:00Z'],
+  ['a day that never comes', '0 0 31 2 *', 'UTC', '2026-01-01T00:00:00Z', null],
+  ['an unsorted list', '30,0 12,3 * * *', 'UTC', '2026-01-01T03:30:00Z', '2026-01-01T12:00Z'],
+  // Berlin: 02:00 → 03:00 on 29 March 2026, 03:00 → 02:00 on 25 October 2026.
+  ['a left-out time', '30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00Z'],
+  ['and the day after it', '30 2 * * *', 'Europe/Berlin', '2026-03-29T01:00:00Z', '2026-03-30T00:30Z'],
+  ['the end of the gap', '0 3 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00Z'],
+  ['a time that comes twice', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', '2026-10-25T00:30Z'],
+  ['fires at the first', '30 2 * * *', 'Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-26T01:30Z'],
+  // Lord Howe: half an hour; Havana and Santiago change at midnight.
+  ['half an hour', '15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T12:00:00Z', '2026-10-03T15:30Z'],
+  ['midnight left out', '0 0 * * *', 'America/Havana', '2026-03-07T12:00:00Z', '2026-03-08T05:00Z'],
+  ['midnight twice', '30 23 * * *', 'America/Santiago', '2026-04-04T12:00:00Z', '2026-04-05T02:30Z'],
+]
+for (const [title, expression, zone, after, expected] of cases) {
+  test(`${title}: ${expression} in ${zone}`, () => assert.equal(next(expression, zone, after), expected))
+}
+
+test('many times of one gap are due once together', () => {
+  const cron = parseCron('*/10 * * * *')
+  assert.ok(cron)
+  const times = timesBetween(cron, openZone('Europe/Berlin'), {
+    after: Date.parse('2026-03-29T00:40:00Z'),
+    until: Date.parse('2026-03-29T01:20:00Z'),
+    most: 100,
+  })
+  assert.deepEqual(
+    times.map((time) => new Date(time).toISOString().slice(11, 16)),
+    ['00:50', '01:00', '01:10', '01:20'],
+  )
+})
+
+test('times only grow, through a whole year in zones that change at odd hours', () => {
+  const cron = parseCron('*/30 * * * *')
+  assert.ok(cron)
+  for (const name of ['Europe/Berlin', 'America/Havana', 'Australia/Lord_Howe', 'Africa/Casablanca']) {
+    const zone = openZone(name)
+    let last = Date.parse('2026-01-01T00:00:00Z')
+    for (let fires = 0; fires < 5000; fires += 1) {
+      const time = nextTime(cron, zone, last)
+      assert.ok(time !== null && time > last)
+      // The hour that comes twice is the longest pause.
+      assert.ok(time - last <= 90 * 60_000, `${name}: ${new Date(last).toISOString()}`)
+      last = time
+    }
+  }
+})

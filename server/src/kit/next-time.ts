@@ -1,0 +1,60 @@
+import type { Cron } from './cron.ts'
+import type { Zone } from './zone.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+/** 29 February is left out for eight years around a century. */
+const longestSearchDays = 9 * 366
+
+/**
+ * The first time after `after` (milliseconds since 1970) at which the expression is due; null when no day
+ * ever matches. A local time that summer time leaves out is due at the first instant after the gap, one that
+ * comes twice is due at the first.
+ */
+export function nextTime(cron: Cron, zone: Zone, after: number): number | null {
+  const local = zone.localAt(after)
+  const firstDay = Math.floor(local / day) * day
+  for (let days = 0; days <= longestSearchDays; days += 1) {
+    const date = firstDay + days * day
+    if (!matchesDay(cron, new Date(date))) continue
+    for (const candidate of localTimes(cron, date, local)) {
+      const time = zone.timeAt(candidate)
+      if (time > after) return time
+    }
+  }
+  return null
+}
+
+/** Every time after `after` up to and including `until`, in order; at most `most` of them. */
+export function timesBetween(
+  cron: Cron,
+  zone: Zone,
+  { after, until, most }: { after: number; until: number; most: number },
+): number[] {
+  const times: number[] = []
+  let time = nextTime(cron, zone, after)
+  while (time !== null && time <= until && times.length < most) {
+    times.push(time)
+    time = nextTime(cron, zone, time)
+  }
+  return times
+}
+
+function matchesDay(cron: Cron, date: Date): boolean {
+  if (!cron.months.has(date.getUTCMonth() + 1)) return false
+  const ofMonth = cron.daysOfMonth.has(date.getUTCDate())
+  const ofWeek = cron.daysOfWeek.has(date.getUTCDay())
+  return cron.restrictsDayOfMonth && cron.restrictsDayOfWeek ? ofMonth || ofWeek : ofMonth && ofWeek
+}
+
+/** What the expression names of the day `date`, the minute of `from` and later. */
+function* localTimes(cron: Cron, date: number, from: number): Generator<number> {
+  for (let hour = 0; hour < 24; hour += 1) {
+    const start = date + hour * 60 * minute
+    if (!cron.hours.has(hour) || start + 60 * minute <= from) continue
+    for (let past = 0; past < 60; past += 1) {
+      const time = start + past * minute
+      if (cron.minutes.has(past) && time + minute > from) yield time
+    }
+  }
+}

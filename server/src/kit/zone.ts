@@ -1,0 +1,65 @@
+const minute = 60_000
+const halfDay = 12 * 60 * minute
+
+/** The clocks on the walls of one place. A local time is milliseconds since 1970 read off them as if they were UTC. */
+export type Zone = {
+  localAt(time: number): number
+  /**
+   * When the clocks show `local`: the first time, where they show it twice; the first instant after it, where
+   * summer time leaves it out.
+   */
+  timeAt(local: number): number
+}
+
+/** `name` is an IANA zone or alias; throws a RangeError for anything else. */
+export function openZone(name: string): Zone {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })
+  const isUtc = ['UTC', 'Etc/UTC', 'GMT'].includes(format.resolvedOptions().timeZone)
+  const offsetAt = isUtc ? () => 0 : (time: number) => readLocal(format, time) - wholeSeconds(time)
+
+  function timeAt(local: number): number {
+    // Clocks change by less than this, and not twice within it.
+    const before = offsetAt(local - halfDay)
+    const after = offsetAt(local + halfDay)
+    if (before === after) return local - before
+    const [first, second] = [local - Math.max(before, after), local - Math.min(before, after)]
+    for (const time of [first, second]) if (local - time === offsetAt(time)) return time
+    return firstWith(after, { from: local - halfDay, to: local + halfDay })
+  }
+
+  /** The instant from which `offset` is in force; it is at `to` and was not at `from`. */
+  function firstWith(offset: number, { from, to }: { from: number; to: number }): number {
+    let [old, fresh] = [Math.floor(from / 1000), Math.ceil(to / 1000)]
+    while (fresh - old > 1) {
+      const middle = Math.floor((old + fresh) / 2)
+      if (offsetAt(middle * 1000) === offset) fresh = middle
+      else old = middle
+    }
+    return fresh * 1000
+  }
+
+  return { localAt: (time) => time + offsetAt(time), timeAt }
+}
+
+/** Read off the digits of the text: taking it apart with `formatToParts` costs four times as much. */
+function readLocal(format: Intl.DateTimeFormat, time: number): number {
+  const [month = 1, day = 1, year = 1970, hour = 0, minutes = 0, seconds = 0] = (
+    format.format(time).match(/\d+/g) ?? []
+  ).map(Number)
+  return Date.UTC(year, month - 1, day, hour, minutes, seconds)
+}
+
+function wholeSeconds(time: number): number {
+  return Math.floor(time / 1000) * 1000
+}
