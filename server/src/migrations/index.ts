@@ -12,6 +12,7 @@ import { sockets } from './0010-sockets.ts'
 import { agentPermissions } from './0011-agent-permissions.ts'
 import { accounts } from './0012-accounts.ts'
 import { auditReads } from './0013-audit-reads.ts'
+import { schedules } from './0014-schedules.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: Migration[] = [
   agentPermissions,
   accounts,
   auditReads,
+  schedules,
 ]

@@ -1,0 +1,282 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { ModelOverride } from '../kit/model.ts'
+import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { ExecutionSummary, executionStatuses } from '../runs/executions.ts'
+import { AllowedTools, MessageText } from '../runs/request.ts'
+
+const tag = 'Schedules'
+
+/** What becomes of due times that the scheduler could not see to in time, within its grace of an hour. */
+export const misfirePolicies = ['run_once', 'skip', 'run_all'] as const
+export type MisfirePolicy = (typeof misfirePolicies)[number]
+/** `run_all` fires at most so many of them, the newest ones. */
+export const mostMisfires = 12
+
+/** What a due time came to. */
+export const fireOutcomes = ['fired', 'skipped', 'suppressed', 'missed'] as const
+export type FireOutcome = (typeof fireOutcomes)[number]
+
+/** 32 KiB of text in UTF-8. */
+const ValidationPrompt = z
+  .string()
+  .refine((text) => new TextEncoder().encode(text).length <= 32 * 1024, 'must be at most 32 KiB')
+
+const fields = {
+  name: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(200)
+    .refine((text) => text.trim() !== '', 'must not be blank'),
+  cron_expression: z
+    .string()
+    .max(1000)
+    .describe('Five fields: minute hour day-of-month month day-of-week; 400 for anything else.'),
+  message: MessageText,
+  enabled: z.boolean(),
+  timezone: z.string().max(100).describe('An IANA zone or alias; 400 for anything else.'),
+  misfire_policy: z
+    .enum(misfirePolicies)
+    .describe(
+      `Of due times missed by at most an hour: \`run_once\` fires the newest, \`run_all\` each (at most ${mostMisfires}), \`skip\` none.`,
+    ),
+  max_retries: z.number().int().min(0).max(5),
+  retry_delay_seconds: z.number().int().min(30).max(600),
+  validation_enabled: z.boolean(),
+  validation_timeout_seconds: z.number().int().min(30).max(600),
+}
+/** Null clears them. */
+const clearable = {
+  description: z.string().max(2000).nullish(),
+  timeout_seconds: z
+    .number()
+    .int()
+    .min(1)
+    .nullish()
+    .describe("Null takes the agent's timeout, which it may not exceed."),
+  allowed_tools: AllowedTools.nullish().describe('Null allows all.'),
+  model: ModelOverride,
+  deliver_to_workspace_email: z
+    .string()
+    .max(1000)
+    .nullish()
+    .describe('Whose Workspace chat gets the output of each run; 400 when it is no e-mail address.'),
+  validation_prompt: ValidationPrompt.nullish(),
+}
+
+/** A missing or null field takes its default. */
+function withDefault<T extends z.ZodType>(schema: T, value: z.output<T>) {
+  return schema.nullish().transform((given) => given ?? value)
+}
+
+export const CreateSchedule = z.object({
+  name: fields.name,
+  cron_expression: fields.cron_expression,
+  message: fields.message,
+  enabled: withDefault(fields.enabled, true),
+  timezone: withDefault(fields.timezone, 'UTC'),
+  misfire_policy: withDefault(fields.misfire_policy, 'run_once'),
+  max_retries: withDefault(fields.max_retries, 0),
+  retry_delay_seconds: withDefault(fields.retry_delay_seconds, 60),
+  validation_enabled: withDefault(fields.validation_enabled, false),
+  validation_timeout_seconds: withDefault(fields.validation_timeout_seconds, 120),
+  ...clearable,
+})
+export type CreateSchedule = z.output<typeof CreateSchedule>
+
+/** What is left out stays as it is. */
+export const UpdateSchedule = z.object(fields).partial().extend(clearable)
+export type UpdateSchedule = z.output<typeof UpdateSchedule>
+
+const text = z.string().nullable()
+const time = Timestamp.nullable()
+
+export const LastFire = z.object({
+  due_at: Timestamp,
+  outcome: z.enum(fireOutcomes),
+  reason: text,
+})
+export type LastFire = z.output<typeof LastFire>
+
+export const Schedule = z
+  .object({
+    id: Id,
+    agent_name: z.string(),
+    name: z.string(),
+    description: text,
+    cron_expression: z.string(),
+    message: z.string(),
+    enabled: z.boolean(),
+    timezone: z.string(),
+    misfire_policy: z.enum(misfirePolicies),
+    timeout_seconds: z.number().int().nullable(),
+    allowed_tools: z.array(z.string()).nullable(),
+    model: text,
+    deliver_to_workspace_email: text,
+    max_retries: z.number().int(),
+    retry_delay_seconds: z.number().int(),
+    validation_enabled: z.boolean(),
+    validation_prompt: text,
+    validation_timeout_seconds: z.number().int(),
+    next_run_at: time.describe('Null while it is disabled or cannot be registered.'),
+    last_run_at: time,
+    last_run_status: z.enum(executionStatuses).nullable(),
+    last_fire: LastFire.nullable().describe('What became of the newest due time.'),
+    registration_error: text.describe(
+      '`Invalid cron expression` or `Invalid timezone`: the scheduler cannot register it, and it never fires.',
+    ),
+    webhook_enabled: z.boolean(),
+    created_by: z.string(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    deleted_at: time,
+  })
+  .meta({ id: 'Schedule' })
+export type Schedule = z.output<typeof Schedule>
+
+export const ScheduleParams = z.object({ name: z.string(), id: z.string() })
+const notFound = ['agent_not_found', 'schedule_not_found'] as const
+const badFields = [
+  'invalid_cron_expression',
+  'invalid_timezone',
+  'invalid_recipient',
+  'schedule_timeout_exceeds_agent_cap',
+  'delivery_target_requires_owner',
+  'invalid_model',
+] as const
+
+export const listSchedules = endpoint({
+  id: 'listSchedules',
+  method: 'GET',
+  path: '/api/agents/{name}/schedules',
+  summary: 'Schedules of an agent, newest first',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  returns: z.array(Schedule),
+  fails: ['agent_not_found'],
+})
+
+export const createSchedule = endpoint({
+  id: 'createSchedule',
+  method: 'POST',
+  path: '/api/agents/{name}/schedules',
+  summary: 'Make a schedule',
+  description:
+    'Needs access to the agent; without it this is 403 `agent_access_denied`. An agent makes schedules for itself only.',
+  tag,
+  access: { who: 'any' },
+  params: AgentParams,
+  body: CreateSchedule,
+  status: 201,
+  returns: Schedule,
+  fails: ['agent_not_found', 'agent_access_denied', ...badFields],
+  audit: { type: 'configuration', action: 'create_schedule' },
+})
+
+export const getSchedule = endpoint({
+  id: 'getSchedule',
+  method: 'GET',
+  path: '/api/agents/{name}/schedules/{id}',
+  summary: 'One schedule',
+  tag,
+  access: { who: 'access' },
+  params: ScheduleParams,
+  returns: Schedule,
+  fails: notFound,
+})
+
+export const updateSchedule = endpoint({
+  id: 'updateSchedule',
+  method: 'PUT',
+  path: '/api/agents/{name}/schedules/{id}',
+  summary: 'Change a schedule',
+  description:
+    'Fields that are left out stay as they are; null clears a field that may be empty. For the owner, an admin, and whoever made it; `enabled` needs the owner or an admin.',
+  tag,
+  access: { who: 'access' },
+  params: ScheduleParams,
+  body: UpdateSchedule,
+  returns: Schedule,
+  fails: [...notFound, 'owner_required', ...badFields],
+  audit: { type: 'configuration', action: 'update_schedule' },
+})
+
+export const deleteSchedule = endpoint({
+  id: 'deleteSchedule',
+  method: 'DELETE',
+  path: '/api/agents/{name}/schedules/{id}',
+  summary: 'Delete a schedule',
+  description:
+    'It stops firing at once, its webhook is revoked and its pending retries are cancelled. Its history stays; an admin can recover it until it is purged.',
+  tag,
+  access: { who: 'owner' },
+  params: ScheduleParams,
+  status: 204,
+  fails: notFound,
+  audit: { type: 'configuration', action: 'delete_schedule' },
+})
+
+function switching(word: 'enable' | 'disable') {
+  return {
+    method: 'POST',
+    path: `/api/agents/{name}/schedules/{id}/${word}`,
+    tag,
+    access: { who: 'owner' },
+    params: ScheduleParams,
+    returns: z.object({ status: z.enum(['enabled', 'disabled']), schedule_id: Id }),
+    fails: notFound,
+    audit: { type: 'configuration', action: `${word}_schedule` },
+  } as const
+}
+
+export const enableSchedule = endpoint({
+  id: 'enableSchedule',
+  summary: 'Let a schedule fire',
+  ...switching('enable'),
+})
+
+export const disableSchedule = endpoint({
+  id: 'disableSchedule',
+  summary: 'Keep a schedule from firing; triggering and webhooks work on',
+  ...switching('disable'),
+})
+
+export const listScheduleExecutions = endpoint({
+  id: 'listScheduleExecutions',
+  method: 'GET',
+  path: '/api/agents/{name}/schedules/{id}/executions',
+  summary: 'Runs of a schedule, newest first',
+  description: 'Paged; `X-Total-Count` says how many there are.',
+  tag,
+  access: { who: 'access' },
+  params: ScheduleParams,
+  query: z.object({ limit: queryInteger(1, 200, 50), offset: queryInteger(0, 999_999_999, 0) }),
+  returns: z.array(ExecutionSummary),
+  fails: notFound,
+})
+
+export const listNextRuns = endpoint({
+  id: 'listNextRuns',
+  method: 'GET',
+  path: '/api/agents/{name}/schedules/{id}/next',
+  summary: 'When a schedule is due next',
+  description:
+    'As the clock would have it, whether the schedule is enabled or not; none when it cannot be registered.',
+  tag,
+  access: { who: 'access' },
+  params: ScheduleParams,
+  query: z.object({ count: queryInteger(1, 100, 5) }),
+  returns: z.object({
+    schedule_id: Id,
+    timezone: z.string(),
+    next: z.array(Timestamp),
+  }),
+  fails: notFound,
+})
+
+const changed = z.object({ schedule_id: Id, schedule_name: z.string(), enabled: z.boolean() })
+export const scheduleCreated = eventType({ name: 'schedule.created', stored: true, fields: changed })
+export const scheduleUpdated = eventType({ name: 'schedule.updated', stored: true, fields: changed })
+export const scheduleDeleted = eventType({ name: 'schedule.deleted', stored: true, fields: changed })

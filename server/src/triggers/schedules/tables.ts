@@ -1,0 +1,62 @@
+import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
+import type { ExecutionRow } from '../../runs/executions/index.ts'
+
+/** One row for each schedule. Booleans are 0 or 1, times ISO 8601 UTC. */
+export type SchedulesTable = {
+  id: string
+  agent_id: string
+  name: string
+  description: string | null
+  cron_expression: string
+  message: string
+  enabled: number
+  /** Disabled by a pause of the whole platform or agent, which resuming ends. */
+  is_paused: number
+  timezone: string
+  /** What becomes of due times that nobody saw to in time. */
+  misfire_policy: MisfirePolicy
+  /** Null takes the agent's cap. */
+  timeout_seconds: number | null
+  /** JSON array; null allows all. */
+  allowed_tools: string | null
+  /** Null takes the agent's default. */
+  model: string | null
+  /** Lower-cased; null delivers to nobody. */
+  deliver_to_workspace_email: string | null
+  max_retries: number
+  retry_delay_seconds: number
+  validation_enabled: number
+  validation_prompt: string | null
+  validation_timeout_seconds: number
+  /** Name of whoever made it: a user name, an agent's name, or `template`. */
+  created_by: string
+  /** The person who made it; null when it was an agent or a template. */
+  created_by_id: string | null
+  created_at: string
+  updated_at: string
+  /** Due times count from here on: set when it is made or enabled, and when its cron or zone changes. */
+  armed_at: string
+  /** Deleted schedules are kept for a while, fire no more, and are seen by admins only. */
+  deleted_at: string | null
+  /** Grows over all schedules with each change; a higher one is never committed before a lower one. */
+  position: number
+  /** SHA-256; null without a webhook. The other columns of the webhook are known to `webhooks` alone. */
+  webhook_token_hash: string | null
+}
+
+/** The rest of a webhook, which goes with its schedule. */
+type WebhookColumns = {
+  webhook_token_sealed: string | null
+  webhook_secret_sealed: string | null
+  webhook_signs_time: number
+  webhook_created_at: string | null
+  webhook_last_called_at: string | null
+}
+
+export type ScheduleChangesTable = { id: number; last_position: number }
+
+export type ScheduleTables = {
+  schedules: SchedulesTable & Partial<WebhookColumns>
+  schedule_changes: ScheduleChangesTable
+  executions: ExecutionRow
+}
