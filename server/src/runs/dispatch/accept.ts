@@ -15,7 +15,7 @@ import {
 import { collaborationEvent } from './collaboration.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
 import { createRefusals, type Refusals, type RefusalsDeps } from './refusals.ts'
-import type { RunRequest, Source } from './request.ts'
+import type { RunRequest } from './request.ts'
 import { type Place, rowOf } from './row.ts'
 import { isBounded, maxChainDepth } from './rules.ts'
 import { attachmentStore } from './store.ts'
@@ -112,7 +112,7 @@ export function createAccept(deps: AcceptDeps): Accept {
       const bounded = countsInLine(request)
       if (bounded) refuseWhenFull(agent, line, { queueDepth, entering: 1 })
       const position = positionIn(agent, line)
-      const chain_depth = await chainDepth(tx, request.source)
+      const chain_depth = await chainDepth(tx, request)
       const row = await keep(tx, agent, request, { id, number, bounded, chain_depth, now })
       await tellCall(tx, row, now)
       tx.onCommitted(() => link.wake(agent.id))
@@ -131,7 +131,7 @@ export function createAccept(deps: AcceptDeps): Accept {
       const entering = admission === 'probe' ? 1 : asked
       const bounded = requests.slice(0, entering).filter(countsInLine).length
       if (bounded > 0) refuseWhenFull(agent, line, { queueDepth, entering: bounded })
-      const chain_depth = await chainDepth(tx, first.source)
+      const chain_depth = await chainDepth(tx, first)
       const rows: ExecutionRow[] = []
       for (const [index, request] of requests.entries()) {
         const held = index >= entering
@@ -188,10 +188,10 @@ function positionIn(agent: AgentFact, { waiting, running, of_key }: LineCounts):
  * Hops from a person to this run. A calling agent does not say which of its runs calls, so the deepest of
  * them counts: a loop of agents cannot hide behind a shallow one.
  */
-async function chainDepth(tx: Tx, source: Source): Promise<number> {
-  if (!source.agent) return 0
-  const running = await queueStore(tx).runningOf(source.agent.id)
-  const depth = 1 + Math.max(0, ...running.map((row) => row.chain_depth))
+async function chainDepth(tx: Tx, { source, chainDepth: least = 0 }: RunRequest): Promise<number> {
+  const running = source.agent ? await queueStore(tx).runningOf(source.agent.id) : []
+  const called = source.agent ? 1 + Math.max(0, ...running.map((row) => row.chain_depth)) : 0
+  const depth = Math.max(least, called)
   if (depth > maxChainDepth) throw new Fault('inter_agent_depth_exceeded')
   return depth
 }

@@ -77,11 +77,11 @@ export function createRefusals({ db, clock, events, log }: RefusalsDeps): Refusa
 }
 
 /**
- * Linked to nothing that was rolled back with it: no fan-out, and no conversation, which has no message of it
- * and may have been begun by this very request.
+ * Linked to nothing that was rolled back with it: no fan-out, no loop, and no conversation, which has no
+ * message of it and may have been begun by this very request.
  */
 function refusedRow({ agent, request }: Refused, at: { number: number; now: Date }): ExecutionRow {
-  const { fanOutId: _, fanOutTaskId: __, ...links } = request.links ?? {}
+  const { fanOutId: _, fanOutTaskId: __, loopId: ___, ...links } = request.links ?? {}
   const unlinked = { ...request, links, sessionId: null }
   const place = { id: newId(), bounded: false, held: true, chain_depth: 0, ...at }
   return {

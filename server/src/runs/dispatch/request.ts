@@ -25,6 +25,11 @@ export type RunRequest = {
   attachments?: Attachment[]
   attempt?: { number: number; firstExecutionId: string | null }
   links?: Links
+  /**
+   * Hops from a person, at least: of a run that follows from another one which may have ended by now. What
+   * the calling agent works on may make it deeper.
+   */
+  chainDepth?: number
   /** For the run's block of the system prompt. */
   schedule?: { name: string; nextRunAt: string | null } | null
 }
