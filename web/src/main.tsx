@@ -5,9 +5,11 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { createApi, isWorthRetrying } from './lib/api.ts'
+import { createApi } from './lib/api.ts'
 import { cspNonce } from './lib/csp.ts'
+import { isPassing, untilAnswering } from './lib/recovery.ts'
 import { createSession } from './lib/session.ts'
+import { startHealing } from './live/heal.ts'
 import { startLive } from './live/start.ts'
 import { createAppRouter } from './router.tsx'
 import { AppContext } from './shell/app-context.ts'
@@ -18,15 +20,19 @@ const queries = new QueryClient({
     queries: {
       // Events say when something has changed; between them what is there is true.
       staleTime: 10_000,
-      retry: (failures, error) => failures < 2 && isWorthRetrying(error),
+      retry: (failures, error) => failures < 3 && isPassing(error),
+      // What the browser thinks of the network says nothing of the way to a platform on the same machine.
+      networkMode: 'always',
+      refetchOnReconnect: true,
       refetchIntervalInBackground: false,
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: 'always' },
   },
 })
 const session = createSession(localStorage, window)
 const api = createApi(location.origin, session)
 const live = startLive({ api, session, queries })
+startHealing(queries, untilAnswering)
 const app = { api, session, queries, live }
 const router = createAppRouter(app)
 

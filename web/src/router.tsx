@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { authModeQuery } from './features/sessions/queries.ts'
 import { ways } from './features/sessions/ways.ts'
 import { meQuery } from './features/users/queries.ts'
+import { loadCode } from './lib/code.ts'
 import type { App } from './shell/app-context.ts'
 import { LoadFailed } from './shell/load-failed.tsx'
 import { NotFound } from './shell/not-found.tsx'
@@ -24,7 +25,7 @@ const setup = createRoute({
     const mode = await context.queries.query({ ...authModeQuery(context.api), staleTime: 0 })
     if (mode.setup_completed) throw redirect({ to: '/' })
   },
-}).lazy(() => import('./pages/setup.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/setup.tsx').then((page) => page.route)))
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -35,7 +36,7 @@ const login = createRoute({
     const mode = await context.queries.query({ ...authModeQuery(context.api), staleTime: 0 })
     if (!mode.setup_completed) throw redirect({ to: '/setup' })
   },
-}).lazy(() => import('./pages/login.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/login.tsx').then((page) => page.route)))
 
 /** Everything that needs a person: without one the way leads to the sign-in page and back again. */
 const signedIn = createRoute({
@@ -51,7 +52,7 @@ const signedIn = createRoute({
       throw error
     }
   },
-}).lazy(() => import('./shell/layout.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./shell/layout.tsx').then((page) => page.route)))
 
 const dashboard = createRoute({
   getParentRoute: () => signedIn,
@@ -66,7 +67,7 @@ const dashboard = createRoute({
     create: z.boolean().optional().catch(undefined),
     template: text,
   }),
-}).lazy(() => import('./pages/dashboard.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/dashboard.tsx').then((page) => page.route)))
 
 const agent = createRoute({
   getParentRoute: () => signedIn,
@@ -83,7 +84,7 @@ const agent = createRoute({
     fan_out: text,
     ask: z.enum(['one', 'several']).optional().catch(undefined),
   }),
-}).lazy(() => import('./pages/agent.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/agent.tsx').then((page) => page.route)))
 
 const execution = createRoute({
   getParentRoute: () => signedIn,
@@ -93,7 +94,7 @@ const execution = createRoute({
     q: text,
     line: count,
   }),
-}).lazy(() => import('./pages/execution.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/execution.tsx').then((page) => page.route)))
 
 const operations = createRoute({
   getParentRoute: () => signedIn,
@@ -107,18 +108,18 @@ const operations = createRoute({
     q: text,
     page: count,
   }),
-}).lazy(() => import('./pages/operations.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/operations.tsx').then((page) => page.route)))
 
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',
   validateSearch: z.object({ tab: text }),
-}).lazy(() => import('./pages/settings.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/settings.tsx').then((page) => page.route)))
 
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
-}).lazy(() => import('./pages/account.tsx').then((page) => page.route))
+}).lazy(() => loadCode(() => import('./pages/account.tsx').then((page) => page.route)))
 
 const routeTree = root.addChildren([
   setup,

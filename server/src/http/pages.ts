@@ -22,6 +22,12 @@ const pagePaths = [
   '/m',
 ] as const
 
+/** Files of the build that stand beside the page, by their media type. */
+const rootFiles = {
+  'favicon.svg': 'image/svg+xml',
+  'boot.js': 'text/javascript; charset=utf-8',
+} as const
+
 export type Pages = {
   /** Answers a browser that asked for an address of which nothing is known; null for other callers. */
   notFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | null
@@ -49,10 +55,15 @@ export function servePages(app: FastifyInstance, folder: string): Pages | null {
     maxAge: '365d',
     setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
   })
-  app.get('/favicon.svg', async (_request, reply) => {
-    const icon = await readFile(join(folder, 'favicon.svg'))
-    return reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400').send(icon)
-  })
+  for (const [name, type] of Object.entries(rootFiles)) {
+    app.get(`/${name}`, async (_request, reply) => {
+      const content = await readFile(join(folder, name))
+      return reply
+        .type(type)
+        .headers({ 'cache-control': 'public, max-age=86400', 'x-content-type-options': 'nosniff' })
+        .send(content)
+    })
+  }
   const send = async (reply: FastifyReply, status: 200 | 404) => {
     const nonce = randomBytes(16).toString('base64')
     // Read each time: a new build names other files, and the platform need not be started again for it.

@@ -28,9 +28,3 @@ export function createApi(origin: string, session: Session): Client {
 export function isSessionEnded(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && sessionEndings.includes(error.body?.error ?? '')
 }
-
-/** Whether asking again may help: the platform or the way to it was at fault, not the question. */
-export function isWorthRetrying(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status >= 502 && error.status <= 504 && error.body === null
-  return !(error instanceof DOMException && error.name === 'AbortError')
-}

@@ -1,4 +1,6 @@
 import { ApiError } from '@roost/contracts/client'
+import { CodeNotLoaded } from './code.ts'
+import { isNetworkFault } from './recovery.ts'
 
 /** What a person is told about a failure. */
 export type FaultWords = {
@@ -14,8 +16,15 @@ export type FaultWords = {
 /** Any thrown thing in words. */
 export function describeFault(error: unknown): FaultWords {
   if (error instanceof ApiError) return describeApiError(error)
-  // This is what `fetch` throws when no answer came.
-  if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message)) {
+  if (error instanceof CodeNotLoaded) {
+    return {
+      sentence: 'A part of the application did not arrive. It is fetched again by itself.',
+      code: 'network_error',
+      requestId: null,
+      fields: {},
+    }
+  }
+  if (isNetworkFault(error)) {
     return {
       sentence: 'The platform did not answer. Check the connection and try again.',
       code: 'network_error',

@@ -1,5 +1,6 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import { type ComponentType, lazy } from 'react'
+import type { ComponentType } from 'react'
+import { lazyPart } from '../ui/lazy-part.tsx'
 
 /** What every tab is given; most take one of the two. */
 export type AgentTabProps = { agent: AgentDetails; name: string }
@@ -21,51 +22,45 @@ export const agentTabs: readonly AgentTab[] = [
     id: 'overview',
     label: 'Overview',
     who: 'access',
-    Content: lazy(async () => ({
-      default: (await import('../features/overview/overview-tab.tsx')).OverviewTab,
-    })),
+    Content: lazyPart(async () => (await import('../features/overview/overview-tab.tsx')).OverviewTab),
   },
   {
     id: 'chat',
     label: 'Chat',
     who: 'access',
     fills: 'window',
-    Content: lazy(async () => ({ default: (await import('../features/chat/chat-tab.tsx')).ChatTab })),
+    Content: lazyPart(async () => (await import('../features/chat/chat-tab.tsx')).ChatTab),
   },
   {
     id: 'executions',
     label: 'Executions',
     who: 'access',
-    Content: lazy(async () => ({
-      default: (await import('../features/executions/executions-tab.tsx')).ExecutionsTab,
-    })),
+    Content: lazyPart(async () => (await import('../features/executions/executions-tab.tsx')).ExecutionsTab),
   },
   {
     id: 'files',
     label: 'Files',
     who: 'access',
     fills: 'window',
-    Content: lazy(async () => ({ default: (await import('../features/workspace/files-tab.tsx')).FilesTab })),
+    Content: lazyPart(async () => (await import('../features/workspace/files-tab.tsx')).FilesTab),
   },
   {
     id: 'logs',
     label: 'Logs',
     who: 'access',
     fills: 'window',
-    Content: lazy(async () => ({ default: (await import('../features/logs/logs-tab.tsx')).LogsTab })),
+    Content: lazyPart(async () => (await import('../features/logs/logs-tab.tsx')).LogsTab),
   },
   {
     id: 'info',
     label: 'Info',
     who: 'access',
-    Content: lazy(async () => ({ default: (await import('../features/info/info-tab.tsx')).InfoTab })),
+    Content: lazyPart(async () => (await import('../features/info/info-tab.tsx')).InfoTab),
   },
   {
     id: 'settings',
     label: 'Settings',
     who: 'access',
-    Content: lazy(async () => ({
-      default: (await import('../features/agent-settings/settings-tab.tsx')).SettingsTab,
-    })),
+    Content: lazyPart(async () => (await import('../features/agent-settings/settings-tab.tsx')).SettingsTab),
   },
 ]

@@ -1,10 +1,10 @@
 import { createLazyRoute } from '@tanstack/react-router'
-import { lazy } from 'react'
 import { Fleet } from '../features/agents/fleet.tsx'
+import { lazyPart } from '../ui/lazy-part.tsx'
 
-const RunsOverTime = lazy(async () => ({
-  default: (await import('../features/executions/runs-over-time.tsx')).RunsOverTime,
-}))
+const RunsOverTime = lazyPart(
+  async () => (await import('../features/executions/runs-over-time.tsx')).RunsOverTime,
+)
 
 export const route = createLazyRoute('/signed-in/')({
   component: () => <Fleet Timeline={RunsOverTime} />,

@@ -1,4 +1,5 @@
-import { type ComponentType, lazy } from 'react'
+import type { ComponentType } from 'react'
+import { lazyPart } from '../ui/lazy-part.tsx'
 
 export type OperationsTab = {
   /** In the address, as `?tab=`. */
@@ -12,8 +13,8 @@ export const operationsTabs: readonly OperationsTab[] = [
   {
     id: 'executions',
     label: 'Executions',
-    Content: lazy(async () => ({
-      default: (await import('../features/executions/fleet-executions.tsx')).FleetExecutions,
-    })),
+    Content: lazyPart(
+      async () => (await import('../features/executions/fleet-executions.tsx')).FleetExecutions,
+    ),
   },
 ]

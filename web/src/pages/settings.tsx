@@ -1,9 +1,10 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { type ComponentType, lazy, Suspense } from 'react'
+import { type ComponentType, Suspense } from 'react'
 import { meQuery } from '../features/users/queries.ts'
 import { useApi } from '../shell/app-context.ts'
 import { Page } from '../shell/page.tsx'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
@@ -17,37 +18,33 @@ const tabs: Tab[] = [
     id: 'general',
     label: 'General',
     isForAdmins: true,
-    Content: lazy(async () => ({
-      default: (await import('../features/settings/general-tab.tsx')).GeneralTab,
-    })),
+    Content: lazyPart(async () => (await import('../features/settings/general-tab.tsx')).GeneralTab),
   },
   {
     id: 'integrations',
     label: 'Provider keys',
     isForAdmins: true,
-    Content: lazy(async () => ({
-      default: (await import('../features/settings/integrations-tab.tsx')).IntegrationsTab,
-    })),
+    Content: lazyPart(
+      async () => (await import('../features/settings/integrations-tab.tsx')).IntegrationsTab,
+    ),
   },
   {
     id: 'keys',
     label: 'MCP keys',
     isForAdmins: false,
-    Content: lazy(async () => ({ default: (await import('../features/keys/keys-tab.tsx')).KeysTab })),
+    Content: lazyPart(async () => (await import('../features/keys/keys-tab.tsx')).KeysTab),
   },
   {
     id: 'agents',
     label: 'Agent defaults',
     isForAdmins: true,
-    Content: lazy(async () => ({
-      default: (await import('../features/settings/agents-tab.tsx')).AgentDefaultsTab,
-    })),
+    Content: lazyPart(async () => (await import('../features/settings/agents-tab.tsx')).AgentDefaultsTab),
   },
   {
     id: 'retention',
     label: 'Limits and retention',
     isForAdmins: true,
-    Content: lazy(async () => ({ default: (await import('../features/settings/ops-tab.tsx')).OpsTab })),
+    Content: lazyPart(async () => (await import('../features/settings/ops-tab.tsx')).OpsTab),
   },
 ]
 

@@ -1,18 +1,17 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { ErrorState } from '../ui/error-state.tsx'
+import { useRecovery } from '../ui/use-recovery.ts'
 
-/** In the place of a page that could not be loaded. */
+/** In the place of a page that could not be loaded, until it heals. */
 export function LoadFailed({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
+  const retry = useRecovery(error, () => {
+    reset()
+    void router.invalidate()
+  })
   return (
     <div className="grid min-h-64 place-items-center p-6">
-      <ErrorState
-        error={error}
-        onRetry={() => {
-          reset()
-          void router.invalidate()
-        }}
-      />
+      <ErrorState error={error} onRetry={retry} />
     </div>
   )
 }

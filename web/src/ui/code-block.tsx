@@ -1,8 +1,9 @@
 import { WrapText } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { PlainText } from './plain-text.tsx'
 import { ScrollRegion } from './scroll-region.tsx'
 
@@ -61,9 +62,10 @@ export function CodeBlock({ code, language = '', title, isStreaming = false, cla
   )
 }
 
-const HighlightedCode = lazy(async () => ({
-  default: (await import('./highlighted-code.tsx')).HighlightedCode,
-}))
+const HighlightedCode = lazyPart(
+  async () => (await import('./highlighted-code.tsx')).HighlightedCode,
+  ({ code }) => code,
+)
 
 const scroller =
   'max-h-[70vh] overflow-auto px-3 py-2.5 font-mono text-xs leading-5 [font-variant-ligatures:none] text-ink -outline-offset-2'

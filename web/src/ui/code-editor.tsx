@@ -1,6 +1,7 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { cx } from './class-names.ts'
 import type { CodeEditorSurfaceProps } from './code-editor-surface.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { PlainText } from './plain-text.tsx'
 import { Skeleton } from './skeleton.tsx'
 
@@ -34,4 +35,4 @@ export function CodeEditor({ className, ...props }: CodeEditorProps) {
   )
 }
 
-const Surface = lazy(async () => ({ default: (await import('./code-editor-surface.tsx')).CodeEditorSurface }))
+const Surface = lazyPart(async () => (await import('./code-editor-surface.tsx')).CodeEditorSurface)

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useMemo } from 'react'
+import { Suspense, useMemo } from 'react'
 import { SearchInput } from '../../ui/input.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Select } from '../../ui/select.tsx'
 import type { FleetRow } from './fleet-rows.ts'
 import { useFleetFilter } from './use-fleet-filter.ts'
 
-const Combobox = lazy(async () => ({ default: (await import('../../ui/combobox.tsx')).Combobox }))
+const Combobox = lazyPart(async () => (await import('../../ui/combobox.tsx')).Combobox)
 
 const statuses = [
   { value: 'all', label: 'Any status' },

@@ -1,11 +1,12 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ChartNoAxesGantt, LayoutGrid, Plus, Table2 } from 'lucide-react'
-import { type ComponentType, lazy, Suspense, useDeferredValue, useMemo } from 'react'
+import { type ComponentType, Suspense, useDeferredValue, useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Page } from '../../shell/page.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { Skeleton, SkeletonList } from '../../ui/skeleton.tsx'
@@ -19,10 +20,8 @@ import { NoAgents } from './no-agents.tsx'
 import { agentsQuery, runStatsQuery } from './queries.ts'
 
 // Neither is there when the page is first shown, and both bring much code with them.
-const CreateAgentDialog = lazy(async () => ({
-  default: (await import('./create-agent-dialog.tsx')).CreateAgentDialog,
-}))
-const FleetTable = lazy(async () => ({ default: (await import('./fleet-table.tsx')).FleetTable }))
+const CreateAgentDialog = lazyPart(async () => (await import('./create-agent-dialog.tsx')).CreateAgentDialog)
+const FleetTable = lazyPart(async () => (await import('./fleet-table.tsx')).FleetTable)
 
 const route = getRouteApi('/signed-in/')
 

@@ -1,11 +1,12 @@
 import { maxDownloadBytes } from '@roost/contracts/agents/workspace'
 import { Download, FileQuestion, Lock } from 'lucide-react'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { formatBytes } from '../../lib/format.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CodeEditor } from '../../ui/code-editor.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { PlainText } from '../../ui/plain-text.tsx'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
@@ -16,7 +17,7 @@ import { type FileContent, shownBytes } from './read-file.ts'
 import { TextFacts } from './text-facts.tsx'
 import { languageOf } from './text-file.ts'
 
-const Markdown = lazy(async () => ({ default: (await import('../../ui/markdown.tsx')).Markdown }))
+const Markdown = lazyPart(async () => (await import('../../ui/markdown.tsx')).Markdown)
 
 export type ContentViewProps = {
   path: string

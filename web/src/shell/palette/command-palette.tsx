@@ -1,7 +1,8 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import type { PaletteProps } from './palette-dialog.tsx'
 
-const PaletteDialog = lazy(() => import('./palette-dialog.tsx'))
+const PaletteDialog = lazyPart(async () => (await import('./palette-dialog.tsx')).PaletteDialog)
 
 /** Ctrl/Cmd-K: every page, agent and action. Its code is fetched when it is first opened. */
 export function CommandPalette(props: PaletteProps) {

@@ -12,7 +12,7 @@ import { chooseTheme } from '../theme.ts'
 
 export type PaletteProps = { me: User; open: boolean; onOpenChange(open: boolean): void }
 
-export default function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
+export function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
   const navigate = useNavigate()
   const { data: agents } = useQuery(agentsQuery(useApi()))
   const AgentIcon = icons.agent

@@ -25,6 +25,13 @@ export function ChartFrame({
   )
 }
 
+/** The numbers are there for everybody in words; only the picture is missing. */
+export function ChartMissing() {
+  return (
+    <p className="grid h-full place-items-center text-sm text-muted">The chart could not be loaded yet.</p>
+  )
+}
+
 function Legend({ series, kind }: { series: readonly ChartSeries[]; kind: 'bars' | 'lines' }) {
   return (
     <ul aria-hidden="true" className="mb-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">

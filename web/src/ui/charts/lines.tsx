@@ -1,6 +1,6 @@
-import { lazy } from 'react'
+import { lazyPart } from '../lazy-part.tsx'
 import type { ChartProps } from './chart-data.ts'
-import { ChartFrame } from './chart-frame.tsx'
+import { ChartFrame, ChartMissing } from './chart-frame.tsx'
 
 /** Measures over time, one line each; a gap where a value is null. */
 export function Lines(props: ChartProps) {
@@ -11,4 +11,4 @@ export function Lines(props: ChartProps) {
   )
 }
 
-const Drawing = lazy(() => import('./lines-drawing.tsx').then((file) => ({ default: file.LinesDrawing })))
+const Drawing = lazyPart(async () => (await import('./lines-drawing.tsx')).LinesDrawing, ChartMissing)

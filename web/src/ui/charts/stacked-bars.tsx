@@ -1,6 +1,6 @@
-import { lazy } from 'react'
+import { lazyPart } from '../lazy-part.tsx'
 import type { ChartProps } from './chart-data.ts'
-import { ChartFrame } from './chart-frame.tsx'
+import { ChartFrame, ChartMissing } from './chart-frame.tsx'
 
 /** Amounts over time, one bar a point, its parts stacked: successes and failures, cost by model. */
 export function StackedBars(props: ChartProps) {
@@ -11,4 +11,4 @@ export function StackedBars(props: ChartProps) {
   )
 }
 
-const Drawing = lazy(() => import('./bars-drawing.tsx').then((file) => ({ default: file.BarsDrawing })))
+const Drawing = lazyPart(async () => (await import('./bars-drawing.tsx')).BarsDrawing, ChartMissing)

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CodeNotLoaded, type CodeSetting, loadCode } from './code.ts'
+
+const missed = new TypeError('Failed to fetch dynamically imported module: https://roost.test/assets/a-1.js')
+
+function setup(failures: number, status: number | null = null) {
+  const pauses: number[] = []
+  const asked: string[] = []
+  const setting: CodeSetting = {
+    wait: async (ms) => void pauses.push(ms),
+    async statusOf(url) {
+      asked.push(url)
+      return status
+    },
+  }
+  let left = failures
+  const load = async () => {
+    left -= 1
+    if (left >= 0) throw missed
+    return 'part'
+  }
+  return { pauses, asked, run: () => loadCode(load, setting) }
+}
+
+test('a part that did not arrive is fetched again after growing pauses', async () => {
+  const { run, pauses } = setup(3)
+  assert.equal(await run(), 'part')
+  assert.deepEqual(pauses, [250, 1000, 2000])
+})
+
+test('a part that never arrives is given up after about 15 s', async () => {
+  const { run, pauses } = setup(Number.POSITIVE_INFINITY)
+  await assert.rejects(run(), (error) => error instanceof CodeNotLoaded && error.cause === missed)
+  assert.equal(
+    pauses.reduce((sum, ms) => sum + ms),
+    15_250,
+  )
+})
+
+test('a file that is gone is not waited for', async () => {
+  const { run, pauses, asked } = setup(1, 404)
+  await assert.rejects(run(), CodeNotLoaded)
+  assert.deepEqual([pauses, asked], [[], ['https://roost.test/assets/a-1.js']])
+})

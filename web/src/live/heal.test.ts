@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '@roost/contracts/client'
+import { QueryClient, QueryObserver } from '@tanstack/react-query'
+import { startHealing } from './heal.ts'
+
+const lost = new TypeError('Failed to fetch')
+
+/** A shown query that fails as often as there are errors; resolves when `until` holds for its state. */
+function show(queries: QueryClient, errors: Error[]) {
+  let asked = 0
+  const observer = new QueryObserver(queries, {
+    queryKey: ['shown'],
+    retry: false,
+    queryFn: async () => {
+      asked += 1
+      const error = errors.shift()
+      if (error) throw error
+      return 'here'
+    },
+  })
+  const status = (wanted: string) =>
+    new Promise<void>((resolve) => {
+      const stop = observer.subscribe((result) => {
+        if (result.status !== wanted) return
+        resolve()
+        queueMicrotask(() => stop())
+      })
+    })
+  const hold = observer.subscribe(() => {})
+  return { asked: () => asked, status, hide: hold }
+}
+
+test('what could not be fetched is asked again when the platform answers, later each time', async () => {
+  const queries = new QueryClient()
+  const rounds: number[] = []
+  const stop = startHealing(queries, async (_signal, round) => void rounds.push(round))
+  const shown = show(queries, [lost, new ApiError(502, null), lost])
+  await shown.status('success')
+  assert.deepEqual(rounds, [0, 1, 2])
+  assert.equal(shown.asked(), 4)
+  shown.hide()
+  stop()
+  queries.clear()
+})
+
+test('a refusal is not asked again', async () => {
+  const queries = new QueryClient()
+  let rounds = 0
+  const stop = startHealing(queries, async () => {
+    rounds += 1
+  })
+  const shown = show(queries, [new ApiError(404, null)])
+  await shown.status('error')
+  assert.deepEqual([rounds, shown.asked()], [0, 1])
+  shown.hide()
+  stop()
+  queries.clear()
+})
+
+test('nothing is asked once it was ended', async () => {
+  const queries = new QueryClient()
+  const answering = Promise.withResolvers<void>()
+  const stop = startHealing(queries, () => answering.promise)
+  const shown = show(queries, [lost])
+  await shown.status('error')
+  stop()
+  answering.resolve()
+  await answering.promise
+  assert.equal(shown.asked(), 1)
+  shown.hide()
+  queries.clear()
+})
