@@ -1,6 +1,6 @@
+import { createFollowUps } from '../../background/follow-ups.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import { createTurns } from '../../kit/turns.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../dispatch/index.ts'
@@ -19,8 +19,6 @@ export type AdvanceDeps = {
 
 /** Fan-outs of one page of the pass that looks at all open ones. */
 const page = 200
-/** Steps at the same time in one process. */
-const atOnce = 4
 
 /**
  * Takes a fan-out's next step, whatever led to it: the tables alone say which one it is, so a step that is
@@ -28,9 +26,6 @@ const atOnce = 4
  */
 export function createAdvance(deps: AdvanceDeps) {
   const { db, clock, log, events, live, dispatch } = deps
-  const inTurn = createTurns(atOnce)
-  const due = new Set<string>()
-  const working = new Set<Promise<void>>()
 
   async function advance(fanOut: FanOutRow): Promise<void> {
     const step = nextStep(await fanOutStore(db).places(fanOut.id), fanOut.max_concurrency)
@@ -64,27 +59,21 @@ export function createAdvance(deps: AdvanceDeps) {
     tx.onCommitted(() => live.changed(fanOut.id))
   }
 
-  async function look(id: string): Promise<void> {
-    due.delete(id)
-    const fanOut = await fanOutStore(db).find(id)
-    if (fanOut) await advance(fanOut)
-  }
+  const tell = (id: string, error: unknown) =>
+    log.warn({ err: error, fan_out_id: id }, 'a fan-out was not advanced')
 
-  /** One that cannot be advanced holds up no other; the pass over all open ones comes back to it. */
-  function tell(id: string): (error: unknown) => void {
-    return (error) => log.warn({ err: error, fan_out_id: id }, 'a fan-out was not advanced')
-  }
+  const followUps = createFollowUps({
+    failed: tell,
+    async look(id) {
+      const fanOut = await fanOutStore(db).find(id)
+      if (fanOut) await advance(fanOut)
+    },
+  })
 
   return {
-    /** After a commit in which one of its tasks ended; several ends before it is looked at are one look. */
-    soon(id: string): void {
-      if (due.has(id)) return
-      due.add(id)
-      const work = inTurn(() => look(id))
-        .catch(tell(id))
-        .finally(() => working.delete(work))
-      working.add(work)
-    },
+    /** After a commit in which one of its tasks ended. */
+    soon: followUps.soon,
+    settled: followUps.settled,
 
     /** Every open fan-out: what a killed process left undone is done here. */
     async all(signal: AbortSignal): Promise<void> {
@@ -93,17 +82,12 @@ export function createAdvance(deps: AdvanceDeps) {
         const open = await fanOutStore(db).open(after, page)
         for (const fanOut of open) {
           if (signal.aborted) return
-          await advance(fanOut).catch(tell(fanOut.id))
+          await advance(fanOut).catch((error: unknown) => tell(fanOut.id, error))
         }
         const last = open.at(-1)
         if (!last || open.length < page) return
         after = last.id
       }
-    },
-
-    /** Resolves when nothing is being looked at any more. */
-    async settled(): Promise<void> {
-      while (working.size > 0) await Promise.all(working)
     },
   }
 }
