@@ -104,7 +104,7 @@ export function createAccept(deps: AcceptDeps): Accept {
     },
 
     async acceptIn(tx, agent, request) {
-      const id = newId()
+      const id = request.executionId ?? newId()
       const sessionId = request.sessionId ?? null
       const [number, line] = await lockAndCount(tx, agent.id, { count: 1, sessionId })
       const now = clock.now()

@@ -8,6 +8,7 @@
  */
 export type { Accept, Accepted } from './accept.ts'
 export type { AgentFact, AgentFacts } from './facts.ts'
+export type { NotRun, Records } from './record.ts'
 export {
   type Attachment,
   holderOf,

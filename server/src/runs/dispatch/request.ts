@@ -5,6 +5,8 @@ import { Fault } from '../../kit/fault.ts'
 
 /** A run as a feature asks for it. Chats, tasks, schedules, loops and the rest all come in by this one door. */
 export type RunRequest = {
+  /** The id that its record gets, where somebody knows it already. */
+  executionId?: string | undefined
   agentId: string
   kind: 'chat' | 'task'
   triggeredBy: Trigger
@@ -32,6 +34,8 @@ export type RunRequest = {
   chainDepth?: number
   /** For the run's block of the system prompt. */
   schedule?: { name: string; nextRunAt: string | null } | null
+  /** What the caller of a webhook said of it; kept with the record. */
+  metadata?: Record<string, unknown> | null
 }
 
 /** Who caused a run. */
@@ -62,6 +66,8 @@ export type RequestSnapshot = {
   max_turns: number | null
   resume_session_id: string | null
   schedule: { name: string; nextRunAt: string | null } | null
+  /** Left out where there is none. */
+  metadata?: Record<string, unknown>
   /** How many files came with it. */
   attachments: number
 }

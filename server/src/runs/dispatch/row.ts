@@ -25,6 +25,7 @@ export function rowOf(agent: AgentFact, request: RunRequest, place: Place): Exec
     max_turns: request.maxTurns ?? null,
     resume_session_id: request.resumeSessionId ?? null,
     schedule: request.schedule ?? null,
+    ...(request.metadata ? { metadata: request.metadata } : {}),
     attachments: request.attachments?.length ?? 0,
   }
   return {
@@ -68,7 +69,7 @@ export function rowOf(agent: AgentFact, request: RunRequest, place: Place): Exec
 }
 
 /** What a run that was just accepted has none of. */
-const notYet = {
+export const notYet = {
   started_at: null,
   spawned_at: null,
   completed_at: null,

@@ -21,6 +21,7 @@ import { createFinish, type Reported } from './finish.ts'
 import { createHold } from './hold.ts'
 import { createLines, isHeld, type SecretsOf } from './lines.ts'
 import { createReap } from './reap.ts'
+import { createRecords, type Records } from './record.ts'
 import type { RequestSnapshot } from './request.ts'
 import { attachmentStore } from './store.ts'
 
@@ -41,22 +42,23 @@ export type DispatchDeps = Settle & {
   queueDepth: number
 }
 
-export type Dispatch = Accept & {
-  /** What is done with the messages of agents; `beat` is the part that renews leases. */
-  handlers: Pick<
-    LinkHandlers,
-    'hello' | 'claim' | 'started' | 'lines' | 'result' | 'attachment' | 'partial'
-  > & {
-    connected(agent: { agentId: string }): void
+export type Dispatch = Accept &
+  Records & {
+    /** What is done with the messages of agents; `beat` is the part that renews leases. */
+    handlers: Pick<
+      LinkHandlers,
+      'hello' | 'claim' | 'started' | 'lines' | 'result' | 'attachment' | 'partial'
+    > & {
+      connected(agent: { agentId: string }): void
+    }
+    /** Renews the leases of the runs that a beat names, over the link or over HTTP. */
+    beat(agentId: string, beat: Pick<AgentCalls['beat']['request'], 'executions'>): Promise<void>
+    /** The result of a run with its transcript, as the HTTP callback brings it. */
+    report: ReturnType<typeof createFinish>['report']
+    agentStopped(tx: Tx, agentId: string): Promise<void>
+    agentDeleted(tx: Tx, agentId: string): Promise<void>
+    loops: { name: string; everySeconds: number; run(signal: AbortSignal): Promise<void> }[]
   }
-  /** Renews the leases of the runs that a beat names, over the link or over HTTP. */
-  beat(agentId: string, beat: Pick<AgentCalls['beat']['request'], 'executions'>): Promise<void>
-  /** The result of a run with its transcript, as the HTTP callback brings it. */
-  report: ReturnType<typeof createFinish>['report']
-  agentStopped(tx: Tx, agentId: string): Promise<void>
-  agentDeleted(tx: Tx, agentId: string): Promise<void>
-  loops: { name: string; everySeconds: number; run(signal: AbortSignal): Promise<void> }[]
-}
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { db, live, link, hooks, facts } = deps
@@ -97,6 +99,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 
   return {
     ...createAccept(deps),
+    ...createRecords(deps),
     ...createAgentEnd(deps),
     report,
     beat: (agentId, message) =>

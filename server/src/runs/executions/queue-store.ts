@@ -128,6 +128,17 @@ export function queueStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
+    /** pending_retry → queued, behind everything that waits. False: it is not pending any more. */
+    async enterRetry(id: string, { number, at }: { number: number; at: string }): Promise<boolean> {
+      const result = await db
+        .updateTable('executions')
+        .set({ status: 'queued', queued_at: at, queue_number: number })
+        .where('id', '=', id)
+        .where('status', '=', 'pending_retry')
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
     /** queued → running; answers those that were still queued, in the order of `ids`. */
     async claim(
       ids: readonly string[],
