@@ -1,10 +1,11 @@
 /** The header of an agent's page: what it shows and what can be done to the agent from it. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const name = 'qa-header'
 let bench: Bench
@@ -21,6 +22,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
+afterEach((context) => tellFailure(bench, context))
 
 const details = async (): Promise<Loose> => (await bench.platform.request('GET', `/api/agents/${name}`)).json
 const until = (accept: (agent: Loose) => boolean) => eventually(details, accept, 20_000)

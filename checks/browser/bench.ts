@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { adminPassword, type Platform, startPlatform } from '../acceptance/platform.ts'
+import { pictures } from './evidence.ts'
 
-const artefacts = resolve(import.meta.dirname, '../../artifacts/screenshots')
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export type Theme = 'light' | 'dark'
@@ -18,6 +18,8 @@ export const widths = { desktop: 1280, phone: 360 } as const
 export type Bench = {
   platform: Platform
   browser: Browser
+  /** Those that are open. */
+  tabs: ReadonlySet<Tab>
   /** A tab of a browser of its own, not signed in. What it must not do is noted in `faults`. */
   open(options?: { theme?: Theme; width?: number; token?: string | null; hasTouch?: boolean }): Promise<Tab>
   [Symbol.asyncDispose](): Promise<void>
@@ -30,6 +32,8 @@ export type Tab = {
   faults: string[]
   /** Every request to the platform, as `GET /path`. */
   requests: string[]
+  /** Requests that broke, or were answered with an error status: the method, the address and why. */
+  failures: string[]
   goto(path: string): Promise<void>
 }
 
@@ -40,9 +44,11 @@ export async function openBench(options: Parameters<typeof startPlatform>[0] = {
     executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   })
+  const tabs = new Set<Tab>()
   return {
     platform,
     browser,
+    tabs,
     async open({ theme = 'light', width = widths.desktop, token = platform.token, ...device } = {}) {
       const context = await browser.newContext({
         colorScheme: theme,
@@ -62,9 +68,12 @@ export async function openBench(options: Parameters<typeof startPlatform>[0] = {
         context,
         faults: [],
         requests: [],
+        failures: [],
         goto: async (path) => void (await page.goto(platform.url + path)),
       }
       watch(tab, platform.url)
+      tabs.add(tab)
+      context.on('close', () => tabs.delete(tab))
       return tab
     },
     async [Symbol.asyncDispose]() {
@@ -74,7 +83,7 @@ export async function openBench(options: Parameters<typeof startPlatform>[0] = {
   }
 }
 
-function watch({ page, faults, requests }: Tab, origin: string): void {
+function watch({ page, faults, requests, failures }: Tab, origin: string): void {
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
   page.on('console', (message) => {
     if (message.type() !== 'error') return
@@ -86,6 +95,13 @@ function watch({ page, faults, requests }: Tab, origin: string): void {
     const url = new URL(request.url())
     if (url.origin === origin) requests.push(`${request.method()} ${url.pathname}`)
     else if (url.protocol.startsWith('http')) faults.push(`foreign request: ${request.url()}`)
+  })
+  page.on('requestfailed', (request) => {
+    failures.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`)
+  })
+  page.on('response', (response) => {
+    if (response.status() < 400) return
+    failures.push(`${response.request().method()} ${response.url()} ${response.status()}`)
   })
 }
 
@@ -136,8 +152,8 @@ export async function assertAccessible({ page }: Pick<Tab, 'page'>, what: string
 
 /** Keeps a picture of the page for a reviewer, in `artifacts/screenshots/`. */
 export async function keepPicture({ page }: Pick<Tab, 'page'>, name: string): Promise<void> {
-  await mkdir(artefacts, { recursive: true })
-  await page.screenshot({ path: join(artefacts, `${name}.png`) })
+  await mkdir(pictures, { recursive: true })
+  await page.screenshot({ path: join(pictures, `${name}.png`) })
 }
 
 export type Review = {

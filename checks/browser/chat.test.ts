@@ -1,9 +1,10 @@
 /** Chat with a real agent in a real browser: as it happens, across reloads, and when things go wrong. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { chat, createAgent } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const name = 'qa-chat-page'
 const path = (session: string) => `/agents/${name}?tab=chat&session=${session}`
@@ -17,6 +18,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
+afterEach((context) => tellFailure(bench, context))
 
 const composer = (page: Page) => page.getByRole('textbox', { name: `Message to ${name}` })
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })

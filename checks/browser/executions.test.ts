@@ -1,6 +1,6 @@
 /** Runs in a real browser: asked for, watched, stopped, explained, found again; one and many. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
 import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
@@ -14,6 +14,7 @@ import {
   themes,
   widths,
 } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const name = 'qa-runs-page'
 const busy = 'qa-runs-busy'
@@ -32,6 +33,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
+afterEach((context) => tellFailure(bench, context))
 
 /** A run begins by starting a coding CLI, which takes its time on a busy machine. */
 const patienceMs = 100_000

@@ -1,11 +1,12 @@
 /** An agent's files in a browser: real files of a real agent, walked, edited, saved, and named by enemies. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
 import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const name = 'qa-files-page'
 const files = `/api/agents/${name}/files`
@@ -19,6 +20,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
+afterEach((context) => tellFailure(bench, context))
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC'

@@ -1,9 +1,10 @@
 /** The way of a new user through the pages, with the mouse and with the keyboard alone. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { adminPassword, eventually } from '../acceptance/platform.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const answer = (page: Page) => page.getByRole('region', { name: 'Messages' })
 
@@ -17,6 +18,7 @@ describe('with the mouse', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
+  afterEach((context) => tellFailure(bench, context))
 
   test('a platform that is not set up leads to the set-up page, from anywhere', async () => {
     await reviewPage(bench, {
@@ -146,6 +148,7 @@ describe('with the keyboard alone', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
+  afterEach((context) => tellFailure(bench, context))
 
   test('sign in, create, chat, stop the agent, delete it', async () => {
     const { page } = tab

@@ -1,10 +1,11 @@
 /** What an agent's container writes and is, in a browser in front of a real one. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { answerOf, createAgent } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const name = 'qa-logs-page'
 const logs = `/agents/${name}?tab=logs`
@@ -18,6 +19,7 @@ before(async () => {
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
 })
+afterEach((context) => tellFailure(bench, context))
 
 const log = (page: Page) => page.getByRole('group', { name: `Log of ${name}` })
 

@@ -1,10 +1,11 @@
 /** What holds for every page: how it looks, what it loads, what it does while nobody looks. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually, signIn } from '../acceptance/platform.ts'
 import { chat, createAgent } from '../acceptance/steps.ts'
 import { type Bench, firstPageScriptBytes, openBench, reviewPage } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const kilobyte = 1024
 const longName = 'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get'
@@ -24,6 +25,7 @@ describe('the pages of a small fleet', () => {
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
   })
+  afterEach((context) => tellFailure(bench, context))
 
   const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor()
   const pages: { name: string; path: string; ready(page: Page): Promise<unknown> }[] = [

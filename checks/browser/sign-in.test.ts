@@ -1,6 +1,6 @@
 /** The ways into Roost: password, code by mail, second factor; and what a person does with the own factor. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import { generateSync } from 'otplib'
 import type { Page } from 'playwright-core'
@@ -14,6 +14,7 @@ import {
   signIn,
   type Tab,
 } from './bench.ts'
+import { tellFailure } from './evidence.ts'
 
 const ann = 'ann@example.com'
 
@@ -33,6 +34,7 @@ describe('signing in', () => {
     await bench?.[Symbol.asyncDispose]()
     await mail?.close()
   })
+  afterEach((context) => tellFailure(bench, context))
 
   const ask = async (method: string, path: string, body?: unknown) => {
     const reply = await bench.platform.request(method, path, body)

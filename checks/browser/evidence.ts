@@ -1,0 +1,44 @@
+/** What a reviewer of a failed test needs to see. */
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Bench, Tab } from './bench.ts'
+
+export const pictures = resolve(import.meta.dirname, '../../artifacts/screenshots')
+
+/** What `afterEach` is given. A test's context says `passed` too, which its types do not know. */
+export type Outcome = { fullName?: string; name: string; passed?: boolean }
+
+/**
+ * For `afterEach`. Tells where each tab stood that a failed test left open, keeps a picture of it in
+ * `artifacts/screenshots/`, and closes it, so that it takes nothing from the tests that follow.
+ */
+export async function tellFailure(bench: Bench | undefined, outcome: Outcome): Promise<void> {
+  if (outcome.passed || !bench) return
+  const title = outcome.fullName ?? outcome.name
+  for (const [index, tab] of [...bench.tabs].entries()) {
+    const picture = join(pictures, `failed-${title.replaceAll(/[^\w]+/g, '-').slice(0, 80)}-${index}.png`)
+    console.error(`--- tab ${index + 1} of the failed test "${title}"\n${await stateOf(tab)}`)
+    try {
+      await mkdir(pictures, { recursive: true })
+      await tab.page.screenshot({ path: picture, timeout: 5000 })
+      console.error(`picture: ${picture}`)
+    } catch (error) {
+      console.error(`no picture: ${String(error)}`)
+    }
+    await tab.context.close()
+  }
+}
+
+async function stateOf({ page, faults, failures }: Tab): Promise<string> {
+  // A page that hangs must not take its test's report with it.
+  const text = await page
+    .locator('body')
+    .innerText({ timeout: 5000 })
+    .catch((error: unknown) => `(not readable: ${String(error)})`)
+  return [
+    `address: ${page.url()}`,
+    `faults: ${faults.join('\n  ') || 'none'}`,
+    `failed requests: ${failures.join('\n  ') || 'none'}`,
+    `text:\n${text.slice(0, 4000)}`,
+  ].join('\n')
+}

@@ -1,0 +1,133 @@
+/** Pages come up by themselves after the network broke: nobody presses anything here. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { Page, Route } from 'playwright-core'
+import { createAgent } from '../acceptance/steps.ts'
+import { type Bench, openBench, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+
+const name = 'qa-recovery'
+const runs = `/agents/${name}?tab=executions`
+let bench: Bench
+before(async () => {
+  bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
+  await createAgent(bench.platform, name)
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+})
+afterEach((context) => tellFailure(bench, context))
+
+const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message' })
+
+async function open(): Promise<Tab> {
+  const tab = await bench.open()
+  tab.page.setDefaultTimeout(60_000)
+  return tab
+}
+
+/** Breaks what matches, as a change of the network does, for the first `times` or until `heal`. */
+async function breakNetwork({ page }: Tab, pattern: RegExp, times = Number.POSITIVE_INFINITY) {
+  let broken = 0
+  const handler = (route: Route) => {
+    if (broken >= times) return route.continue()
+    broken += 1
+    return route.abort('internetdisconnected')
+  }
+  await page.route(pattern, handler)
+  return { broken: () => broken, heal: () => page.unroute(pattern, handler) }
+}
+
+describe('a network that breaks', () => {
+  test('while the first files are fetched leaves no empty page', async () => {
+    const tab = await open()
+    const files = await breakNetwork(tab, /\/assets\/index-[^/]+\.(js|css)$/, 3)
+    await tab.goto(runs)
+    await messageField(tab.page).waitFor()
+    assert.ok(files.broken() >= 2)
+    await tab.context.close()
+  })
+
+  test('while the parts of a page are fetched leaves nothing missing', async () => {
+    const tab = await open()
+    await tab.goto('/')
+    const agent = tab.page.getByRole('link', { name, exact: true })
+    await agent.waitFor()
+    const files = await breakNetwork(tab, /\/assets\/(agent|executions-tab|overview-tab)-/, 6)
+    await agent.click()
+    await tab.page.getByRole('link', { name: 'Executions' }).last().click()
+    await messageField(tab.page).waitFor()
+    assert.equal(files.broken(), 6)
+    assert.equal(tab.requests.filter((request) => request === 'GET /').length, 1, 'the page stays')
+    await tab.context.close()
+  })
+
+  test('for longer than a part is tried says so, and the part comes when it is back', async () => {
+    const tab = await open()
+    await tab.goto('/')
+    const files = await breakNetwork(tab, /\/assets\/executions-tab-|\/health$/)
+    await tab.page.evaluate((path) => window.history.pushState({}, '', path), runs)
+    await tab.page.getByText('This could not be loaded').waitFor()
+    await tab.page.getByRole('heading', { name, level: 1 }).waitFor()
+    await files.heal()
+    await messageField(tab.page).waitFor()
+    await tab.context.close()
+  })
+
+  test('for the API shows why, and what was asked for comes when it is back', async () => {
+    const tab = await open()
+    const calls = await breakNetwork(tab, /\/api\/agents\/|\/health$/)
+    await tab.goto(runs)
+    await tab.page.getByText('The agent could not be loaded').waitFor()
+    await tab.page.getByText('network_error').waitFor()
+    await calls.heal()
+    await messageField(tab.page).waitFor()
+    await tab.context.close()
+  })
+
+  test('before it is known who asks heals as well', async () => {
+    const tab = await open()
+    const calls = await breakNetwork(tab, /\/api\/users\/me$|\/health$/)
+    await tab.goto(runs)
+    await tab.page.getByText('network_error').waitFor()
+    await calls.heal()
+    await messageField(tab.page).waitFor()
+    await tab.context.close()
+  })
+
+  test('in the eyes of the browser alone stops nothing', async () => {
+    const tab = await open()
+    await tab.goto('/')
+    await tab.page.getByRole('link', { name, exact: true }).waitFor()
+    await tab.page.evaluate(() => window.dispatchEvent(new Event('offline')))
+    await tab.page.getByRole('link', { name, exact: true }).click()
+    await tab.page.getByRole('link', { name: 'Executions' }).last().click()
+    await messageField(tab.page).waitFor()
+    await tab.context.close()
+  })
+})
+
+describe('a platform that was renewed', () => {
+  test('is met by fetching the page again, once', async () => {
+    const tab = await open()
+    const { page } = tab
+    await tab.goto('/')
+    await page.getByRole('link', { name, exact: true }).waitFor()
+    // The names of the build that the page began with are gone, and stay gone.
+    await page.route(/\/assets\/executions-tab-/, (route) => route.fulfill({ status: 404, body: '' }))
+    let loads = 0
+    page.on('domcontentloaded', () => {
+      loads += 1
+    })
+    await page.evaluate((path) => window.history.pushState({}, '', path), runs)
+    await page.waitForEvent('domcontentloaded')
+    await page.getByText('This could not be loaded').waitFor()
+    // Longer than it takes to try again.
+    await page.waitForResponse(/\/health$/)
+    await page.waitForResponse(/\/health$/)
+    assert.equal(loads, 1)
+    await page.unroute(/\/assets\/executions-tab-/)
+    await messageField(page).waitFor()
+    await tab.context.close()
+  })
+})
