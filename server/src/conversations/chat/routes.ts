@@ -27,6 +27,7 @@ import {
 } from '../../http/route.ts'
 import { isViaMcp } from '../../runs/dispatch/index.ts'
 import { streamHeaders } from '../../runs/executions/index.ts'
+import { preferredWaitMs } from '../../runs/waiting/index.ts'
 import { type ReplyForm, replyForm } from './rules.ts'
 import type { Chat } from './service.ts'
 import type { Party } from './sessions.ts'
@@ -45,7 +46,8 @@ export function chatRoutes(chat: Chat): Route[] {
     request.note({ execution_id: turn.row.id, session_id: turn.session.id })
     const headers = { 'x-execution-id': turn.row.id }
     if (form !== 'json') return streamed(form, chat.follow(turn, claim, request.signal), headers)
-    return answer(await chat.wait(turn, claim, request.signal), { headers })
+    const preferredMs = preferredWaitMs(request.header('prefer'))
+    return answer(await chat.wait(turn, claim, { signal: request.signal, preferredMs }), { headers })
   }
 
   async function replayed(form: ReplyForm, body: unknown): Promise<Answer | StreamAnswer> {

@@ -8,7 +8,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
 import type { JoinConversation } from '../../runs/tasks/index.ts'
-import { createWait } from '../../runs/waiting/index.ts'
+import { type Asking, createWait } from '../../runs/waiting/index.ts'
 import { createTakeOnce, type Taken, turnState } from './once.ts'
 import { replyOf, withLog } from './reply.ts'
 import { createSessions, type Party, type Sessions } from './sessions.ts'
@@ -38,7 +38,7 @@ export type Chat = {
   /** The turn as it happens. */
   follow(turn: Turn, claim: Claim, signal: AbortSignal): AsyncGenerator<Item, void, undefined>
   /** The reply when the turn has ended, with the transcript. Throws as `Wait` does. */
-  wait(turn: Turn, claim: Claim, signal: AbortSignal): Promise<ChatReply>
+  wait(turn: Turn, claim: Claim, asking: Asking): Promise<ChatReply>
   withLog(reply: ChatReply): Promise<ChatReply>
   /** For the store of idempotency keys: what has become of a turn. */
   workState: WorkStateOf
@@ -64,8 +64,8 @@ export function createChat(deps: ChatDeps): Chat {
     takeOnce: createTakeOnce({ ...deps, takeTurn }),
     follow: (turn, claim, signal) =>
       turnItems(deps, turn, { signal, done: (reply) => settleKey(claim, reply) }),
-    async wait(turn, claim, signal) {
-      const ended = await waitForEnd(turn.row, claim, signal)
+    async wait(turn, claim, asking) {
+      const ended = await waitForEnd(turn.row, claim, asking)
       const reply = await replyOf(deps, turn, ended)
       await settleKey(claim, reply)
       return withLog(deps, reply)

@@ -2,6 +2,7 @@ import { runTask, timeoutDeprecation } from '@roost/contracts/runs/tasks'
 import { agentRoute, answer, type Route } from '../../http/route.ts'
 import { isViaMcp } from '../dispatch/index.ts'
 import { readerOf } from '../executions/index.ts'
+import { preferredWaitMs } from '../waiting/index.ts'
 import type { Tasks } from './service.ts'
 
 export function taskRoutes(tasks: Tasks): Route[] {
@@ -27,7 +28,8 @@ export function taskRoutes(tasks: Tasks): Route[] {
       request.note({ execution_id: task.row.id })
       const headers = { ...deprecated, 'x-execution-id': task.row.id }
       if (body.async_mode) return answer(tasks.accepted(task), { headers })
-      return answer(await tasks.finished(task, request.signal), { headers })
+      const preferredMs = preferredWaitMs(request.header('prefer'))
+      return answer(await tasks.finished(task, { signal: request.signal, preferredMs }), { headers })
     }),
   ]
 }

@@ -18,7 +18,7 @@ import {
   isFinal,
   type Reader,
 } from '../executions/index.ts'
-import { createWait } from '../waiting/index.ts'
+import { type Asking, createWait } from '../waiting/index.ts'
 import { type JoinConversation, joinRequest } from './conversation.ts'
 import { acceptedBody, cancelledBody, isSuccess, successBody, withTranscript } from './reply.ts'
 import { mayName } from './rules.ts'
@@ -60,7 +60,7 @@ export type Tasks = {
   /** What is answered at once. */
   accepted(task: { row: ExecutionRow; position: number }): AcceptedTask
   /** Waits for the end. Throws as `Wait` does. */
-  finished(task: { row: ExecutionRow; claim: Claim }, signal: AbortSignal): Promise<TaskReply | CancelledTask>
+  finished(task: { row: ExecutionRow; claim: Claim }, asking: Asking): Promise<TaskReply | CancelledTask>
   /** A stored reply as it was given, with its transcript. */
   replayed(reply: Reply): Promise<unknown>
   /** For the store of idempotency keys: what has become of a task. */
@@ -81,8 +81,8 @@ export function createTasks(deps: TasksDeps): Tasks {
       return { replay: null, ...entered.accepted, claim: entered.claim }
     },
     accepted: acceptedBody,
-    async finished({ row, claim }, signal) {
-      const ended = await wait(row, claim, signal)
+    async finished({ row, claim }, asking) {
+      const ended = await wait(row, claim, asking)
       if (ended.status !== 'success') return cancelledBody(ended)
       // The transcript is kept once, with its run: a replay reads it there.
       const reply = successBody(ended, clock.now())

@@ -7,7 +7,7 @@ import { openTestDatabase } from '../../test/dialects.ts'
 import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { createWait } from './index.ts'
 
-async function start() {
+async function start({ preferredMs = null }: { preferredMs?: number | null } = {}) {
   const clock = createTestClock()
   const platform = await startRunPlatform({ db: await openTestDatabase(), clock })
   const row = await accept(platform, { timeoutSeconds: 60 })
@@ -18,7 +18,10 @@ async function start() {
     release: async () => void settled.push('released'),
   }
   const client = new AbortController()
-  const waiting = createWait({ clock, executions: platform.executions })(row, claim, client.signal)
+  const waiting = createWait({ clock, executions: platform.executions })(row, claim, {
+    signal: client.signal,
+    preferredMs,
+  })
   // Looked at before its time, a rejection is nobody's fault.
   waiting.catch(() => {})
   async function finish(over: object = {}) {
@@ -54,6 +57,14 @@ test('waiting ends after twice the timeout, and the key has the receipt', async 
     assert.deepEqual(error.fields, { ...receipt, error_code: null })
     return true
   })
+  assert.deepEqual(settled, [{ status: 200, body: receipt, receipt: true }])
+})
+
+test('a client that prefers to wait shorter is answered then, and the key has the receipt', async () => {
+  const { waiting, clock, settled, receipt } = await start({ preferredMs: 25_000 })
+  await clock.waiting(2)
+  await clock.advance(25)
+  await assert.rejects(waiting, (error) => isFault(error, 'sync_wait_exceeded'))
   assert.deepEqual(settled, [{ status: 200, body: receipt, receipt: true }])
 })
 

@@ -8,20 +8,28 @@ import type { ExecutionRow, Executions } from '../executions/index.ts'
 /**
  * Waits for the end of a run, while it is queued too. Answers the row of one that succeeded, with `claim`
  * still to be completed by its reply, or of one that was cancelled. Throws `run_failed`, `run_timeout`,
- * `provider_rate_limited` for one that failed, and `sync_wait_exceeded` after twice the run's timeout, or when
- * `signal` ends the waiting because the client went away or the platform stops: then the run goes on, and the
+ * `provider_rate_limited` for one that failed, and `sync_wait_exceeded` after twice the run's timeout, or what
+ * the client prefers, or when `signal` ends the waiting because the client went away or the platform stops: then the run goes on, and the
  * claim stays open with it.
  */
-export type Wait = (row: ExecutionRow, claim: Claim, signal: AbortSignal) => Promise<ExecutionRow>
+export type Wait = (row: ExecutionRow, claim: Claim, asking: Asking) => Promise<ExecutionRow>
+
+/** The request that waits. */
+export type Asking = {
+  /** Ends when the client goes away or the platform stops. */
+  signal: AbortSignal
+  /** Milliseconds after which the client would rather have the receipt; null: as long as it takes. */
+  preferredMs: number | null
+}
 
 export function createWait(deps: {
   clock: Pick<Clock, 'wait'>
   executions: Pick<Executions, 'watch'>
 }): Wait {
-  return async function wait(row, claim, signal) {
-    const ended = await endOf(deps, row, signal)
+  return async function wait(row, claim, asking) {
+    const ended = await endOf(deps, row, asking)
     if (!ended) {
-      if (!signal.aborted) await claim.complete({ status: 200, body: receiptOf(row), receipt: true })
+      if (!asking.signal.aborted) await claim.complete({ status: 200, body: receiptOf(row), receipt: true })
       throw new Fault('sync_wait_exceeded', undefined, { ...receiptOf(row), error_code: null })
     }
     if (ended.status !== 'success') await claim.release()
@@ -34,10 +42,11 @@ export function createWait(deps: {
 async function endOf(
   { clock, executions }: Parameters<typeof createWait>[0],
   row: ExecutionRow,
-  signal: AbortSignal,
+  { signal, preferredMs }: Asking,
 ): Promise<ExecutionRow | null> {
   const waited = new AbortController()
-  const longest = clock.wait(row.timeout_seconds * 2000, waited.signal).then(() => waited.abort())
+  const longestMs = Math.min(row.timeout_seconds * 2000, preferredMs ?? Number.POSITIVE_INFINITY)
+  const longest = clock.wait(longestMs, waited.signal).then(() => waited.abort())
   try {
     const until = AbortSignal.any([signal, waited.signal])
     for await (const told of executions.watch(row.id, { lines: false, signal: until })) {
