@@ -25,6 +25,7 @@ import { initializeWorkspace, runSetup } from './workspace/initialize.ts'
 import { createPacker } from './workspace/pack.ts'
 import { createPaths } from './workspace/paths.ts'
 import { createPermissions } from './workspace/permissions.ts'
+import { runPreCheck } from './workspace/pre-check.ts'
 import { createWriter } from './workspace/write.ts'
 
 export type AgentDeps = {
@@ -126,6 +127,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       runtime_version: version,
       workspace_initialized: isInitialized,
     }),
+    preCheck: async () => runPreCheck({ home, env: await environment({}), identities, clock }),
   })
   const stopBeats = startBeats({
     link,

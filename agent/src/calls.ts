@@ -18,6 +18,7 @@ export type CallDeps = {
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
   info(): Promise<PlatformCalls['info']['answer']>
+  preCheck(): Promise<PlatformCalls['precheck']['answer']>
 }
 
 type Handlers = {
@@ -66,6 +67,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       return { ok: true }
     },
     info: () => deps.info(),
+    precheck: () => deps.preCheck(),
     async 'ssh.keys'(message) {
       const keys = listAt(message, 'keys').filter((key) => typeof key === 'string')
       await setAuthorizedKeys(paths.home, keys)

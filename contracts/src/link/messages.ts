@@ -22,6 +22,9 @@ export const maxLineBytes = 1024 * 1024
 /** Chunk of a file read or write, in bytes before base64. */
 export const fileChunkBytes = 256 * 1024
 export const maxResultBytes = 50 * 1024 * 1024
+/** What the hook that is asked before a scheduled run may take and say. */
+export const preCheckSeconds = 60
+export const preCheckCharacters = 100_000
 
 /** Close codes of the link besides those of RFC 6455. */
 export const closeCodes = { badScope: 4003, replaced: 4009 } as const
@@ -269,6 +272,18 @@ export type InfoAnswer = {
   runtime_version: string | null
   workspace_initialized: boolean
 }
+/**
+ * Runs `~/.roost/pre-check`, if it is there and executable, without arguments in the home directory. It may take
+ * `preCheckSeconds`; output is cut at `preCheckCharacters`.
+ */
+export type PreCheck = { t: 'precheck' }
+/** `exit_code` is null when nothing was run, when it was ended by a signal, and when it took too long. */
+export type PreCheckAnswer = {
+  hook_present: boolean
+  exit_code: number | null
+  stdout: string
+  stderr: string
+}
 /** SSH keys that may log in as developer; replaces the whole set. */
 export type SetAuthorizedKeys = { t: 'ssh.keys'; keys: string[] }
 
@@ -298,6 +313,7 @@ export type PlatformCalls = {
   settings: { request: ApplySettings; answer: OkAnswer }
   'session.drop': { request: DropSession; answer: OkAnswer }
   info: { request: Info; answer: InfoAnswer }
+  precheck: { request: PreCheck; answer: PreCheckAnswer }
   'ssh.keys': { request: SetAuthorizedKeys; answer: OkAnswer }
 }
 export type PlatformCall = PlatformCalls[keyof PlatformCalls]['request']

@@ -4,7 +4,14 @@
  * container's program imports: it carries no validation library.
  */
 import { z } from 'zod'
-import type { AgentCalls, FileNode, LinkErrorCode, Partial, PlatformCalls } from './messages.ts'
+import {
+  type AgentCalls,
+  type FileNode,
+  type LinkErrorCode,
+  type Partial,
+  type PlatformCalls,
+  preCheckCharacters,
+} from './messages.ts'
 import type { TranscriptLine } from './transcript.ts'
 
 const Id = z.string().min(1).max(100)
@@ -207,6 +214,12 @@ export const platformAnswerSchemas: AnswerSchemas = {
     metrics_json: z.string().nullable(),
     runtime_version: z.string().nullable(),
     workspace_initialized: z.boolean(),
+  }),
+  precheck: z.object({
+    hook_present: z.boolean(),
+    exit_code: z.number().int().nullable(),
+    stdout: Text.max(preCheckCharacters),
+    stderr: Text.max(10_000),
   }),
   'ssh.keys': Ok,
 }

@@ -1,0 +1,65 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type PreCheckAnswer, preCheckCharacters, preCheckSeconds } from '@roost/contracts/link/messages'
+import type { Clock } from '../kit/clock.ts'
+import { startChild } from '../processes/child.ts'
+import type { Environment } from '../processes/environment.ts'
+import type { Identities } from '../processes/identity.ts'
+import { isDirectory } from './paths.ts'
+
+export type PreCheckOptions = {
+  home: string
+  env: Environment
+  identities: Identities
+  clock: Pick<Clock, 'elapsed' | 'random'>
+  /** How long the hook may take. */
+  seconds?: number
+}
+
+const nothing: PreCheckAnswer = { hook_present: false, exit_code: null, stdout: '', stderr: '' }
+
+/**
+ * Runs the workspace's pre-check hook, with everything that it starts, and tells how it ended. One that cannot
+ * be started is as good as none: the fire it is asked for goes on.
+ */
+export async function runPreCheck(options: PreCheckOptions): Promise<PreCheckAnswer> {
+  const { home, clock, seconds = preCheckSeconds } = options
+  const hook = join(home, '.roost', 'pre-check')
+  if (!(await isExecutable(hook))) return nothing
+  let stdout = ''
+  const begun = clock.elapsed()
+  const child = await startChild(
+    {
+      command: hook,
+      args: [],
+      env: options.env,
+      cwd: home,
+      person: 'developer',
+      marker: `pre-check-${clock.random()}`,
+      onLine({ text }) {
+        if (stdout.length < preCheckCharacters) stdout += `${text}\n`
+      },
+      onError() {},
+    },
+    options.identities,
+  ).catch(() => null)
+  if (!child) return { ...nothing, hook_present: true }
+  const { code, stderr } = await child.finish(seconds * 1000)
+  const isLate = clock.elapsed() - begun >= seconds * 1000
+  return {
+    hook_present: true,
+    exit_code: isLate ? null : code,
+    stdout: stdout.slice(0, preCheckCharacters).toWellFormed(),
+    stderr,
+  }
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    return !(await isDirectory(path))
+  } catch {
+    return false
+  }
+}
