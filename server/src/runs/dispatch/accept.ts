@@ -160,8 +160,8 @@ export function createAccept(deps: AcceptDeps): Accept {
   }
 }
 
-function countsInLine({ triggeredBy, links }: RunRequest): boolean {
-  return isBounded(triggeredBy, links?.scheduleId ?? null)
+function countsInLine({ triggeredBy }: RunRequest): boolean {
+  return isBounded(triggeredBy)
 }
 
 /** Sent together: what is counted is counted once the queue is held. */

@@ -11,8 +11,8 @@ export const slotGraceSeconds = 300
 const unbounded: readonly Trigger[] = ['schedule', 'retry', 'loop', 'reminder', 'validation']
 
 /** Runs that the platform starts by itself wait in the same queue and do not count against its bound. */
-export function isBounded(trigger: Trigger, scheduleId: string | null): boolean {
-  return !unbounded.includes(trigger) && scheduleId === null
+export function isBounded(trigger: Trigger): boolean {
+  return !unbounded.includes(trigger)
 }
 
 /** The timeout of a run: what was asked, clamped to the agent's cap. */
