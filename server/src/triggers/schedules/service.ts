@@ -1,33 +1,115 @@
+import type { ExecutionSummary } from '@roost/contracts/runs/executions'
+import type { Schedule as Described, LastFire } from '@roost/contracts/triggers/schedules'
+import type { Directory } from '../../agents/directory/index.ts'
+import type { Reached } from '../../agents/reach/index.ts'
+import type { RegistryHooks } from '../../agents/registry/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Caller, SignedIn } from '../../identity/access/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
 import type { Db, Executor } from '../../ports/database/port.ts'
+import { maySee, summaryOf } from '../../runs/executions/index.ts'
+import { createScheduleAdmin, type ScheduleAdmin } from './admin.ts'
+import { registerAgentHooks } from './agent-hooks.ts'
+import { type Analytics, createScheduleAnalytics } from './analytics.ts'
+import { type Changes, createChanges, type Deleted, type Owned } from './change.ts'
 import { scheduleCountStore } from './counts.ts'
+import { createDescribe, type Describe } from './describe.ts'
+import { runStore } from './runs-store.ts'
 import { type Schedule, scheduleStore } from './store.ts'
+import { createScheduleTimes } from './times.ts'
 
 export type SchedulesDeps = {
   db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  directory: Pick<Directory, 'all' | 'byName'>
+  reach(caller: Caller, agentName: string): Promise<Reached | null>
+  hooks: Pick<RegistryHooks, 'onCreated' | 'onDeleting'>
+  /** Days that deleted schedules are kept. */
+  retentionDays(): number
+  /** What became of the newest due time of each; those without any are left out. */
+  lastFires(scheduleIds: readonly string[]): Promise<ReadonlyMap<string, LastFire>>
 }
 
-export type Schedules = {
-  /** Null: unknown or deleted. */
-  byId(id: string, on?: Executor): Promise<Schedule | null>
-  /** In the order of their positions, deleted ones too: whoever follows has to forget them. */
-  changesAfter(position: number, limit: number): Promise<Schedule[]>
-  /** How many each agent has; agents without any are left out. */
-  scheduleCounts(): Promise<Map<string, { total: number; enabled: number }>>
-  schedulesOf(agentId: string): Promise<{ id: string; name: string; enabled: boolean }[]>
-  /** Those whose own timeout is above `seconds`. */
-  schedulesAbove(
-    agentId: string,
-    seconds: number,
-  ): Promise<{ id: string; name: string; timeout_seconds: number }[]>
-  schedulesCount(): Promise<number>
-}
+export type Schedules = Changes &
+  Analytics & {
+    admin: ScheduleAdmin
+    describe: Describe
+    /** Null: unknown or deleted. */
+    byId(id: string, on?: Executor): Promise<Schedule | null>
+    /** In the order of their positions, deleted ones too: whoever follows has to forget them. */
+    changesAfter(position: number, limit: number): Promise<Schedule[]>
+    /** Newest first. */
+    list(agent: Owned): Promise<Described[]>
+    /** Throws `schedule_not_found`, also for schedules of other agents. */
+    find(agent: Owned, id: string): Promise<Schedule>
+    /** The agent for whom this caller may make schedules. Throws `agent_not_found`, `agent_access_denied`. */
+    agentFor(caller: SignedIn, name: string): Promise<Reached>
+    executions(
+      agent: Owned,
+      reader: Pick<Reached, 'relation'> & { caller: SignedIn },
+      id: string,
+      page: { limit: number; offset: number },
+    ): Promise<{ rows: ExecutionSummary[]; total: number }>
+    /** The next `count` due times, whether it is enabled or not. */
+    upcoming(schedule: Schedule, count: number): Date[]
+    /** Calls `act` in the transaction that deletes a schedule; by itself or with its agent. */
+    onDeleted(act: Deleted): void
+    /** How many each agent has; agents without any are left out. */
+    scheduleCounts(): Promise<Map<string, { total: number; enabled: number }>>
+    schedulesOf(agentId: string): Promise<{ id: string; name: string; enabled: boolean }[]>
+    /** Those whose own timeout is above `seconds`. */
+    schedulesAbove(
+      agentId: string,
+      seconds: number,
+    ): Promise<{ id: string; name: string; timeout_seconds: number }[]>
+    schedulesCount(): Promise<number>
+  }
 
-export function createSchedules({ db }: SchedulesDeps): Schedules {
+export function createSchedules(deps: SchedulesDeps): Schedules {
+  const { db, clock } = deps
   const store = scheduleStore(db)
+  const runs = runStore(db)
   const counts = scheduleCountStore(db)
+  const times = createScheduleTimes()
+  const describe = createDescribe({ ...deps, times, runs })
+  const onDeleted: Deleted[] = []
+  const deleted: Deleted = async (tx, schedule, now) => {
+    for (const act of onDeleted) await act(tx, schedule, now)
+  }
+  registerAgentHooks(deps.hooks, deleted)
+
+  async function find(agent: Owned, id: string): Promise<Schedule> {
+    const schedule = await store.byId(id)
+    if (schedule?.agent_id !== agent.id) throw new Fault('schedule_not_found')
+    return schedule
+  }
+
   return {
+    ...createChanges({ ...deps, deleted }),
+    ...createScheduleAnalytics({ clock, store, runs }),
+    admin: createScheduleAdmin({ ...deps, runs, describe }),
+    describe,
+    find,
     byId: (id, on = db) => scheduleStore(on).byId(id),
     changesAfter: store.changesAfter,
+    list: async (agent) => describe(await store.ofAgent(agent.id), () => agent.name),
+    async agentFor(caller, name) {
+      const reached = await deps.reach(caller, name)
+      if (reached && reached.relation !== 'permitted') return reached
+      throw new Fault((await deps.directory.byName(name)) ? 'agent_access_denied' : 'agent_not_found')
+    },
+    async executions(agent, { caller, relation }, id, page) {
+      await find(agent, id)
+      const { rows, total } = await runs.page(id, page)
+      return {
+        rows: rows.filter((row) => maySee(caller, relation, row)).map((row) => summaryOf(row, caller)),
+        total,
+      }
+    },
+    upcoming: (schedule, count) => times.upcoming(schedule, clock.now(), count),
+    onDeleted: (act) => void onDeleted.push(act),
     scheduleCounts: counts.counts,
     schedulesAbove: counts.above,
     schedulesCount: counts.total,

@@ -61,6 +61,11 @@ export function scheduleStore(executor: Executor) {
   }
 
   return {
+    /** Until the transaction ends, no other changes a schedule; what is read from now on stays true. */
+    async standInLine(): Promise<void> {
+      await nextPosition()
+    },
+
     async insert(row: Omit<Schedule, 'position' | 'webhook_token_hash'>): Promise<Schedule> {
       return db
         .insertInto('schedules')

@@ -1,5 +1,6 @@
 import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
+import type { ExecutionToolsTable } from '../../runs/transcripts/index.ts'
 
 /** One row for each schedule. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type SchedulesTable = {
@@ -58,5 +59,7 @@ export type ScheduleChangesTable = { id: number; last_position: number }
 export type ScheduleTables = {
   schedules: SchedulesTable & Partial<WebhookColumns>
   schedule_changes: ScheduleChangesTable
+  /** These two are read only. */
   executions: ExecutionRow
+  execution_tools: ExecutionToolsTable
 }

@@ -1,0 +1,197 @@
+import {
+  type CreateSchedule,
+  scheduleCreated,
+  scheduleDeleted,
+  scheduleUpdated,
+  type UpdateSchedule,
+} from '@roost/contracts/triggers/schedules'
+import { type Agent, agentStore } from '../../agents/directory/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { modelOf } from '../../runs/dispatch/index.ts'
+import { type By, checkCap, checkMayChange, checkTimes, personOf, recipientOf } from './rules.ts'
+import { type Schedule, type SchedulePatch, scheduleStore } from './store.ts'
+
+/** The agent of a schedule, as it is named now. */
+export type Owned = Pick<Agent, 'id' | 'name'>
+/** Takes part in the end of a schedule, in its transaction. */
+export type Deleted = (tx: Tx, schedule: Schedule, now: Date) => Promise<void>
+
+export type ChangeDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  deleted: Deleted
+}
+
+/** All throw `schedule_not_found` for unknown ids, deleted schedules and those of other agents. */
+export type Changes = {
+  create(agent: Owned, by: By, fields: CreateSchedule): Promise<Schedule>
+  update(agent: Owned, by: By, id: string, fields: UpdateSchedule): Promise<Schedule>
+  setEnabled(agent: Owned, id: string, enabled: boolean): Promise<Schedule>
+  remove(agent: Owned, id: string): Promise<void>
+}
+
+export function createChanges({ db, clock, events, deleted }: ChangeDeps): Changes {
+  async function tell(tx: Tx, agent: Owned, type: string, schedule: Schedule): Promise<void> {
+    const fields = {
+      schedule_id: schedule.id,
+      schedule_name: schedule.name,
+      enabled: schedule.enabled === 1,
+    }
+    await events.append(tx, { type, agent_names: [agent.name], agent_ids: [agent.id], fields }, clock.now())
+  }
+
+  async function find(tx: Tx, agent: Owned, id: string): Promise<Schedule> {
+    const schedule = await scheduleStore(tx).byId(id)
+    if (schedule?.agent_id !== agent.id) throw new Fault('schedule_not_found')
+    return schedule
+  }
+
+  async function update(tx: Tx, agent: Owned, schedule: Schedule, patch: SchedulePatch): Promise<Schedule> {
+    const changed = await scheduleStore(tx).update(schedule.id, patch)
+    if (!changed) throw new Fault('schedule_not_found')
+    await tell(tx, agent, scheduleUpdated.name, changed)
+    return changed
+  }
+
+  return {
+    create(agent, by, fields) {
+      checkTimes(fields)
+      const model = modelOf(fields.model)
+      const recipient = recipientOf(by, fields.deliver_to_workspace_email, null) ?? null
+      const person = personOf(by)
+      return db.atomically(async (tx) => {
+        const store = scheduleStore(tx)
+        await store.standInLine()
+        checkCap(fields.timeout_seconds, await capOf(tx, agent))
+        const now = timestamp(clock.now())
+        const made = await store.insert({
+          ...columnsOf(fields),
+          id: newId(),
+          agent_id: agent.id,
+          model,
+          deliver_to_workspace_email: recipient,
+          created_by: person?.username ?? agent.name,
+          created_by_id: person?.id ?? null,
+          ...times(now),
+        })
+        await tell(tx, agent, scheduleCreated.name, made)
+        return made
+      })
+    },
+
+    update(agent, by, id, fields) {
+      return db.atomically(async (tx) => {
+        await scheduleStore(tx).standInLine()
+        const stored = await find(tx, agent, id)
+        checkMayChange(by, stored, fields.enabled)
+        checkTimes(fields)
+        const recipient = recipientOf(
+          by,
+          fields.deliver_to_workspace_email,
+          stored.deliver_to_workspace_email,
+        )
+        checkCap(fields.timeout_seconds, await capOf(tx, agent))
+        return update(tx, agent, stored, patchOf(stored, fields, recipient, timestamp(clock.now())))
+      })
+    },
+
+    setEnabled(agent, id, enabled) {
+      return db.atomically(async (tx) => {
+        const stored = await find(tx, agent, id)
+        const isSame = (stored.enabled === 1) === enabled
+        if (isSame && stored.is_paused === 0) return stored
+        const now = timestamp(clock.now())
+        return update(tx, agent, stored, { ...switched(enabled, now), updated_at: now })
+      })
+    },
+
+    remove(agent, id) {
+      return db.atomically(async (tx) => {
+        await find(tx, agent, id)
+        const now = clock.now()
+        const gone = await scheduleStore(tx).remove(id, timestamp(now))
+        if (!gone) throw new Fault('schedule_not_found')
+        await deleted(tx, gone, now)
+        await tell(tx, agent, scheduleDeleted.name, gone)
+      })
+    },
+  }
+}
+
+/** Enabled anew, it counts its due times from then on. */
+function switched(enabled: boolean, now: string): SchedulePatch {
+  return { enabled: enabled ? 1 : 0, is_paused: 0, ...(enabled ? { armed_at: now } : {}) }
+}
+
+/** Of a schedule that is made now. */
+export function times(now: string) {
+  return { is_paused: 0, created_at: now, updated_at: now, armed_at: now, deleted_at: null }
+}
+
+/** The agent's cap, once changes of it wait for us. Throws `agent_not_found`: it is being deleted. */
+async function capOf(tx: Tx, agent: Owned): Promise<number> {
+  const row = await agentStore(tx).byId(agent.id)
+  if (!row) throw new Fault('agent_not_found')
+  return row.execution_timeout_seconds
+}
+
+function columnsOf(fields: CreateSchedule) {
+  return {
+    name: fields.name,
+    description: fields.description ?? null,
+    cron_expression: fields.cron_expression.trim(),
+    message: fields.message,
+    enabled: fields.enabled ? 1 : 0,
+    timezone: fields.timezone,
+    misfire_policy: fields.misfire_policy,
+    timeout_seconds: fields.timeout_seconds ?? null,
+    allowed_tools: jsonOf(fields.allowed_tools),
+    max_retries: fields.max_retries,
+    retry_delay_seconds: fields.retry_delay_seconds,
+    validation_enabled: fields.validation_enabled ? 1 : 0,
+    validation_prompt: fields.validation_prompt ?? null,
+    validation_timeout_seconds: fields.validation_timeout_seconds,
+  }
+}
+
+function patchOf(
+  stored: Schedule,
+  fields: UpdateSchedule,
+  recipient: string | null | undefined,
+  now: string,
+): SchedulePatch {
+  const { enabled, validation_enabled, allowed_tools, model, cron_expression, ...rest } = fields
+  const cron = cron_expression?.trim()
+  const isEnabled = enabled ?? stored.enabled === 1
+  const isRearmed =
+    (cron !== undefined && cron !== stored.cron_expression) ||
+    (rest.timezone !== undefined && rest.timezone !== stored.timezone) ||
+    (isEnabled && stored.enabled === 0)
+  return withoutUndefined({
+    ...rest,
+    cron_expression: cron,
+    allowed_tools: allowed_tools === undefined ? undefined : jsonOf(allowed_tools),
+    model: model === undefined ? undefined : modelOf(model),
+    deliver_to_workspace_email: recipient,
+    validation_enabled: validation_enabled === undefined ? undefined : validation_enabled ? 1 : 0,
+    ...(enabled === undefined ? {} : { enabled: enabled ? 1 : 0, is_paused: 0 }),
+    ...(isRearmed ? { armed_at: now } : {}),
+    updated_at: now,
+  })
+}
+
+function jsonOf(values: string[] | null | undefined): string | null {
+  return values ? JSON.stringify(values) : null
+}
+
+function withoutUndefined(
+  patch: { [K in keyof SchedulePatch]: SchedulePatch[K] | undefined },
+): SchedulePatch {
+  // What is left has a value.
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as SchedulePatch
+}

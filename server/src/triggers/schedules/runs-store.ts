@@ -1,0 +1,191 @@
+import type { ExecutionStatus } from '@roost/contracts/runs/executions'
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type { ExecutionRow } from '../../runs/executions/index.ts'
+import type { ScheduleTables } from './tables.ts'
+
+/** Runs of one status on one day. */
+export type DayCount = {
+  day: string
+  status: ExecutionStatus
+  total: number
+  cost_micros: number
+  costed: number
+}
+export type ScheduleCount = {
+  schedule_id: string
+  status: ExecutionStatus
+  total: number
+  cost_micros: number
+  timed: number
+  duration_ms: number
+  tools: number
+}
+export type ToolFigure = { tool: string; calls: number; duration_ms: number }
+export type LastRun = Pick<ExecutionRow, 'id' | 'status' | 'started_at' | 'created_at'>
+
+/**
+ * What is read of the runs of schedules, from the index `executions_schedule`. Runs that check another run
+ * (`validation`) are runs of nobody's schedule.
+ */
+export function runStore(executor: Executor) {
+  const db = executor.withTables<ScheduleTables>()
+  const runsOf = (scheduleId: string, since: string) =>
+    db
+      .selectFrom('executions')
+      .where('schedule_id', '=', scheduleId)
+      .where('triggered_by', '!=', 'validation')
+      .where('created_at', '>=', since)
+
+  function newestFirst<O>(query: SelectQueryBuilder<ScheduleTables, 'executions', O>) {
+    return query.orderBy('executions.created_at', 'desc').orderBy('executions.queue_number', 'desc')
+  }
+
+  async function lastIds(scheduleIds: readonly string[]): Promise<string[]> {
+    if (scheduleIds.length === 0) return []
+    // One look into the index for each; a grouping would read every run there ever was.
+    const rows = await db
+      .selectFrom('schedules')
+      .select((e) =>
+        e
+          .selectFrom('executions')
+          .select('executions.id')
+          .whereRef('executions.schedule_id', '=', 'schedules.id')
+          .where('executions.status', 'not in', ['skipped', 'pending_retry'])
+          .where('executions.triggered_by', '!=', 'validation')
+          .orderBy('executions.created_at', 'desc')
+          .orderBy('executions.queue_number', 'desc')
+          .limit(1)
+          .as('run_id'),
+      )
+      .where('schedules.id', 'in', [...scheduleIds])
+      .execute()
+    return rows.flatMap(({ run_id }) => (run_id === null ? [] : [run_id]))
+  }
+
+  return {
+    /** The newest run of each that was not skipped; schedules that never ran are left out. */
+    async last(scheduleIds: readonly string[]): Promise<Map<string, LastRun>> {
+      const ids = await lastIds(scheduleIds)
+      if (ids.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('executions')
+        .select(['id', 'schedule_id', 'status', 'started_at', 'created_at'])
+        .where('id', 'in', ids)
+        .execute()
+      return new Map(rows.map((row) => [row.schedule_id ?? '', row]))
+    },
+
+    async byIds(ids: readonly string[]): Promise<ExecutionRow[]> {
+      if (ids.length === 0) return []
+      return db
+        .selectFrom('executions')
+        .selectAll()
+        .where('id', 'in', [...ids])
+        .execute()
+    },
+
+    /** Newest first, with the number of all. */
+    async page(
+      scheduleId: string,
+      { limit, offset }: { limit: number; offset: number },
+    ): Promise<{ rows: ExecutionRow[]; total: number }> {
+      const all = db.selectFrom('executions').where('schedule_id', '=', scheduleId)
+      const ids = newestFirst(all.select('executions.id')).limit(limit).offset(offset)
+      const rows = await newestFirst(
+        db.selectFrom('executions').selectAll().where('executions.id', 'in', ids),
+      ).execute()
+      const { total } = await all.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+      return { rows, total: Number(total) }
+    },
+
+    async countsByDay(scheduleId: string, since: string): Promise<DayCount[]> {
+      const rows = await runsOf(scheduleId, since)
+        .select(({ fn }) => [
+          day.as('day'),
+          'status',
+          fn.countAll<number>().as('total'),
+          total('cost_micros').as('cost_micros'),
+          fn.count<number>('cost_micros').as('costed'),
+        ])
+        .groupBy(['day', 'status'])
+        .execute()
+      return rows.map((row) => ({
+        ...row,
+        total: Number(row.total),
+        cost_micros: Number(row.cost_micros),
+        costed: Number(row.costed),
+      }))
+    },
+
+    /** Of the newest successful runs, newest first. */
+    async durations(scheduleId: string, since: string, limit: number): Promise<number[]> {
+      const rows = await newestFirst(
+        runsOf(scheduleId, since)
+          .select('duration_ms')
+          .where('status', '=', 'success')
+          .where('duration_ms', 'is not', null),
+      )
+        .limit(limit)
+        .execute()
+      return rows.map(({ duration_ms }) => duration_ms ?? 0)
+    },
+
+    async tools(scheduleId: string, since: string): Promise<ToolFigure[]> {
+      const rows = await db
+        .selectFrom('execution_tools')
+        .select(({ fn }) => [
+          'tool',
+          fn.countAll<number>().as('calls'),
+          total('duration_ms').as('duration_ms'),
+        ])
+        .where('execution_id', 'in', runsOf(scheduleId, since).select('executions.id'))
+        .groupBy('tool')
+        .execute()
+      return rows.map((row) => ({ ...row, calls: Number(row.calls), duration_ms: Number(row.duration_ms) }))
+    },
+
+    /** Of the schedules of one agent that are not deleted. */
+    async countsBySchedule(agentId: string, since: string): Promise<ScheduleCount[]> {
+      const ofAgent = db
+        .selectFrom('schedules')
+        .select('schedules.id')
+        .where('agent_id', '=', agentId)
+        .where('deleted_at', 'is', null)
+      const rows = await db
+        .selectFrom('executions')
+        .select(({ fn }) => [
+          'schedule_id',
+          'status',
+          fn.countAll<number>().as('total'),
+          total('cost_micros').as('cost_micros'),
+          fn.count<number>('duration_ms').as('timed'),
+          total('duration_ms').as('duration_ms'),
+          total('tool_count').as('tools'),
+        ])
+        .where('schedule_id', 'in', ofAgent)
+        .where('triggered_by', '!=', 'validation')
+        .where('created_at', '>=', since)
+        .groupBy(['schedule_id', 'status'])
+        .execute()
+      return rows.map((row) => ({
+        schedule_id: row.schedule_id ?? '',
+        status: row.status,
+        total: Number(row.total),
+        cost_micros: Number(row.cost_micros),
+        timed: Number(row.timed),
+        duration_ms: Number(row.duration_ms),
+        tools: Number(row.tools),
+      }))
+    },
+  }
+}
+
+export type RunStore = ReturnType<typeof runStore>
+
+/** Times are text of fixed width: their beginning is the day in UTC. */
+const day = sql<string>`substr(created_at, 1, 10)`
+
+function total(column: 'cost_micros' | 'duration_ms' | 'tool_count') {
+  return sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
+}
