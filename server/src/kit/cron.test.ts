@@ -43,6 +43,8 @@ for (const text of [
   '* * * * MON#2',
   '1.5 * * * *',
   'MON * * * *',
+  '0 0 30 2 *',
+  '0 0 31 4,6,9,11 *',
   '0x1 * * * *',
 ]) {
   test(`refuses "${text}"`, () => assert.equal(parseCron(text), null))

@@ -17,7 +17,9 @@ export type Cron = {
 const monthNames = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
 
-/** Null when the text is not a standard 5-field expression. */
+const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Null when the text is not a standard 5-field expression, or names days that no year has (30 February). */
 export function parseCron(expression: string): Cron | null {
   const fields = expression.trim().split(/\s+/)
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
@@ -28,7 +30,7 @@ export function parseCron(expression: string): Cron | null {
   const months = parseField(month, { from: 1, to: 12, names: monthNames, firstName: 1 })
   const weekdays = parseField(dayOfWeek, { from: 0, to: 7, names: dayNames, firstName: 0 })
   if (!minutes || !hours || !daysOfMonth || !months || !weekdays) return null
-  return {
+  const cron = {
     minutes,
     hours,
     daysOfMonth,
@@ -37,6 +39,13 @@ export function parseCron(expression: string): Cron | null {
     restrictsDayOfMonth: dayOfMonth !== '*',
     restrictsDayOfWeek: dayOfWeek !== '*',
   }
+  return comesDue(cron) ? cron : null
+}
+
+function comesDue({ months, daysOfMonth, restrictsDayOfMonth, restrictsDayOfWeek }: Cron): boolean {
+  if (restrictsDayOfMonth && restrictsDayOfWeek) return true
+  const first = Math.min(...daysOfMonth)
+  return longestMonths.some((days, index) => months.has(index + 1) && first <= days)
 }
 
 type Range = { from: number; to: number; names?: readonly string[]; firstName?: number }
