@@ -20,6 +20,9 @@ afterEach((context) => tellFailure(bench, context))
 
 const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message' })
 
+const part = (page: Page, label: string) =>
+  page.getByRole('navigation', { name: `Parts of ${name}` }).getByRole('link', { name: label })
+
 async function open(): Promise<Tab> {
   const tab = await bench.open()
   tab.page.setDefaultTimeout(60_000)
@@ -55,7 +58,7 @@ describe('a network that breaks', () => {
     await agent.waitFor()
     const files = await breakNetwork(tab, /\/assets\/(agent|executions-tab|overview-tab)-/, 6)
     await agent.click()
-    await tab.page.getByRole('link', { name: 'Executions' }).last().click()
+    await part(tab.page, 'Executions').click()
     await messageField(tab.page).waitFor()
     assert.equal(files.broken(), 6)
     assert.equal(tab.requests.filter((request) => request === 'GET /').length, 1, 'the page stays')
@@ -101,7 +104,7 @@ describe('a network that breaks', () => {
     await tab.page.getByRole('link', { name, exact: true }).waitFor()
     await tab.page.evaluate(() => window.dispatchEvent(new Event('offline')))
     await tab.page.getByRole('link', { name, exact: true }).click()
-    await tab.page.getByRole('link', { name: 'Executions' }).last().click()
+    await part(tab.page, 'Executions').click()
     await messageField(tab.page).waitFor()
     await tab.context.close()
   })
