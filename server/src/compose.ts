@@ -157,10 +157,9 @@ export async function compose(
       ...records.view,
       renewLeases: (agentId, beat) => runs.dispatch.beat(agentId, beat),
       isBreakerOpen: records.breakers.isOpen,
-      scheduleCounts: () => triggers.scheduleCounts(),
-      // Filled by the schedules once they are there.
-      schedulesOf: async () => [],
-      schedulesAbove: async () => [],
+      scheduleCounts: () => triggers.schedules.scheduleCounts(),
+      schedulesOf: (agentId) => triggers.schedules.schedulesOf(agentId),
+      schedulesAbove: (agentId, seconds) => triggers.schedules.schedulesAbove(agentId, seconds),
     },
     options: {
       internalPort: config.internalPort,
@@ -185,7 +184,7 @@ export async function compose(
     agents,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,
-    scheduleCounts: () => triggers.scheduleCounts(),
+    scheduleCounts: () => triggers.schedules.scheduleCounts(),
     joinConversation: (tx, party, request) => conversations.chat.joinConversation(tx, party, request),
     agentName,
   })
@@ -252,8 +251,7 @@ export async function compose(
     isLinked: hub.isConnected,
     build,
     agentImageVersion: images.tagFor('claude-code').version,
-    // Filled by the schedules once they are there.
-    schedulesCount: async () => 0,
+    schedulesCount: triggers.schedules.schedulesCount,
   })
   const guard = createGuard({ identify, reach: agents.reach.reach, refuseBefore, refuseAfter })
 

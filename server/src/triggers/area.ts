@@ -13,6 +13,7 @@ import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
+import { createSchedules, type Schedules, scheduleRoutes } from './schedules/index.ts'
 
 /** What the features that start runs by themselves are built from. */
 export type TriggersAreaDeps = {
@@ -40,19 +41,30 @@ export type TriggersArea = {
   /** For processes of the platform on this machine, and for agents. */
   internalRoutes: Route[]
   loops: Loop[]
-  /** How many schedules of each agent there are; agents without any are left out. */
-  scheduleCounts(): Promise<Map<string, { total: number; enabled: number }>>
+  schedules: Schedules
   /** What follows the ends of runs so far is done; call before the database closes. */
   close(): Promise<void>
 }
 
 /** Wires what starts runs without anybody asking at that moment. */
-export function createTriggersArea(_deps: TriggersAreaDeps): TriggersArea {
+export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
+  const { db, clock, events, agents, settings } = deps
+  const schedules = createSchedules({
+    db,
+    clock,
+    events,
+    directory: agents.directory,
+    reach: agents.reach.reach,
+    hooks: agents.hooks,
+    retentionDays: () => settings.value('schedule_soft_delete_retention_days'),
+    lastFires: async () => new Map(),
+  })
+
   return {
-    routes: [],
+    schedules,
+    routes: [...scheduleRoutes(schedules)],
     internalRoutes: [],
     loops: [],
-    scheduleCounts: async () => new Map(),
     close: async () => {},
   }
 }
