@@ -33,6 +33,9 @@ import * as fanOut from './runs/fan-out.ts'
 import * as fleet from './runs/fleet.ts'
 import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
+import * as scheduleAdmin from './triggers/schedule-admin.ts'
+import * as scheduleAnalytics from './triggers/schedule-analytics.ts'
+import * as schedules from './triggers/schedules.ts'
 
 const modules: Record<string, unknown>[] = [
   setup,
@@ -62,6 +65,9 @@ const modules: Record<string, unknown>[] = [
   executions,
   fleet,
   analytics,
+  schedules,
+  scheduleAnalytics,
+  scheduleAdmin,
   chat,
   sockets,
   audit,
