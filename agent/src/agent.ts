@@ -8,6 +8,8 @@ import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
 import { createLink } from './link/link.ts'
+import { createQueueFile } from './operator-queue/file.ts'
+import { watchQueueFile } from './operator-queue/watch.ts'
 import { childEnvironment } from './processes/environment.ts'
 import { createIdentities, joinReaderGroup, readIdentityFacts } from './processes/identity.ts'
 import { memoryUsedMb } from './processes/memory.ts'
@@ -81,6 +83,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       // The platform's own answer, in the agreed shape.
       if (isObject(answer.settings)) applySettings(settingsOf(answer.settings))
       runs.resume(answer.acked ?? {}, answer.drop ?? [])
+      queue.tell()
     },
     async onCall(t, message) {
       // What somebody saves now must not be taken for a leftover, nor be overwritten by the template.
@@ -115,8 +118,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         environment,
       }),
   })
+  const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
   const onCall = createCallHandler({
     runs,
+    queue,
     paths,
     writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
     packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
@@ -180,6 +185,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   return {
     async close(graceMs) {
       stopBeats()
+      queue.close()
       await Promise.all([runs.close(graceMs), live.close()])
       link.close()
     },

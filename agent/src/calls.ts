@@ -1,6 +1,7 @@
 import type { AgentSettings, PlatformCalls } from '@roost/contracts/link/messages'
 import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
 import { LinkFault } from './link/link.ts'
+import type { QueueWatch } from './operator-queue/watch.ts'
 import type { Runs } from './turns/runs.ts'
 import { deletePath, makeDirectory } from './workspace/change.ts'
 import { listFiles } from './workspace/list.ts'
@@ -12,6 +13,7 @@ import type { Writer } from './workspace/write.ts'
 
 export type CallDeps = {
   runs: Pick<Runs, 'cancel'>
+  queue: Pick<QueueWatch, 'tell'>
   paths: Paths
   writer: Writer
   packer: Packer
@@ -71,6 +73,10 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     async 'ssh.keys'(message) {
       const keys = listAt(message, 'keys').filter((key) => typeof key === 'string')
       await setAuthorizedKeys(paths.home, keys)
+      return { ok: true }
+    },
+    async 'queue.look'() {
+      deps.queue.tell()
       return { ok: true }
     },
   }

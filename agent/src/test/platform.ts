@@ -7,6 +7,8 @@ import type {
   Hello,
   Partial,
   PlatformCalls,
+  Queue,
+  QueueUpdate,
   Run,
   RunResult,
 } from '@roost/contracts/link/messages'
@@ -21,6 +23,9 @@ export type TestPlatform = {
   hellos: Hello[]
   beats: Beat[]
   partials: Partial[]
+  /** What the agent told of its queue file, and what it is answered next. */
+  queues: Queue[]
+  queueUpdates: QueueUpdate[]
   runs: Map<string, SeenRun>
   /** Messages in the order they came, of the types that belong to a run. */
   enqueue(run: Run): void
@@ -78,6 +83,8 @@ export async function startTestPlatform(): Promise<TestPlatform> {
     hellos: [],
     beats: [],
     partials: [],
+    queues: [],
+    queueUpdates: [],
     runs: new Map(),
     meddle: () => undefined,
     enqueue(run) {
@@ -191,6 +198,9 @@ export async function startTestPlatform(): Promise<TestPlatform> {
       case 'beat':
         platform.beats.push(message as unknown as Beat)
         return { ok: true }
+      case 'queue':
+        platform.queues.push(message as unknown as Queue)
+        return { updates: platform.queueUpdates }
       case 'partial':
         platform.partials.push(message as unknown as Partial)
         return null

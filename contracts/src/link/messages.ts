@@ -21,6 +21,10 @@ export const maxLinesBytes = 256 * 1024
 export const maxLineBytes = 1024 * 1024
 /** Chunk of a file read or write, in bytes before base64. */
 export const fileChunkBytes = 256 * 1024
+/** The file of requests to the operator; above it is not read. */
+export const maxQueueBytes = 1024 * 1024
+/** Entries of that file that are looked at: the last ones. */
+export const maxQueueEntries = 1000
 export const maxResultBytes = 50 * 1024 * 1024
 /** What the hook that is asked before a scheduled run may take and say. */
 export const preCheckSeconds = 60
@@ -211,7 +215,23 @@ export type Partial = {
   text: string
 }
 
-export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat | AttachmentRead
+/**
+ * What `~/.roost/operator-queue.json` says, whenever it has changed and after each hello. Both null: the file is
+ * not there; `fault` says why one that is there cannot be read.
+ */
+export type Queue = { t: 'queue'; requests: unknown[] | null; fault: string | null }
+/** What the file is to say instead, by the ids of its entries. */
+export type QueueAnswer = { updates: QueueUpdate[] }
+export type QueueUpdate = {
+  id: string
+  status: 'responded' | 'acknowledged' | 'cancelled' | 'expired'
+  response: string | null
+  response_text: string | null
+  responded_by: string | null
+  responded_at: string | null
+}
+
+export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat | AttachmentRead | Queue
 
 // ── platform → agent ───────────────────────────────────────────────────────────────────────────────
 
@@ -287,6 +307,9 @@ export type PreCheckAnswer = {
 /** SSH keys that may log in as developer; replaces the whole set. */
 export type SetAuthorizedKeys = { t: 'ssh.keys'; keys: string[] }
 
+/** Something was answered: tell the file's state, and take what it is to say. */
+export type QueueLook = { t: 'queue.look' }
+
 /** Faults of file operations, `{re, error: {code, message}}`. */
 export type LinkErrorCode =
   | 'file_not_found'
@@ -315,6 +338,7 @@ export type PlatformCalls = {
   info: { request: Info; answer: InfoAnswer }
   precheck: { request: PreCheck; answer: PreCheckAnswer }
   'ssh.keys': { request: SetAuthorizedKeys; answer: OkAnswer }
+  'queue.look': { request: QueueLook; answer: OkAnswer }
 }
 export type PlatformCall = PlatformCalls[keyof PlatformCalls]['request']
 
@@ -327,6 +351,7 @@ export type AgentCalls = {
   result: { request: RunResult; answer: ResultAnswer }
   beat: { request: Beat; answer: BeatAnswer }
   attachment: { request: AttachmentRead; answer: AttachmentReadAnswer }
+  queue: { request: Queue; answer: QueueAnswer }
 }
 
 // ── frames ─────────────────────────────────────────────────────────────────────────────────────────

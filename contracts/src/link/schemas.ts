@@ -8,6 +8,7 @@ import {
   type AgentCalls,
   type FileNode,
   type LinkErrorCode,
+  maxQueueEntries,
   type Partial,
   type PlatformCalls,
   preCheckCharacters,
@@ -161,6 +162,11 @@ export const agentCallSchemas: AgentSchemas = {
       .min(1)
       .max(4 * 1024 * 1024),
   }),
+  queue: z.object({
+    t: z.literal('queue'),
+    requests: z.array(z.unknown()).max(maxQueueEntries).nullable(),
+    fault: z.string().max(1000).nullable(),
+  }),
 }
 
 export const PartialSignal: z.ZodType<Partial> = z.object({
@@ -222,6 +228,7 @@ export const platformAnswerSchemas: AnswerSchemas = {
     stderr: Text.max(10_000),
   }),
   'ssh.keys': Ok,
+  'queue.look': Ok,
 }
 
 const linkErrorCodes = [

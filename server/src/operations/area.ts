@@ -10,13 +10,14 @@ import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Host } from '../ports/host/port.ts'
 import type { Log } from '../ports/log.ts'
-import type { RunRecords } from '../runs/area.ts'
+import type { RunRecords, RunsArea } from '../runs/area.ts'
 import {
   createInvariants,
   type InvariantsDeps,
   internalInvariantRoutes,
   invariantRoutes,
 } from './invariants/index.ts'
+import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from './operator-queue/index.ts'
 import {
   createCallerOf,
   createSockets,
@@ -38,23 +39,27 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   outbox: Outbox
   identity: IdentityArea
   agents: AgentsArea
-  records: Pick<RunRecords, 'breakers'>
+  records: Pick<RunRecords, 'breakers' | 'link' | 'hooks'>
+  runs: Pick<RunsArea, 'dispatch'>
   build: BuildInfo
   /** Of the images that agents are made from. */
   agentImageVersion: string
 }
 
 export type OperationsArea = {
+  operatorQueue: OperatorQueue
   sockets: Pick<Sockets, 'open' | 'close'>
   routes: Route[]
   internalRoutes: Route[]
   socketRoutes: SocketRoute[]
   loops: Loop[]
+  /** What follows from answers so far is done; call before the database closes. */
+  close(): Promise<void>
 }
 
 /** Wires what looks at the platform as a whole. */
 export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
-  const { identity, agents, records } = deps
+  const { identity, agents, records, runs } = deps
   const { directory, reach, health } = agents
   const tickets = createTickets(deps)
   const callerOf = createCallerOf(identity)
@@ -64,11 +69,22 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     limitOf: agents.settings.effectiveParallel,
     unreachable: records.breakers.unreachable,
   })
+  const operatorQueue = createOperatorQueue({
+    ...deps,
+    ...records,
+    events: deps.outbox,
+    reach,
+    directory,
+    dispatch: runs.dispatch,
+  })
+  agents.hooks.onDeleting((tx, { agent }) => operatorQueue.agentDeleted(tx, agent.id))
   const telemetry = createTelemetry({ ...deps, reach, health })
   return {
+    operatorQueue,
     sockets,
     routes: [
       ...socketTicketRoutes(tickets),
+      ...operatorQueueRoutes(operatorQueue, reach),
       ...invariantRoutes(invariants),
       ...telemetryRoutes(telemetry),
       ...versionRoutes(deps.build, deps.agentImageVersion),
@@ -81,6 +97,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       verifyKey: identity.keys.verifyKey,
       directory,
     }),
-    loops: telemetry.loops,
+    loops: [...operatorQueue.loops, ...telemetry.loops],
+    close: operatorQueue.settled,
   }
 }

@@ -10,7 +10,7 @@ import { createLifecycleHooks, type LifecycleHooks } from './hooks.ts'
 import { createLeftovers, type Leftovers } from './leftovers.ts'
 import { createLock, type Lock, type LockDeps } from './lock.ts'
 import { createMachine, type Machine, type MachineDeps } from './machine.ts'
-import { createObserve } from './observe.ts'
+import { createObserve, type ObserveDeps } from './observe.ts'
 import { createOperations } from './operations.ts'
 import { createRepair } from './repair.ts'
 import { recreateReasonsOf, wantedFor } from './rules.ts'
@@ -43,6 +43,8 @@ export type LifecycleDeps = Omit<MachineDeps, 'directory' | 'clock' | 'log'> & {
   directory: Pick<Directory, 'changed' | 'everyRow'>
   events: Pick<Outbox, 'append'>
   leases: LockDeps['leases']
+  raiseAlert: ObserveDeps['raiseAlert']
+  clearAlert: ObserveDeps['clearAlert']
   /** Undoes what identity made for an agent whose creation was cut off: its key. */
   abandoned(tx: Tx, agentId: string): Promise<void>
 }
@@ -52,8 +54,9 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const hooks = createLifecycleHooks()
   const lock = createLock({ leases, clock })
   const machine = createMachine(deps)
-  const observe = createObserve({ db, clock, directory, events })
-  const operations = createOperations({ db, clock, directory, events, lock, machine, hooks })
+  const { raiseAlert, clearAlert } = deps
+  const observe = createObserve({ db, clock, directory, events, raiseAlert, clearAlert })
+  const operations = createOperations({ db, clock, directory, events, lock, machine, hooks, clearAlert })
   const leftovers = createLeftovers({ db, clock, log, directory, machine })
   const { abandoned } = deps
   const repair = createRepair({

@@ -1,3 +1,4 @@
+import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
@@ -20,9 +21,14 @@ export type ObserveDeps = {
   clock: Pick<Clock, 'now'>
   directory: Pick<Directory, 'changed'>
   events: Pick<Outbox, 'append'>
+  /** Tells operators. */
+  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+  /** What operators were told of is over. */
+  clearAlert(tx: Tx, agentId: string, kind: AlertKind): Promise<void>
 }
 
-export function createObserve({ db, clock, directory, events }: ObserveDeps): Observe {
+export function createObserve(deps: ObserveDeps): Observe {
+  const { db, clock, directory, events, raiseAlert } = deps
   const named = (agent: Agent) => ({ agent_names: [agent.name], agent_ids: [agent.id] })
 
   async function tellExit(tx: Tx, agent: Agent, end: ContainerEnd, loop: boolean): Promise<void> {
@@ -40,6 +46,14 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
     const fields = { exits: restartLoop.exits, window_seconds: restartLoop.windowSeconds, ...facts }
     const event = { type: 'agent.restart_loop', ...named(agent), audience: 'admin' as const, fields }
     await events.append(tx, event, clock.now())
+    await raiseAlert(tx, {
+      agentId: agent.id,
+      kind: 'restart_loop',
+      title: `The agent "${agent.name}" keeps crashing and stays down`,
+      question: `Its container ended ${restartLoop.exits} times within ${restartLoop.windowSeconds / 60} minutes. Look at its logs, and start it again when the cause is gone.`,
+      priority: 'critical',
+      context: fields,
+    })
   }
 
   return {
@@ -56,7 +70,7 @@ export function createObserve({ db, clock, directory, events }: ObserveDeps): Ob
         }
         const patch = { status: 'running' as const, started_at: at, observed_at: at, ...noExit }
         if (!(await agentStore(tx).move(agent.id, when, patch))) return false
-        await tellStarted(tx, events, agent, { recreated: false }, clock.now())
+        await tellStarted(tx, deps, agent, { recreated: false }, clock.now())
         directory.changed(tx, agent.id)
         return true
       }),
@@ -131,7 +145,7 @@ export async function settleRunning(
 
 export async function tellStarted(
   tx: Tx,
-  events: Pick<Outbox, 'append'>,
+  { events, clearAlert }: Pick<ObserveDeps, 'events' | 'clearAlert'>,
   agent: Pick<Agent, 'id' | 'name'>,
   { recreated }: { recreated: boolean },
   now: Date,
@@ -143,4 +157,5 @@ export async function tellStarted(
     { type: 'agent.started', agent_names: [agent.name], agent_ids: [agent.id], fields },
     now,
   )
+  await clearAlert(tx, agent.id, 'restart_loop')
 }

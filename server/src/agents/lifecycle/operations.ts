@@ -8,7 +8,7 @@ import { engineFault } from './faults.ts'
 import type { LifecycleHooks } from './hooks.ts'
 import type { Lock } from './lock.ts'
 import { type Machine, stopGraceSeconds } from './machine.ts'
-import { settleRunning, tellStarted } from './observe.ts'
+import { type ObserveDeps, settleRunning, tellStarted } from './observe.ts'
 
 export type OperationDeps = {
   db: Db
@@ -18,6 +18,7 @@ export type OperationDeps = {
   lock: Lock
   machine: Machine
   hooks: LifecycleHooks
+  clearAlert: ObserveDeps['clearAlert']
 }
 
 /** Start, stop, and what the repair loop does: each says what is wanted, then makes it so. */
@@ -89,7 +90,7 @@ export function createOperations(deps: OperationDeps) {
     const recreated = steps.includes('create')
     await db.atomically(async (tx) => {
       if (!(await settleRunning(tx, agent, at, 'ready'))) return
-      await tellStarted(tx, events, agent, { recreated }, clock.now())
+      await tellStarted(tx, deps, agent, { recreated }, clock.now())
       directory.changed(tx, agent.id)
     })
     return { steps, reason, recreated }

@@ -31,6 +31,7 @@ function quietHandlers(over: Partial<LinkHandlers> = {}): LinkHandlers {
     result: async () => ({ accepted: true }),
     beat: async () => ({ ok: true }),
     attachment: async () => ({ stale: true }),
+    queue: async () => ({ updates: [] }),
     partial: () => {},
     ...over,
   }

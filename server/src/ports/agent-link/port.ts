@@ -49,6 +49,7 @@ export type LinkHandlers = {
     agent: LinkedAgent,
     message: AgentCalls['attachment']['request'],
   ): Promise<AgentCalls['attachment']['answer']>
+  queue(agent: LinkedAgent, message: AgentCalls['queue']['request']): Promise<AgentCalls['queue']['answer']>
   partial(agent: LinkedAgent, message: Partial): void
   /** The hello was answered: calls reach the agent from now on. */
   connected?(agent: LinkedAgent): void

@@ -29,6 +29,7 @@ async function startProcess(db: Db, ephemeral = memoryEphemeral({ clock: systemC
   const platform = await startRunPlatform({ db, link: hub, clock: systemClock, ephemeral })
   hub.serve({
     ...platform.dispatch.handlers,
+    queue: async () => ({ updates: [] }),
     beat: async ({ agentId }, beat) => {
       await platform.dispatch.beat(agentId, beat)
       return { ok: true }

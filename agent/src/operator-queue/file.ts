@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open, readlink, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { maxQueueBytes, type QueueUpdate } from '@roost/contracts/link/messages'
+import { isObject, type Json, parseObject } from '../kit/json.ts'
+import { codeOf, outside, type Paths } from '../workspace/paths.ts'
+
+/** The file in which an agent keeps its requests to the operator; below the workspace. */
+export const queueFile = '.roost/operator-queue.json'
+
+/** `mark` changes with every change of the file. */
+export type QueueDocument =
+  | { kind: 'absent'; mark: string }
+  | { kind: 'unreadable'; mark: string; reason: string }
+  | { kind: 'read'; mark: string; document: Json; requests: unknown[] }
+
+export type QueueFile = {
+  /** Cheap: looks at the file without reading it. */
+  mark(): Promise<string>
+  read(): Promise<QueueDocument>
+  /**
+   * Replaces the file at once and whole, with what `updates` say of its entries and everything else as it was.
+   * False when it has changed since it was read: then it is as the agent has written it.
+   */
+  write(from: QueueDocument & { kind: 'read' }, updates: readonly QueueUpdate[]): Promise<boolean>
+}
+
+const absent = 'absent'
+
+export function createQueueFile(paths: Paths): QueueFile {
+  const place = join(paths.home, queueFile)
+
+  async function mark(): Promise<string> {
+    try {
+      return markOf(await stat(await paths.existing(place), { bigint: true }))
+    } catch {
+      return absent
+    }
+  }
+
+  async function read(): Promise<QueueDocument> {
+    const seen = await mark()
+    if (seen === absent) return { kind: 'absent', mark: absent }
+    const unreadable = (reason: string) => ({ kind: 'unreadable', mark: seen, reason }) as const
+    try {
+      const text = await readText(paths, await paths.existing(place))
+      if (text === null) return unreadable('The file is larger than 1 MiB, or none that could be read.')
+      const document = parseObject(text)
+      if (!document) return unreadable('The file is not a JSON object.')
+      if (!Array.isArray(document.requests)) return unreadable('The field "requests" is not a list.')
+      return { kind: 'read', mark: seen, document, requests: document.requests }
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return { kind: 'absent', mark: absent }
+      return unreadable('The file cannot be opened.')
+    }
+  }
+
+  return {
+    mark,
+    read,
+    async write(from, updates) {
+      const target = await paths.target(place)
+      const { uid, gid, mode } = await stat(target)
+      const part = join(dirname(target), `.operator-queue.${randomUUID()}.part`)
+      const text = `${JSON.stringify(updated(from, updates), null, 2)}\n`
+      try {
+        await using file = await open(part, 'wx', 0o600)
+        await file.writeFile(text)
+        await file.chmod(mode & 0o777)
+        // The program may be another user than the one whose file it is.
+        if (process.getuid?.() !== uid || process.getgid?.() !== gid) await file.chown(uid, gid)
+        if ((await mark()) !== from.mark) return false
+        await rename(part, target)
+        return true
+      } finally {
+        await rm(part, { force: true })
+      }
+    },
+  }
+}
+
+function markOf({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
+  return `${ino}:${size}:${mtimeNs}`
+}
+
+/** Null: too large, or no plain file. */
+async function readText(paths: Paths, path: string): Promise<string | null> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  // What was opened may be something else than what was looked at: the agent works in the same folder.
+  if (!paths.isInside(await readlink(`/proc/self/fd/${file.fd}`))) throw outside(path)
+  const found = await file.stat()
+  if (!found.isFile() || found.size > maxQueueBytes) return null
+  return (await file.readFile()).toString('utf8')
+}
+
+/** The document with the final states of its entries; what else they hold is kept. */
+export function updated(
+  { document, requests }: Pick<QueueDocument & { kind: 'read' }, 'document' | 'requests'>,
+  updates: readonly QueueUpdate[],
+): Json {
+  const byId = new Map(updates.map(({ id, ...state }) => [id, state]))
+  return {
+    ...document,
+    requests: requests.map((entry) => {
+      if (!isObject(entry) || typeof entry.id !== 'string') return entry
+      const state = byId.get(entry.id)
+      return state ? { ...entry, ...state } : entry
+    }),
+  }
+}

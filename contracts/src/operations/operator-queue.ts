@@ -1,0 +1,374 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { AgentParams, Id, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
+
+const tag = 'Operator queue'
+
+export const itemTypes = ['approval', 'question', 'alert'] as const
+export const itemStatuses = ['pending', 'responded', 'acknowledged', 'cancelled', 'expired'] as const
+export const itemPriorities = ['critical', 'high', 'medium', 'low'] as const
+export const alertKinds = [
+  'sync_failing',
+  'fleet_reinject_failed',
+  'restart_loop',
+  'validation_failed',
+  'legacy_library_refused',
+  'remote_credential',
+  'workspace_unreadable',
+  'skills_removal_refused',
+  'retention_held',
+  'cost_limit',
+  'stuck_run',
+  'breaker_open',
+  'subscription_switched',
+] as const
+export type ItemType = (typeof itemTypes)[number]
+export type ItemStatus = (typeof itemStatuses)[number]
+export type ItemPriority = (typeof itemPriorities)[number]
+export type AlertKind = (typeof alertKinds)[number]
+
+/** What a feature of the platform tells operators; one is pending for each agent and kind. */
+export type PlatformAlert = {
+  /** Null: about no single agent. Admins alone see it then. */
+  agentId: string | null
+  kind: AlertKind
+  /** At most 300 characters; cut above that. */
+  title: string
+  /** What is to be done; at most 4,000 characters. */
+  question?: string
+  priority: ItemPriority
+  /** Facts for whoever looks into it; no secrets. */
+  context: Record<string, unknown>
+  executionId?: string
+}
+
+/** Asks of one agent that may be pending at once. */
+export const mostPendingAsks = 100
+export const agingHours = 24
+export const shortestAskMinutes = 15
+export const mostListed = 500
+
+const kibibyte = 1024
+const smallObject = z
+  .record(z.string(), z.unknown())
+  .refine((value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8 * kibibyte, {
+    message: 'must be at most 8 KiB of JSON',
+  })
+const Options = z.array(z.string().trim().min(1).max(200)).max(20)
+
+export const requestIdPattern = /^[A-Za-z0-9._:-]{1,256}$/
+export const RequestId = z
+  .string()
+  .regex(requestIdPattern, 'must be 1 to 256 characters: letters, digits, ".", "_", ":" and "-"')
+
+/** What an ask says, over the API and in the file alike. */
+export const askFields = {
+  title: z.string().trim().min(1).max(300),
+  question: z.string().max(4000).nullish(),
+  type: z
+    .enum(itemTypes)
+    .nullish()
+    .transform((value) => value ?? 'question'),
+  priority: z
+    .enum(itemPriorities)
+    .nullish()
+    .transform((value) => value ?? 'medium'),
+  options: Options.nullish().transform((value) => value ?? []),
+  context: smallObject.nullish().transform((value) => value ?? {}),
+}
+
+export const AskBody = z
+  .object({
+    request_id: RequestId.describe('Asking again with the same id answers the item that is there.'),
+    ...askFields,
+    proposal: z
+      .union([z.string().max(8 * kibibyte), smallObject])
+      .nullish()
+      .describe('What the agent would do; text or an object of at most 8 KiB.'),
+    expires_at: TimestampInput.nullish().describe(
+      'At least 15 minutes ahead. An ask that expires is refused.',
+    ),
+    to_email: z
+      .email()
+      .max(254)
+      .nullish()
+      .describe('Somebody the agent is shared with, to answer it as well.'),
+  })
+  .refine(({ type, options }) => type !== 'approval' || options.length > 0, {
+    path: ['options'],
+    message: 'an approval needs the options to choose from',
+  })
+export type AskBody = z.output<typeof AskBody>
+
+const text = z.string().nullable()
+const time = Timestamp.nullable()
+const count = z.number().int()
+
+export const QueueItem = z
+  .object({
+    id: Id,
+    agent_name: text,
+    request_id: text,
+    type: z.enum(itemTypes),
+    kind: z.enum(alertKinds).nullable().describe('Of alerts of the platform.'),
+    status: z.enum(itemStatuses),
+    priority: z.enum(itemPriorities),
+    title: z.string(),
+    question: text,
+    options: z.array(z.string()),
+    context: z.record(z.string(), z.unknown()),
+    proposal: z.union([z.string(), z.record(z.string(), z.unknown())]).nullable(),
+    execution_id: text.describe('The run that it is about, or that the answer started.'),
+    addressed_to_email: text,
+    created_at: Timestamp,
+    expires_at: time,
+    response: text,
+    response_text: text,
+    responded_by_id: text,
+    responded_by_email: text,
+    responded_at: time,
+    acknowledged_at: time.describe('When the agent read the answer.'),
+    disposition: z.enum(['answered', 'cancelled', 'expired']).nullable(),
+    disposition_reason: text,
+    batch_id: text,
+    aging: z.boolean().describe('Pending for more than 24 hours.'),
+    source: z.enum(['api', 'file', 'platform']),
+    diverged: z.boolean().describe('The entry in the file says something else than this by now.'),
+    entry_now: z
+      .object({
+        title: z.string(),
+        question: text,
+        type: z.enum(itemTypes),
+        priority: z.enum(itemPriorities),
+        options: z.array(z.string()),
+        context: z.record(z.string(), z.unknown()),
+      })
+      .nullable()
+      .describe('What the entry of a diverged item says now.'),
+  })
+  .meta({ id: 'QueueItem' })
+export type QueueItem = z.output<typeof QueueItem>
+
+const filters = {
+  status: z.enum(itemStatuses).optional(),
+  type: z.enum(itemTypes).optional(),
+  priority: z.enum(itemPriorities).optional(),
+  since: TimestampInput.optional().describe('Made at this time or later.'),
+  limit: queryInteger(1, mostListed, 100),
+  offset: queryInteger(0, 1_000_000, 0),
+}
+export const QueueQuery = z.object({ ...filters, agent_name: z.string().max(100).optional() })
+export type QueueQuery = z.output<typeof QueueQuery>
+const AgentQueueQuery = z.object(filters)
+
+export const QueuePage = z.object({
+  items: z.array(QueueItem),
+  total: count,
+  has_more: z.boolean(),
+  next_offset: count.nullable(),
+})
+export type QueuePage = z.output<typeof QueuePage>
+
+export const RespondBody = z.object({
+  response: z.string().trim().min(1).max(8000).describe('One of the options where the item offers some.'),
+  response_text: z.string().max(8000).nullish(),
+  acknowledge_divergence: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
+})
+export type RespondBody = z.output<typeof RespondBody>
+
+const Reason = z
+  .string()
+  .max(500)
+  .nullish()
+  .transform((value) => value ?? null)
+const ItemParams = z.object({ id: z.string() })
+
+export const listQueue = endpoint({
+  id: 'listOperatorQueue',
+  method: 'GET',
+  path: '/api/operator-queue',
+  summary: 'What agents and the platform ask people, the newest first',
+  description:
+    'Operators and owners see the items of their agents, others those addressed to them, admins all. An agent sees its own.',
+  tag,
+  access: { who: 'any' },
+  query: QueueQuery,
+  returns: QueuePage,
+})
+
+export const getQueueStats = endpoint({
+  id: 'getOperatorQueueStats',
+  method: 'GET',
+  path: '/api/operator-queue/stats',
+  summary: 'How many items there are, of those that the caller sees',
+  tag,
+  access: { who: 'any' },
+  returns: z.object({
+    pending: count,
+    by_status: z.record(z.string(), count),
+    by_type: z.record(z.string(), count),
+    by_priority: z.record(z.string(), count),
+    by_agent: z.record(z.string(), count),
+    oldest_pending_seconds: count.nullable(),
+  }),
+})
+
+export const bulkCancelItems = endpoint({
+  id: 'bulkCancelOperatorItems',
+  method: 'POST',
+  path: '/api/operator-queue/bulk-cancel',
+  summary: 'Cancel several items; those that are not pending are skipped',
+  tag,
+  access: { who: 'any', gate: 'person' },
+  body: z.object({ ids: z.array(Id).min(1).max(500), reason: Reason }),
+  returns: z.object({ cancelled: count, skipped: count, batch_id: Id }),
+  audit: { type: 'operator_queue', action: 'bulk_cancel' },
+})
+
+export const clearResolvedItems = endpoint({
+  id: 'clearResolvedOperatorItems',
+  method: 'POST',
+  path: '/api/operator-queue/clear-resolved',
+  summary: 'Take what is resolved off the lists',
+  tag,
+  access: { who: 'any', gate: 'person' },
+  body: z.object({ agent_name: z.string().max(100).nullish() }),
+  bodyOptional: true,
+  returns: z.object({ cleared: count }),
+  fails: ['agent_not_found'],
+  audit: { type: 'operator_queue', action: 'clear_resolved' },
+})
+
+export const getQueueItem = endpoint({
+  id: 'getOperatorItem',
+  method: 'GET',
+  path: '/api/operator-queue/{id}',
+  summary: 'One item',
+  tag,
+  access: { who: 'any' },
+  params: ItemParams,
+  returns: QueueItem,
+  fails: ['not_found'],
+})
+
+export const respondToItem = endpoint({
+  id: 'respondToOperatorItem',
+  method: 'POST',
+  path: '/api/operator-queue/{id}/respond',
+  summary: 'Answer an item',
+  description:
+    'With operator-resume on, the answer starts one run of the agent with question and answer; else the agent finds it. `item_diverged` says that the entry in the file has changed since; what it says now stands beside the error.',
+  tag,
+  access: { who: 'any', gate: 'person', refuses: ['system'] },
+  params: ItemParams,
+  body: RespondBody,
+  returns: QueueItem,
+  fails: ['not_found', 'item_not_pending', 'item_diverged', 'option_not_offered'],
+  audit: { type: 'operator_queue', action: 'respond' },
+})
+
+export const cancelItem = endpoint({
+  id: 'cancelOperatorItem',
+  method: 'POST',
+  path: '/api/operator-queue/{id}/cancel',
+  summary: 'Withdraw an item without an answer',
+  tag,
+  access: { who: 'any', gate: 'person' },
+  params: ItemParams,
+  body: z.object({ reason: Reason }),
+  bodyOptional: true,
+  returns: QueueItem,
+  fails: ['not_found', 'item_not_pending'],
+  audit: { type: 'operator_queue', action: 'cancel' },
+})
+
+export const askOperator = endpoint({
+  id: 'askOperator',
+  method: 'POST',
+  path: '/api/agents/{name}/operator-queue',
+  summary: 'Ask the people behind the agent',
+  description: '201 for a new ask; 200 with the item that is there for a `request_id` that was used before.',
+  tag,
+  access: { who: 'agent' },
+  params: AgentParams,
+  body: AskBody,
+  status: 201,
+  returns: QueueItem,
+  fails: ['agent_not_found', 'rate_limited', 'queue_full'],
+  audit: { type: 'operator_queue', action: 'ask' },
+})
+
+export const listAgentQueue = endpoint({
+  id: 'listAgentOperatorQueue',
+  method: 'GET',
+  path: '/api/agents/{name}/operator-queue',
+  summary: 'Items of one agent that the caller sees',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: AgentQueueQuery,
+  returns: QueuePage,
+  fails: ['agent_not_found'],
+})
+
+export const getAsk = endpoint({
+  id: 'getOperatorAsk',
+  method: 'GET',
+  path: '/api/agents/{name}/operator-queue/{request_id}',
+  summary: 'What became of an ask; reading an answer acknowledges it',
+  tag,
+  access: { who: 'agent' },
+  params: z.object({ name: z.string(), request_id: z.string() }),
+  returns: QueueItem,
+  fails: ['agent_not_found', 'not_found'],
+})
+
+const told = { item_id: Id, status: z.enum(itemStatuses), responded_by: z.string().nullish() }
+
+export const operatorQueueNew = eventType({
+  name: 'operator_queue.new',
+  stored: true,
+  fields: z.object({
+    item_id: Id,
+    item_type: z.enum(itemTypes),
+    priority: z.enum(itemPriorities),
+    title: z.string(),
+    data: z.object({
+      id: Id,
+      agent_name: z.string().nullable(),
+      type: z.enum(itemTypes),
+      priority: z.enum(itemPriorities),
+      title: z.string(),
+      created_at: Timestamp,
+    }),
+  }),
+})
+export const operatorQueueResponded = eventType({
+  name: 'operator_queue.responded',
+  stored: true,
+  fields: z.object(told),
+})
+export const operatorQueueAcknowledged = eventType({
+  name: 'operator_queue.acknowledged',
+  stored: true,
+  fields: z.object(told),
+})
+export const operatorQueueCancelled = eventType({
+  name: 'operator_queue.cancelled',
+  stored: true,
+  fields: z.object(told),
+})
+export const operatorQueueExpired = eventType({
+  name: 'operator_queue.expired',
+  stored: true,
+  fields: z.object(told),
+})
+export const operatorQueueCleared = eventType({
+  name: 'operator_queue.cleared',
+  stored: true,
+  fields: z.object({ count }),
+})

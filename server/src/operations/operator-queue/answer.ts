@@ -1,0 +1,90 @@
+import type { RespondBody } from '@roost/contracts/operations/operator-queue'
+import { agentStore } from '../../agents/directory/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { aboutIn } from './alerts.ts'
+import { itemEvent } from './events.ts'
+import { essence, optionsOf, textOf } from './rules.ts'
+import { type ItemRow, operatorQueueStore } from './store.ts'
+
+/** Who answers; `id` is null for somebody without an account. */
+export type Answerer = { id: string | null; email: string | null }
+
+export type AnswerDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  /** An item is not what it was: after the commit. */
+  settled(tx: Tx, row: ItemRow): void
+}
+
+/**
+ * Answers an item that its caller was shown. One of several answers at once counts; the others throw
+ * `item_not_pending`. Throws `item_diverged` with what the entry says now, and `option_not_offered`.
+ */
+export function createAnswer({ db, clock, events, settled }: AnswerDeps) {
+  return async function answer(id: string, body: RespondBody, by: Answerer): Promise<ItemRow> {
+    return db.atomically(async (tx) => {
+      const store = operatorQueueStore(tx)
+      const row = await store.byId(id)
+      if (!row) throw new Fault('not_found', 'There is no such item.')
+      if (row.status !== 'pending') throw notPending(row)
+      refuseDiverged(row, body)
+      refuseOther(row, body.response)
+      const now = clock.now()
+      const at = timestamp(now)
+      const patch = {
+        status: 'responded',
+        disposition: 'answered',
+        response: body.response,
+        response_text: body.response_text ?? null,
+        responded_by_id: by.id,
+        responded_by_email: by.email,
+        responded_at: at,
+        pending_key: null,
+        resume: (await resumes(tx, row)) ? 'due' : 'none',
+        ...(row.entry_now === null ? {} : takenFrom(row.entry_now)),
+      } as const
+      // What ran out a moment ago is refused, whether it was written down yet or not.
+      if (!(await store.move(id, 'pending', patch, at))) throw notPending(row)
+      const after = { ...row, ...patch }
+      await events.append(tx, itemEvent(after, await aboutIn(tx, row.agent_id)), now)
+      settled(tx, after)
+      return after
+    })
+  }
+}
+
+/** What a person has acknowledged is what was answered. */
+function takenFrom(entryNow: string) {
+  // Written by this feature.
+  const { options, context, ...text } = essence(JSON.parse(entryNow) as ReturnType<typeof textOf>)
+  return { ...text, options: JSON.stringify(options), context: JSON.stringify(context), entry_now: null }
+}
+
+async function resumes(tx: Tx, row: ItemRow): Promise<boolean> {
+  if (row.agent_id === null || row.source === 'platform') return false
+  return (await agentStore(tx).byId(row.agent_id))?.operator_resume ?? false
+}
+
+export function notPending(row: Pick<ItemRow, 'status'>): Fault {
+  const word = row.status === 'pending' ? 'expired' : row.status
+  return new Fault('item_not_pending', `This item is ${word}.`, {
+    status: row.status === 'pending' ? 'expired' : row.status,
+  })
+}
+
+function refuseDiverged(row: ItemRow, { acknowledge_divergence }: RespondBody): void {
+  if (row.entry_now === null || acknowledge_divergence) return
+  const detail = 'The entry in the file has changed since: look at it and acknowledge that to answer it.'
+  throw new Fault('item_diverged', detail, { item: textOf(row), entry_now: JSON.parse(row.entry_now) })
+}
+
+function refuseOther(row: ItemRow, response: string): void {
+  const options = optionsOf(row)
+  if (options.length === 0 || options.includes(response)) return
+  const detail = `"${response.slice(0, 100)}" is not offered; offered are ${options.map((option) => `"${option}"`).join(', ')}.`
+  throw new Fault('option_not_offered', detail, { offered: options })
+}

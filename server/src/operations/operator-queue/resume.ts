@@ -1,0 +1,95 @@
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import { isFault } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Dispatch } from '../../runs/dispatch/index.ts'
+import type { RunHooks } from '../../runs/executions/index.ts'
+import type { Asks } from './asks.ts'
+import { resumeMessage } from './rules.ts'
+import { type ItemRow, operatorQueueStore } from './store.ts'
+
+export type ResumeDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'warn'>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  hooks: Pick<RunHooks, 'onEnded'>
+  asks: Pick<Asks, 'acknowledge'>
+}
+
+/** An agent that stays away so long does not go on with old work by itself; it finds the answer. */
+const longestWaitSeconds = 24 * 3600
+const atOnce = 50
+
+export type Resume = {
+  /** Starts the run of each answer that is due and whose agent takes runs now. */
+  pass(signal: AbortSignal): Promise<void>
+  /** Starts the run of this answer if it is due. */
+  one(id: string): Promise<void>
+}
+
+/**
+ * With operator-resume on, an answer starts one run. The row says so: whoever turns `due` into `started`
+ * takes the run in within the same transaction, so that a crash between the two leaves neither.
+ */
+export function createResume(deps: ResumeDeps): Resume {
+  const { db, clock, log, dispatch, hooks, asks } = deps
+
+  hooks.onEnded(async (tx, run) => {
+    if (run.triggered_by !== 'operator_response' || run.status !== 'success') return
+    const row = await operatorQueueStore(tx).startedBy(run.id)
+    if (row?.status === 'responded') await asks.acknowledge(tx, row)
+  })
+
+  async function start(row: ItemRow): Promise<void> {
+    if (row.agent_id === null) return
+    const agentId = row.agent_id
+    const agent = await dispatch.admit(agentId)
+    await dispatch.transaction(async (tx) => {
+      const store = operatorQueueStore(tx)
+      if (!(await store.takeResume(row.id))) return
+      const { row: run } = await dispatch.acceptIn(tx, agent, {
+        agentId,
+        kind: 'task',
+        triggeredBy: 'operator_response',
+        message: resumeMessage(row),
+        source: {
+          userId: row.responded_by_id,
+          userEmail: row.responded_by_email,
+          agent: null,
+          key: null,
+        },
+      })
+      await store.noteRun(row.id, run.id)
+    })
+  }
+
+  async function attempt(row: ItemRow): Promise<void> {
+    try {
+      await start(row)
+    } catch (error) {
+      if (isFault(error, 'circuit_open')) {
+        // The refused run has left its record: that was the one.
+        await db.atomically((tx) => operatorQueueStore(tx).takeResume(row.id))
+        return
+      }
+      // A stopped agent, a full queue: the next pass tries again.
+      if (isFault(error)) return
+      log.warn({ item_id: row.id, err: error }, 'an answer could not start its run; it is tried again')
+    }
+  }
+
+  return {
+    async pass(signal) {
+      const since = timestamp(secondsLater(clock.now(), -longestWaitSeconds))
+      for (const row of await operatorQueueStore(db).toResume(since, atOnce)) {
+        if (signal.aborted) return
+        await attempt(row)
+      }
+    },
+    async one(id) {
+      const row = await operatorQueueStore(db).byId(id)
+      if (row?.resume === 'due') await attempt(row)
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  askOperator,
+  bulkCancelItems,
+  cancelItem,
+  clearResolvedItems,
+  getAsk,
+  getQueueItem,
+  getQueueStats,
+  listAgentQueue,
+  listQueue,
+  respondToItem,
+} from '@roost/contracts/operations/operator-queue'
+import type { Reach } from '../../agents/reach/index.ts'
+import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
+import type { SignedIn } from '../../identity/access/caller.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { OperatorQueue } from './service.ts'
+import type { ItemRow } from './store.ts'
+
+export function operatorQueueRoutes(queue: OperatorQueue, reach: Pick<Reach, 'reach'>): Route[] {
+  const { view, asks, resolve } = queue
+
+  /** Whoever is merely asked answers; it is not theirs to withdraw the question. */
+  async function mine(caller: SignedIn, id: string): Promise<ItemRow> {
+    const row = await view.find(caller, id)
+    const scope = await view.ownScopeOf(caller)
+    if (scope.all || (row.agent_id !== null && scope.agentIds.includes(row.agent_id))) return row
+    throw new Fault('role_required')
+  }
+
+  return [
+    // Fixed words come before ids.
+    signedInRoute(listQueue, (call) => view.list(call.caller, call.query)),
+    signedInRoute(getQueueStats, (call) => view.stats(call.caller)),
+    signedInRoute(bulkCancelItems, async (call) => {
+      const { ids, reason } = call.body
+      const done = await resolve.cancelAll(await view.ownScopeOf(call.caller), ids, reason)
+      call.request.note(done)
+      return done
+    }),
+    signedInRoute(clearResolvedItems, async (call) => {
+      const name = call.body.agent_name ?? undefined
+      const found = name === undefined ? null : await reach.reach(call.caller, name)
+      if (name !== undefined && !found) throw new Fault('agent_not_found')
+      const cleared = await resolve.clear(await view.ownScopeOf(call.caller), found?.agent.id)
+      call.request.note({ cleared })
+      return { cleared }
+    }),
+    signedInRoute(getQueueItem, (call) => view.item(call.caller, call.params.id)),
+    signedInRoute(respondToItem, async (call) => {
+      const { id } = await view.find(call.caller, call.params.id)
+      const { user } = call.caller
+      const row = await queue.answer(id, call.body, { id: user.id, email: user.email })
+      return view.shown(row)
+    }),
+    signedInRoute(cancelItem, async (call) => {
+      const row = await mine(call.caller, call.params.id)
+      return view.shown(await resolve.cancel(row, call.body.reason))
+    }),
+    agentRoute(askOperator, async (call) => {
+      const { item, isNew } = await asks.ask({ id: call.agent.id, name: call.agent.name }, call.body)
+      call.request.note({ item_id: item.id, request_id: call.body.request_id })
+      return answer(item, { status: isNew ? 201 : 200 })
+    }),
+    agentRoute(listAgentQueue, (call) =>
+      view.list(call.caller, { ...call.query, agent_name: call.agent.name }),
+    ),
+    agentRoute(getAsk, (call) =>
+      asks.read({ id: call.agent.id, name: call.agent.name }, call.params.request_id),
+    ),
+  ]
+}

@@ -1,0 +1,114 @@
+import { type AskBody, agingHours, type QueueItem } from '@roost/contracts/operations/operator-queue'
+import type { Relation, SignedIn } from '../../identity/access/caller.ts'
+import { roleAtLeast } from '../../identity/access/index.ts'
+import type { OperatorItemsTable } from './tables.ts'
+
+/** What an entry or an ask says; two that say the same are the same ask. */
+export type AskText = Pick<AskBody, 'title' | 'question' | 'type' | 'priority' | 'options' | 'context'>
+
+/** The item as it is answered. `agentName` is null for alerts about no single agent. */
+export function shownItem(row: OperatorItemsTable, agentName: string | null, now: Date): QueueItem {
+  return {
+    id: row.id,
+    agent_name: agentName,
+    request_id: row.request_id,
+    type: row.type,
+    kind: row.kind,
+    status: row.status,
+    priority: row.priority,
+    title: row.title,
+    question: row.question,
+    options: parsed(row.options),
+    context: parsed(row.context),
+    proposal: row.proposal === null ? null : parsed(row.proposal),
+    execution_id: row.execution_id,
+    addressed_to_email: row.addressed_to_email,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+    response: row.response,
+    response_text: row.response_text,
+    responded_by_id: row.responded_by_id,
+    responded_by_email: row.responded_by_email,
+    responded_at: row.responded_at,
+    acknowledged_at: row.acknowledged_at,
+    disposition: row.disposition,
+    disposition_reason: row.disposition_reason,
+    batch_id: row.batch_id,
+    aging: isAging(row, now),
+    source: row.source,
+    diverged: row.entry_now !== null,
+    entry_now: row.entry_now === null ? null : parsed(row.entry_now),
+  }
+}
+
+function isAging({ status, created_at }: OperatorItemsTable, now: Date): boolean {
+  return status === 'pending' && now.getTime() - new Date(created_at).getTime() > agingHours * 3_600_000
+}
+
+/** Columns hold JSON that this feature wrote itself. */
+function parsed<T>(text: string): T {
+  return JSON.parse(text) as T
+}
+
+export function textOf(row: OperatorItemsTable): AskText {
+  const { title, question, type, priority } = row
+  return { title, question, type, priority, options: parsed(row.options), context: parsed(row.context) }
+}
+
+/** Compared as what it says, so that a file that was merely rewritten has not changed. */
+export function saysTheSame(a: AskText, b: AskText): boolean {
+  return canonical(essence(a)) === canonical(essence(b))
+}
+
+/** The fields of an ask, and nothing else that an object may carry. */
+export function essence({ title, question, type, priority, options, context }: AskText) {
+  return { title, question: question ?? null, type, priority, options, context }
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}
+
+/** The options that an answer must be one of; none: any text. */
+export function optionsOf(row: OperatorItemsTable): string[] {
+  return row.entry_now === null ? parsed(row.options) : parsed<AskText>(row.entry_now).options
+}
+
+/**
+ * Whether a caller who reaches an agent sees all its items: its owner, an operator, an admin, the agent itself.
+ * Others see what is addressed to them.
+ */
+export function seesItemsOf(caller: SignedIn, relation: Relation): boolean {
+  if (relation === 'self') return true
+  if (relation === 'permitted' || !actsForPerson(caller)) return false
+  return relation === 'owner' || relation === 'admin' || roleAtLeast(caller.user.role, 'operator')
+}
+
+/** Admins see what is about no single agent as well. */
+export function seesEverything(caller: SignedIn): boolean {
+  return actsForPerson(caller) && (isSystem(caller) || caller.user.role === 'admin')
+}
+
+export function actsForPerson(caller: SignedIn): boolean {
+  return caller.kind === 'session' || caller.key.scope === 'user' || isSystem(caller)
+}
+
+function isSystem(caller: SignedIn): boolean {
+  return caller.kind === 'key' && caller.key.scope === 'system'
+}
+
+/** The message of the run that an answer starts. */
+export function resumeMessage(row: OperatorItemsTable): string {
+  const marked = (name: string, text: string | null) => (text ? [`<${name}>\n${text}\n</${name}>`] : [])
+  return [
+    `Your operator answered the request "${row.request_id ?? row.id}".`,
+    ...marked('question', [row.title, row.question].filter(Boolean).join('\n\n')),
+    ...marked('answer', row.response),
+    ...marked('answer_text', row.response_text),
+    'Go on with the work that waited for it.',
+  ].join('\n\n')
+}

@@ -1,0 +1,264 @@
+import type {
+  AlertKind,
+  ItemPriority,
+  ItemStatus,
+  ItemType,
+} from '@roost/contracts/operations/operator-queue'
+import { sql } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type { OperatorItemsTable, OperatorQueueTables } from './tables.ts'
+
+export type ItemRow = OperatorItemsTable
+export type ItemPatch = Partial<Omit<ItemRow, 'id' | 'agent_id' | 'request_id' | 'created_at' | 'source'>>
+
+/** What somebody sees: everything; or all items of some agents, and of others those addressed to one person. */
+export type Scope =
+  | { all: true }
+  | {
+      all: false
+      agentIds: readonly string[]
+      addressed: { agentIds: readonly string[]; email: string } | null
+    }
+
+export type ItemFilter = {
+  status?: ItemStatus | undefined
+  type?: ItemType | undefined
+  priority?: ItemPriority | undefined
+  since?: string | undefined
+  agentId?: string | undefined
+}
+
+/** The only SQL about the operator queue. */
+export function operatorQueueStore(executor: Executor) {
+  const db = executor.withTables<OperatorQueueTables>()
+
+  const seen = (scope: Scope) => {
+    const items = db.selectFrom('operator_items')
+    if (scope.all) return items
+    const { agentIds, addressed } = scope
+    return items.where((e) =>
+      e.or([
+        // An empty list is no SQL of its own on either dialect.
+        agentIds.length > 0 ? e('agent_id', 'in', [...agentIds]) : sql<boolean>`1 = 0`,
+        addressed && addressed.agentIds.length > 0
+          ? e.and([
+              e('agent_id', 'in', [...addressed.agentIds]),
+              e('addressed_to_email', '=', addressed.email),
+            ])
+          : sql<boolean>`1 = 0`,
+      ]),
+    )
+  }
+  const matching = (scope: Scope, filter: ItemFilter) => {
+    let query = seen(scope).where('cleared_at', 'is', null)
+    if (filter.status) query = query.where('status', '=', filter.status)
+    if (filter.type) query = query.where('type', '=', filter.type)
+    if (filter.priority) query = query.where('priority', '=', filter.priority)
+    if (filter.since) query = query.where('created_at', '>=', filter.since)
+    if (filter.agentId) query = query.where('agent_id', '=', filter.agentId)
+    return query
+  }
+
+  return {
+    /** False: the agent used this request id before, or such an alert is pending. */
+    async insert(row: ItemRow): Promise<boolean> {
+      const result = await db
+        .insertInto('operator_items')
+        .values(row)
+        .onConflict((c) => c.doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+
+    async byId(id: string): Promise<ItemRow | null> {
+      const row = await db.selectFrom('operator_items').selectAll().where('id', '=', id).executeTakeFirst()
+      return row ?? null
+    },
+
+    /** Null: there is none, or not for this viewer. */
+    async visible(scope: Scope, id: string): Promise<ItemRow | null> {
+      const row = await seen(scope).selectAll().where('id', '=', id).executeTakeFirst()
+      return row ?? null
+    },
+
+    async byRequest(agentId: string, requestId: string): Promise<ItemRow | null> {
+      const row = await db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('request_id', '=', requestId)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async byRequests(agentId: string, requestIds: readonly string[]): Promise<ItemRow[]> {
+      if (requestIds.length === 0) return []
+      return db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('request_id', 'in', [...requestIds])
+        .execute()
+    },
+
+    async list(
+      scope: Scope,
+      filter: ItemFilter,
+      page: { limit: number; offset: number },
+    ): Promise<ItemRow[]> {
+      return matching(scope, filter)
+        .selectAll()
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(page.limit)
+        .offset(page.offset)
+        .execute()
+    },
+
+    async count(scope: Scope, filter: ItemFilter): Promise<number> {
+      const row = await matching(scope, filter)
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async figures(scope: Scope) {
+      const rows = await matching(scope, {})
+        .select(['status', 'type', 'priority', 'agent_id'])
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .groupBy(['status', 'type', 'priority', 'agent_id'])
+        .execute()
+      return rows.map((row) => ({ ...row, total: Number(row.total) }))
+    },
+
+    async oldestPending(scope: Scope): Promise<string | null> {
+      const row = await matching(scope, { status: 'pending' })
+        .select((e) => e.fn.min('created_at').as('oldest'))
+        .executeTakeFirst()
+      return row?.oldest ?? null
+    },
+
+    async countPendingAsks(agentId: string): Promise<number> {
+      const row = await db
+        .selectFrom('operator_items')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'pending')
+        .where('request_id', 'is not', null)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** True for the one that took the item out of `from`; `asOf`: and only while it has not expired then. */
+    async move(id: string, from: ItemStatus, patch: ItemPatch, asOf?: string): Promise<boolean> {
+      let query = db.updateTable('operator_items').set(patch).where('id', '=', id).where('status', '=', from)
+      if (asOf !== undefined) {
+        query = query.where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', asOf)]))
+      }
+      const result = await query.executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async noteEntry(id: string, entryNow: string | null): Promise<void> {
+      await db
+        .updateTable('operator_items')
+        .set({ entry_now: entryNow })
+        .where('id', '=', id)
+        .where('status', '=', 'pending')
+        .execute()
+    },
+
+    async due(now: string, limit: number): Promise<ItemRow[]> {
+      return db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('status', '=', 'pending')
+        .where('expires_at', '<=', now)
+        .orderBy('expires_at')
+        .limit(limit)
+        .execute()
+    },
+
+    async toResume(since: string, limit: number): Promise<ItemRow[]> {
+      return db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('resume', '=', 'due')
+        .where('responded_at', '>=', since)
+        .orderBy('responded_at')
+        .limit(limit)
+        .execute()
+    },
+
+    /** True for the one that may start the run of this answer. */
+    async takeResume(id: string): Promise<boolean> {
+      const result = await db
+        .updateTable('operator_items')
+        .set({ resume: 'started' })
+        .where('id', '=', id)
+        .where('resume', '=', 'due')
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async noteRun(id: string, executionId: string): Promise<void> {
+      await db.updateTable('operator_items').set({ execution_id: executionId }).where('id', '=', id).execute()
+    },
+
+    async startedBy(executionId: string): Promise<ItemRow | null> {
+      const row = await db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('execution_id', '=', executionId)
+        .where('resume', '=', 'started')
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async pendingAlert(pendingKey: string): Promise<ItemRow | null> {
+      const row = await db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('pending_key', '=', pendingKey)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async refreshAlert(
+      pendingKey: string,
+      patch: Pick<ItemRow, 'title' | 'question' | 'priority' | 'context' | 'execution_id'>,
+    ): Promise<void> {
+      await db.updateTable('operator_items').set(patch).where('pending_key', '=', pendingKey).execute()
+    },
+
+    async clearResolved(scope: Scope, agentId: string | undefined, at: string): Promise<number> {
+      const resolved = matching(scope, { agentId }).where('status', '!=', 'pending').select('id')
+      const result = await db
+        .updateTable('operator_items')
+        .set({ cleared_at: at })
+        .where('id', 'in', resolved)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows)
+    },
+
+    async removeOfAgent(agentId: string): Promise<void> {
+      await db.deleteFrom('operator_items').where('agent_id', '=', agentId).execute()
+    },
+
+    async asksOf(email: string, agentIds: readonly string[], kind: { limit: number }): Promise<ItemRow[]> {
+      if (agentIds.length === 0) return []
+      return db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('addressed_to_email', '=', email)
+        .where('agent_id', 'in', [...agentIds])
+        .orderBy('created_at', 'desc')
+        .limit(kind.limit)
+        .execute()
+    },
+  }
+}
+
+export function alertKey(agentId: string | null, kind: AlertKind): string {
+  return `${agentId ?? ''}:${kind}`
+}
