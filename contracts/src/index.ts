@@ -31,6 +31,7 @@ import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
 import * as fanOut from './runs/fan-out.ts'
 import * as fleet from './runs/fleet.ts'
+import * as loops from './runs/loops.ts'
 import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
 import * as scheduleAdmin from './triggers/schedule-admin.ts'
@@ -62,6 +63,7 @@ const modules: Record<string, unknown>[] = [
   tasks,
   queue,
   fanOut,
+  loops,
   executions,
   fleet,
   analytics,

@@ -13,6 +13,7 @@ import { agentPermissions } from './0011-agent-permissions.ts'
 import { accounts } from './0012-accounts.ts'
 import { auditReads } from './0013-audit-reads.ts'
 import { schedules } from './0014-schedules.ts'
+import { loops } from './0016-loops.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: Migration[] = [
   accounts,
   auditReads,
   schedules,
+  loops,
 ]

@@ -29,6 +29,7 @@ import {
 } from './executions/index.ts'
 import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
 import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
+import { createLoops, loopRoutes } from './loops/index.ts'
 import { createQueue, queueRoutes } from './queue/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
@@ -116,7 +117,16 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     }),
     brokerAccess: (row) => broker.access(row),
   })
+  const loops = createLoops({
+    ...deps,
+    dispatch,
+    hooks,
+    directory,
+    reach: agents.reach,
+  })
   agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
+  // Loops before their runs, in the order in which their steps hold the two.
+  agents.hooks.onDeleting((tx, { agent }) => loops.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
   agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
@@ -125,6 +135,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   works.register(tasks.workState)
   const fanOuts = createFanOuts({ ...deps, live, hooks, dispatch })
   works.register(fanOuts.workState)
+  works.register(loops.workState)
   const queue = createQueue({ db, settle: executions.settle })
   const fleet = createFleet({
     ...deps,
@@ -143,9 +154,13 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),
       ...fanOutRoutes(fanOuts),
+      ...loopRoutes(loops),
       ...queueRoutes(queue),
     ],
-    loops: [...dispatch.loops, ...fanOuts.loops],
-    close: () => fanOuts.settled(),
+    loops: [...dispatch.loops, ...fanOuts.loops, ...loops.loops],
+    async close() {
+      await fanOuts.settled()
+      await loops.close()
+    },
   }
 }

@@ -12,6 +12,8 @@ export type Reach = {
    * matrix edge to an agent of its own owner.
    */
   reach(caller: Caller, agentName: string): Promise<Reached | null>
+  /** How the caller stands to an agent that was found otherwise than by its name; null: out of reach. */
+  relationTo(caller: Caller, agent: Agent): Promise<Relation | null>
   /** All that the caller can reach, the newest first. */
   reachable(caller: Caller): Promise<Reached[]>
   /** Ids of the agents that this agent may call. */
@@ -55,6 +57,7 @@ export function createReach({ directory, permittedTargets }: ReachDeps): Reach {
       }
       return null
     },
+    relationTo: async (caller, agent) => relationOf(caller, agent, await permittedOf(caller)),
     reachable,
     permittedTargets,
     async reachableNames(caller) {

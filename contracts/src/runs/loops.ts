@@ -1,0 +1,261 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { ModelOverride } from '../kit/model.ts'
+import { AgentParams, Id, Money, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { AllowedTools, MessageText, RunTimeout } from './request.ts'
+
+const tag = 'Loops'
+
+export const runPlaceholder = '{{run}}'
+export const previousPlaceholder = '{{previous_response}}'
+/** Characters, from the end of the reply, that stand for the previous reply. */
+export const previousResponseLength = 2_000
+/** Each may stand for 2,000 characters, and a message has to fit one message of the link. */
+const maxPrevious = 100
+
+export const maxRuns = 100
+
+export const LoopBody = z.object({
+  message: MessageText.refine(
+    (text) => text.split(previousPlaceholder).length - 1 <= maxPrevious,
+    `must not hold ${previousPlaceholder} more than ${maxPrevious} times`,
+  ).describe(
+    '`{{run}}` is the number of the run, from 1; `{{previous_response}}` the last 2,000 characters of the last successful reply, empty on run 1.',
+  ),
+  max_runs: z.number().int().min(1).max(maxRuns),
+  stop_signal: z
+    .string()
+    .trim()
+    .max(200)
+    .nullish()
+    .transform((text) => (text ? text : null))
+    .describe('The loop ends when a reply contains this text; blank is none.'),
+  delay_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(3600)
+    .nullish()
+    .transform((value) => value ?? 0),
+  timeout_per_run: RunTimeout.nullish()
+    .transform((value) => value ?? null)
+    .describe("Seconds; at most the agent's cap, which it is when left out."),
+  max_duration_seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(604_800)
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe('Deadline, counted from the start of the first run and looked at between runs.'),
+  max_cost_usd: z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .nullish()
+    .transform((value) => value ?? null),
+  no_progress_threshold: z
+    .number()
+    .int()
+    .min(0)
+    .refine((value) => value !== 1, 'must be 0 or at least 2')
+    .nullish()
+    .transform((value) => value ?? 3)
+    .describe('So many equal replies in a row end the loop; 0 never.'),
+  on_failure: z
+    .enum(['abort', 'continue'])
+    .nullish()
+    .transform((value) => value ?? 'abort'),
+  max_consecutive_failures: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .nullish()
+    .transform((value) => value ?? 3)
+    .describe('With `continue`: so many failed runs in a row end the loop.'),
+  model: ModelOverride,
+  allowed_tools: AllowedTools.nullish().transform((value) => value ?? null),
+})
+export type LoopBody = z.output<typeof LoopBody>
+
+export const loopStatuses = [
+  'queued',
+  'running',
+  'completed',
+  'completed_with_errors',
+  'stopped',
+  'failed',
+  'interrupted',
+] as const
+export type LoopStatus = (typeof loopStatuses)[number]
+/** What a loop ends as. */
+export type LoopEnd = 'completed' | 'completed_with_errors' | 'stopped' | 'failed'
+
+export const stopReasons = [
+  'max_runs_reached',
+  'stop_signal_matched',
+  'user_stopped',
+  'deadline_exceeded',
+  'budget_exhausted',
+  'no_progress',
+  'error',
+  'interrupted',
+] as const
+export type StopReason = (typeof stopReasons)[number]
+
+export const loopRunStatuses = ['running', 'completed', 'failed', 'cancelled'] as const
+export type LoopRunStatus = (typeof loopRunStatuses)[number]
+
+const text = z.string().nullable()
+const integer = z.number().int()
+const count = integer.nullable()
+const time = Timestamp.nullable()
+
+export const LoopRun = z.object({
+  run_number: integer,
+  execution_id: Id,
+  status: z.enum(loopRunStatuses).describe('`running` from its dispatch on, also while it waits for a slot.'),
+  response_preview: text.describe('The first 500 characters.'),
+  cost: Money.nullable().describe('US dollars.'),
+  duration_ms: count,
+  error: text,
+  started_at: time.describe('When the agent claimed the run; null before.'),
+  completed_at: time,
+})
+export type LoopRun = z.output<typeof LoopRun>
+
+export const Loop = z
+  .object({
+    loop_id: Id,
+    agent_name: z.string(),
+    status: z.enum(loopStatuses).describe('`queued` until the agent claims the first run.'),
+    stop_reason: z.enum(stopReasons).nullable(),
+    max_runs: integer,
+    runs_completed: integer.describe('Runs that have ended, whatever came of them.'),
+    failed_runs: integer,
+    on_failure: z.enum(['abort', 'continue']),
+    max_consecutive_failures: integer,
+    stop_signal: text,
+    delay_seconds: integer,
+    timeout_per_run: count,
+    max_duration_seconds: count,
+    elapsed_seconds: count,
+    max_cost_usd: Money.nullable(),
+    total_cost: Money.describe('US dollars of all runs.'),
+    no_progress_threshold: integer,
+    model: text,
+    allowed_tools: z.array(z.string()).nullable(),
+    message: z.string(),
+    last_response: text.describe('Of the last successful run.'),
+    error: text,
+    runs: z.array(LoopRun),
+    next_run_at: time,
+    stop_requested_at: time,
+    created_at: Timestamp,
+    started_at: time,
+    completed_at: time,
+    started_by: text,
+  })
+  .meta({ id: 'Loop' })
+export type Loop = z.output<typeof Loop>
+
+export const startLoop = endpoint({
+  id: 'startLoop',
+  method: 'POST',
+  path: '/api/agents/{name}/loops',
+  summary: 'Run a message again and again, one run after another',
+  description:
+    'Answers at once; the loop is polled. Stop signal, budget, deadline and lack of progress are looked at between runs.',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  body: LoopBody,
+  status: 202,
+  returns: z.object({
+    loop_id: Id,
+    status: z.literal('queued'),
+    agent_name: z.string(),
+    max_runs: integer,
+    on_failure: z.enum(['abort', 'continue']),
+  }),
+  fails: [
+    'agent_not_found',
+    'agent_not_running',
+    'agent_not_permitted',
+    'loop_timeout_exceeds_agent_cap',
+    'loop_deadline_below_run_timeout',
+    'invalid_model',
+    'request_in_progress',
+    'circuit_open',
+    'inter_agent_depth_exceeded',
+  ],
+  audit: { type: 'execution', action: 'start_loop' },
+})
+
+export const listLoops = endpoint({
+  id: 'listLoops',
+  method: 'GET',
+  path: '/api/agents/{name}/loops',
+  summary: 'Loops of an agent, newest first',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object({ status: z.string().max(50).optional(), limit: queryInteger(1, 200, 50) }),
+  returns: z.array(Loop),
+  fails: ['agent_not_found', 'unknown_filter'],
+})
+
+const LoopParams = z.object({ loop_id: z.string() })
+
+export const getLoop = endpoint({
+  id: 'getLoop',
+  method: 'GET',
+  path: '/api/loops/{loop_id}',
+  summary: 'A loop and its runs so far',
+  description: 'For whoever started it and whoever reaches the agent.',
+  tag,
+  access: { who: 'any' },
+  params: LoopParams,
+  returns: Loop,
+  fails: ['loop_not_found'],
+})
+
+export const stopLoop = endpoint({
+  id: 'stopLoop',
+  method: 'POST',
+  path: '/api/loops/{loop_id}/stop',
+  summary: 'Stop a loop; the current run finishes',
+  tag,
+  access: { who: 'any' },
+  params: LoopParams,
+  returns: z.object({ loop_id: Id, status: z.enum(['stopping', 'already_done']) }),
+  fails: ['loop_not_found'],
+  audit: { type: 'execution', action: 'stop_loop' },
+})
+
+export const loopRunCompleted = eventType({
+  name: 'loop.run_completed',
+  stored: true,
+  fields: z.object({
+    loop_id: Id,
+    run_number: integer,
+    execution_id: Id,
+    status: z.enum(['completed', 'failed', 'cancelled']),
+    cost: Money.nullable().optional(),
+    duration_ms: count,
+  }),
+})
+
+export const loopCompleted = eventType({
+  name: 'loop.completed',
+  stored: true,
+  fields: z.object({
+    loop_id: Id,
+    status: z.enum(['completed', 'completed_with_errors', 'stopped', 'failed']),
+    stop_reason: z.enum(stopReasons),
+    runs_completed: integer,
+    failed_runs: integer,
+  }),
+})

@@ -1,0 +1,352 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Loop } from '@roost/contracts/runs/loops'
+import { isFault } from '../../kit/fault.ts'
+import { createTestClock, type TestClock } from '../../test/clock.ts'
+import { forEachDialect, type TestDb } from '../../test/dialects.ts'
+import { agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+import { breakerStore } from '../breaker/store.ts'
+import { executionStore } from '../executions/index.ts'
+import { asked, type LoopPlatform, startLoopPlatform } from './test/loop-platform.ts'
+
+const never = new AbortController().signal
+const ann = person()
+const party = { caller: ann, agentId: 'a1', relation: 'shared' as const, agentName: 'scout' }
+type Handed = { execution_id: string; claim_token: number; message: string }
+
+forEachDialect((_, openDb) => {
+  async function start(options: { isBreakerEnabled?: () => boolean } = {}) {
+    return open(await openDb(), createTestClock(), options)
+  }
+  /** A process of the platform on this database. */
+  async function open(db: TestDb, clock: TestClock, options: { isBreakerEnabled?: () => boolean } = {}) {
+    const on = await startLoopPlatform({ db, clock, ...options })
+    return { ...on, db, clock, again: async () => open({ ...db, ...(await db.openAgain()) }, clock, options) }
+  }
+  const begin = async ({ loops }: LoopPlatform, over: Record<string, unknown> = {}, key?: string) => {
+    const { body, replayed } = await loops.startOnce(party, asked(over), key)
+    // The reply's shape is the endpoint's.
+    return { id: (body as { loop_id: string }).loop_id, replayed }
+  }
+  const claim = async (on: LoopPlatform): Promise<Handed[]> => {
+    const { runs } = await on.dispatch.handlers.claim(linked, { t: 'claim', free: 10 })
+    return runs.map(({ execution_id, claim_token, message }) => ({ execution_id, claim_token, message }))
+  }
+  const claimOne = async (on: LoopPlatform): Promise<Handed> => {
+    const runs = await claim(on)
+    assert.equal(runs.length, 1)
+    return runs[0] ?? assert.fail()
+  }
+  const end = async (on: LoopPlatform, run: Handed, over: Parameters<typeof resultOf>[1] = {}) => {
+    await on.dispatch.handlers.result(linked, resultOf(run, over))
+    await on.loops.settled()
+  }
+  const failing = { status: 'failed' as const, response: null, error: 'no luck', error_code: 'oom' as const }
+  const look = ({ loops }: LoopPlatform, id: string): Promise<Loop> => loops.find(ann, id)
+  const outcome = async (on: LoopPlatform, id: string) => {
+    const { status, stop_reason, runs_completed } = await look(on, id)
+    return [status, stop_reason, runs_completed]
+  }
+  const pass = async ({ loops }: LoopPlatform) => {
+    await loops.loops[0]?.run(never)
+    await loops.settled()
+  }
+  const told = async (on: LoopPlatform, type: string) => {
+    await on.events.relaying.pass()
+    return (await on.events.after(0, 5000)).filter((event) => event.type === type).map(({ fields }) => fields)
+  }
+
+  test('runs follow one another with their number and the reply before; costs are summed; the end is told', async () => {
+    const on = await start()
+    const { id } = await begin(on, { message: 'no {{run}} after "{{previous_response}}"' })
+    assert.equal((await look(on, id)).status, 'queued')
+    const first = await claimOne(on)
+    assert.equal(first.message, 'no 1 after ""')
+    assert.equal((await look(on, id)).status, 'running')
+    await end(on, first, { response: 'one', metadata: { cost_usd: 0.25 } })
+    const second = await claimOne(on)
+    assert.equal(second.message, 'no 2 after "one"')
+    await end(on, second, { response: 'two', metadata: { cost_usd: 0.5 } })
+    await end(on, await claimOne(on), { response: 'three' })
+    const loop = await look(on, id)
+    assert.deepEqual(
+      [
+        loop.status,
+        loop.stop_reason,
+        loop.runs_completed,
+        loop.failed_runs,
+        loop.total_cost,
+        loop.last_response,
+      ],
+      ['completed', 'max_runs_reached', 3, 0, 0.75, 'three'],
+    )
+    assert.deepEqual(
+      loop.runs.map((run) => [run.run_number, run.status, run.response_preview, run.cost]),
+      [
+        [1, 'completed', 'one', 0.25],
+        [2, 'completed', 'two', 0.5],
+        [3, 'completed', 'three', null],
+      ],
+    )
+    assert.equal(loop.started_by, 'ann@example.org')
+    assert.deepEqual(await claim(on), [])
+    assert.deepEqual(
+      (await told(on, 'loop.run_completed')).map((fields) => fields.run_number),
+      [1, 2, 3],
+    )
+    const fields = { loop_id: id, status: 'completed', stop_reason: 'max_runs_reached' }
+    assert.deepEqual(await told(on, 'loop.completed'), [{ ...fields, runs_completed: 3, failed_runs: 0 }])
+  })
+
+  test('three equal replies in a row end it, white space apart; with 0 they do not', async () => {
+    const on = await start()
+    const { id } = await begin(on, { max_runs: 9 })
+    for (const response of ['other', 'the  same\n', ' the same', 'the\tsame']) {
+      await end(on, await claimOne(on), { response })
+    }
+    assert.deepEqual(await outcome(on, id), ['stopped', 'no_progress', 4])
+    const endless = await begin(on, { max_runs: 4, no_progress_threshold: 0 })
+    for (let run = 0; run < 4; run += 1) await end(on, await claimOne(on))
+    assert.deepEqual(await outcome(on, endless.id), ['completed', 'max_runs_reached', 4])
+  })
+
+  test('continue: the last successful reply goes on, and three failures in a row end it', async () => {
+    const on = await start()
+    const { id } = await begin(on, { max_runs: 9, on_failure: 'continue', message: '{{previous_response}}!' })
+    await end(on, await claimOne(on), { response: 'good' })
+    for (let run = 0; run < 3; run += 1) {
+      const handed = await claimOne(on)
+      assert.equal(handed.message, 'good!')
+      await end(on, handed, failing)
+    }
+    const loop = await look(on, id)
+    assert.deepEqual(
+      [loop.status, loop.stop_reason, loop.failed_runs, loop.last_response],
+      ['failed', 'error', 3, 'good'],
+    )
+    assert.match(loop.error ?? '', /3 runs in a row/)
+    const tolerated = await begin(on, { max_runs: 2, on_failure: 'continue' })
+    await end(on, await claimOne(on), failing)
+    await end(on, await claimOne(on))
+    assert.deepEqual(await outcome(on, tolerated.id), ['completed_with_errors', 'max_runs_reached', 2])
+  })
+
+  test('abort: the first failure ends it', async () => {
+    const on = await start()
+    const { id } = await begin(on)
+    await end(on, await claimOne(on), failing)
+    assert.deepEqual(await outcome(on, id), ['failed', 'error', 1])
+    assert.equal((await look(on, id)).error, 'Run 1 failed: no luck')
+  })
+
+  test('the budget ends it after the run that used it up', async () => {
+    const on = await start()
+    const { id } = await begin(on, { max_cost_usd: 0.5, max_runs: 9 })
+    await end(on, await claimOne(on), { response: '1', metadata: { cost_usd: 0.25 } })
+    await end(on, await claimOne(on), { response: '2', metadata: { cost_usd: 0.3 } })
+    assert.deepEqual(await outcome(on, id), ['stopped', 'budget_exhausted', 2])
+  })
+
+  test('a stop lets the current run finish; a second one is already done', async () => {
+    const on = await start()
+    const { id } = await begin(on)
+    const run = await claimOne(on)
+    assert.equal(await on.loops.stop(ann, id), 'stopping')
+    await on.loops.settled()
+    const asked = await look(on, id)
+    assert.deepEqual([asked.status, asked.stop_requested_at !== null], ['running', true])
+    await end(on, run)
+    assert.deepEqual(await outcome(on, id), ['stopped', 'user_stopped', 1])
+    assert.equal(await on.loops.stop(ann, id), 'already_done')
+    assert.deepEqual(await claim(on), [])
+  })
+
+  test('a delay is the column next_run_at: the next run comes when it is over, a stop ends it at once', async () => {
+    const on = await start()
+    const { id } = await begin(on, { delay_seconds: 60 })
+    await end(on, await claimOne(on), { response: 'a' })
+    assert.equal((await look(on, id)).next_run_at, '2026-01-05T08:01:00.000Z')
+    await pass(on)
+    assert.deepEqual(await claim(on), [])
+    await on.clock.advance(60)
+    await pass(on)
+    await end(on, await claimOne(on), { response: 'b' })
+    await on.loops.stop(ann, id)
+    await on.loops.settled()
+    assert.deepEqual(await outcome(on, id), ['stopped', 'user_stopped', 2])
+    assert.equal((await look(on, id)).next_run_at, null)
+  })
+
+  test('a deadline within the delay ends it when it passes', async () => {
+    const on = await start()
+    const { id } = await begin(on, { delay_seconds: 3600, timeout_per_run: 10, max_duration_seconds: 90 })
+    await end(on, await claimOne(on))
+    assert.equal((await look(on, id)).next_run_at, '2026-01-05T08:01:30.000Z')
+    await on.clock.advance(90)
+    await pass(on)
+    assert.deepEqual(await outcome(on, id), ['stopped', 'deadline_exceeded', 1])
+    assert.equal((await look(on, id)).elapsed_seconds, 90)
+  })
+
+  test('a short delay is waited for where it was planned, without a pass', async () => {
+    const on = await start()
+    await begin(on, { delay_seconds: 3 })
+    await end(on, await claimOne(on))
+    await on.clock.advance(3)
+    await on.loops.settled()
+    await claimOne(on)
+    await on.loops.close()
+  })
+
+  test('a run that is terminated is a stop by the user', async () => {
+    const on = await start()
+    const { id } = await begin(on)
+    const run = await claimOne(on)
+    await on.executions.terminate({ caller: ann, agentId: 'a1', relation: 'owner' }, run.execution_id)
+    await on.loops.settled()
+    assert.deepEqual(await outcome(on, id), ['stopped', 'user_stopped', 1])
+    assert.equal((await look(on, id)).runs[0]?.status, 'cancelled')
+  })
+
+  test('a stopped agent is waited for; a stop is heard meanwhile', async () => {
+    const on = await start()
+    const [first, second] = [await begin(on), await begin(on)]
+    const runs = await claim(on)
+    on.agents.set('a1', agentFact({ status: 'stopped' }))
+    for (const run of runs) await end(on, run)
+    assert.deepEqual(await outcome(on, first.id), ['running', null, 1])
+    await on.loops.stop(ann, second.id)
+    await on.loops.settled()
+    assert.deepEqual(await outcome(on, second.id), ['stopped', 'user_stopped', 1])
+    on.agents.set('a1', agentFact())
+    await on.clock.advance(10)
+    await pass(on)
+    const next = await claimOne(on)
+    assert.equal((await look(on, first.id)).runs[1]?.execution_id, next.execution_id)
+  })
+
+  test('an open breaker puts the next run off and leaves no failed one; it refuses a new loop', async () => {
+    const on = await start({ isBreakerEnabled: () => true })
+    const { id } = await begin(on, { delay_seconds: 60 })
+    await end(on, await claimOne(on), { response: 'a' })
+    await on.db.atomically(async (tx) => {
+      await breakerStore(tx).hold('a1', 'dispatch')
+      const retryAt = '2026-01-05T08:03:00.000Z'
+      const isOpen = { failureCount: 3, failedAt: [], openings: 1, retryAt, probe: null }
+      await breakerStore(tx).write('a1', 'dispatch', isOpen)
+    })
+    await on.clock.advance(60)
+    await pass(on)
+    const loop = await look(on, id)
+    assert.deepEqual([loop.status, loop.runs.length, loop.failed_runs], ['running', 1, 0])
+    assert.equal(loop.next_run_at, '2026-01-05T08:03:00.000Z')
+    await assert.rejects(begin(on), (error) => isFault(error, 'circuit_open'))
+    const refused = await executionStore(on.db).list(
+      { agentId: 'a1', status: 'failed' },
+      { limit: 9, offset: 0 },
+    )
+    assert.deepEqual(
+      refused.map(({ error_code, loop_id }) => [error_code, loop_id]),
+      [['circuit_open', null]],
+    )
+  })
+
+  test('two processes take the same steps twenty times at once: ten runs, none doubled, none counted twice', async () => {
+    const on = await start()
+    const other = await on.again()
+    const { id } = await begin(on, { max_runs: 10, no_progress_threshold: 0 })
+    const handed: string[] = []
+    for (let run = 0; run < 10; run += 1) {
+      const [next, ...more] = await claim(run % 2 ? on : other)
+      assert.deepEqual(more, [])
+      handed.push((next ?? assert.fail()).execution_id)
+      // The process that takes the result dies before anything follows from it.
+      const dying = await startRunPlatform({ db: on.db, clock: on.clock })
+      await dying.dispatch.handlers.result(
+        linked,
+        resultOf(next ?? assert.fail(), { metadata: { cost_usd: 0.01 } }),
+      )
+      await Promise.all(Array.from({ length: 20 }, (_each, index) => pass(index % 2 ? on : other)))
+    }
+    assert.equal(new Set(handed).size, 10)
+    assert.deepEqual(await claim(on), [])
+    const loop = await look(on, id)
+    assert.deepEqual([loop.status, loop.runs.length, loop.total_cost], ['completed', 10, 0.1])
+    assert.equal((await told(on, 'loop.run_completed')).length, 10)
+    assert.equal((await told(on, 'loop.completed')).length, 1)
+  })
+
+  test('the same key starts one loop, twenty times at once; after a stop it starts another', async () => {
+    const on = await start()
+    const started = await Promise.all(Array.from({ length: 20 }, () => begin(on, {}, 'k')))
+    assert.equal(new Set(started.map(({ id }) => id)).size, 1)
+    assert.equal(started.filter(({ replayed }) => !replayed).length, 1)
+    const id = started[0]?.id ?? assert.fail()
+    await on.loops.stop(ann, id)
+    await end(on, await claimOne(on))
+    assert.notEqual((await begin(on, {}, 'k')).id, id)
+  })
+
+  test('a deleted agent takes its loops along', async () => {
+    const on = await start()
+    const { id } = await begin(on)
+    await claimOne(on)
+    await on.db.atomically(async (tx) => {
+      await on.loops.agentDeleted(tx, 'a1')
+      await on.dispatch.agentDeleted(tx, 'a1')
+    })
+    await on.loops.settled()
+    await assert.rejects(look(on, id), (error) => isFault(error, 'loop_not_found'))
+  })
+
+  test('an agent that asked for a loop needs its permission for each run, and sees no loops of others', async () => {
+    const on = await start()
+    on.edges.set('a2', new Set(['a1']))
+    const key = { id: 'k2', name: 'k2', scope: 'agent' as const, agent_id: 'a2' }
+    const caller = { kind: 'key' as const, user: person({ id: 'u-owner' }).user, key }
+    const asking = { ...party, caller, relation: 'permitted' as const }
+    const { body } = await on.loops.startOnce(asking, asked(), undefined)
+    const { loop_id } = body as { loop_id: string }
+    const foreign = await begin(on)
+    assert.equal((await on.loops.find(caller, loop_id)).started_by, 'name-of-a2')
+    assert.deepEqual(
+      (await on.loops.list(asking, { limit: 9 })).map((loop) => loop.loop_id),
+      [loop_id],
+    )
+    await assert.rejects(on.loops.find(caller, foreign.id), (error) => isFault(error, 'loop_not_found'))
+    const runs = await claim(on)
+    on.edges.delete('a2')
+    for (const run of runs) await end(on, run)
+    const owner = person({ id: 'u-owner' })
+    const loop = await on.loops.find(owner, loop_id)
+    assert.deepEqual([loop.status, loop.stop_reason, loop.runs_completed], ['failed', 'error', 1])
+    await assert.rejects(on.loops.stop(caller, loop_id), (error) => isFault(error, 'loop_not_found'))
+    await assert.rejects(on.loops.find(person({ id: 'u9', email: null }), loop_id), (error) =>
+      isFault(error, 'loop_not_found'),
+    )
+  })
+
+  test('400 for a run above the cap and for a deadline below a run; the list is filtered by status', async () => {
+    const on = await start()
+    on.agents.set('a1', agentFact({ execution_timeout_seconds: 60 }))
+    await assert.rejects(begin(on, { timeout_per_run: 61 }), (error) => {
+      assert.ok(isFault(error, 'loop_timeout_exceeds_agent_cap'))
+      assert.deepEqual(error.fields, { agent_cap_seconds: 60, requested_seconds: 61 })
+      return true
+    })
+    await assert.rejects(begin(on, { max_duration_seconds: 59 }), (error) =>
+      isFault(error, 'loop_deadline_below_run_timeout'),
+    )
+    const [done, running] = [await begin(on, { max_runs: 1 }), await begin(on)]
+    const [first] = await claim(on)
+    await end(on, first ?? assert.fail())
+    const queued = await begin(on)
+    const ids = async (status?: string) =>
+      (await on.loops.list(party, { status, limit: 9 })).map((loop) => loop.loop_id)
+    assert.deepEqual(await ids('completed'), [done.id])
+    assert.deepEqual(await ids('running'), [running.id])
+    assert.deepEqual(await ids('queued'), [queued.id])
+    assert.equal((await ids()).length, 3)
+    await assert.rejects(ids('sleeping'), (error) => isFault(error, 'unknown_filter'))
+  })
+})

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Between, endAfterRun, endBetweenRuns, messageOf, nextLook, type Ran } from './rules.ts'
+
+const now = new Date('2026-01-05T10:00:00.000Z')
+const startedAt = '2026-01-05T09:59:00.000Z'
+const ran = (status: Ran['status'], over: Partial<Ran> = {}): Ran => ({
+  status,
+  cost_micros: 100_000,
+  error: status === 'failed' ? 'no luck' : null,
+  started_at: startedAt,
+  ...over,
+})
+
+/** One letter for each run: s, f, x (cancelled). */
+function between(letters: string, over: Partial<Between['loop']> = {}, more: Partial<Between> = {}): Between {
+  const statuses = { s: 'success', f: 'failed', x: 'cancelled' } as const
+  // Only these letters are used below.
+  const runs = [...letters].map((letter) => ran(statuses[letter as 's' | 'f' | 'x']))
+  return {
+    loop: {
+      max_runs: 10,
+      on_failure: 'abort',
+      max_consecutive_failures: 3,
+      stop_signal: null,
+      delay_seconds: 0,
+      max_duration_seconds: null,
+      max_cost_micros: null,
+      no_progress_threshold: 3,
+      stop_requested_at: null,
+      runs_completed: runs.length,
+      created_at: '2026-01-05T09:00:00.000Z',
+      ...over,
+    },
+    runs,
+    response: letters.endsWith('s') ? 'the reply' : null,
+    isStuck: false,
+    now,
+    ...more,
+  }
+}
+const stopAsked = { stop_requested_at: startedAt }
+const signal = { stop_signal: 'reply' }
+const tolerant = { on_failure: 'continue' as const }
+
+const cases: [string, Between, [string, string] | null][] = [
+  ['nothing says stop', between('ss'), null],
+  ['as many runs as asked', between('ss', { max_runs: 2 }), ['completed', 'max_runs_reached']],
+  [
+    'the same with a tolerated failure',
+    between('fs', { ...tolerant, max_runs: 2 }),
+    ['completed_with_errors', 'max_runs_reached'],
+  ],
+  [
+    'the last of them fails',
+    between('sf', { ...tolerant, max_runs: 2 }),
+    ['completed_with_errors', 'max_runs_reached'],
+  ],
+  ['the signal stands in the reply', between('s', signal), ['completed', 'stop_signal_matched']],
+  [
+    'the signal after a tolerated failure',
+    between('fs', { ...tolerant, ...signal }),
+    ['completed_with_errors', 'stop_signal_matched'],
+  ],
+  [
+    'the signal wins over a stop, the last run and lack of progress',
+    between('s', { ...signal, ...stopAsked, max_runs: 1 }, { isStuck: true }),
+    ['completed', 'stop_signal_matched'],
+  ],
+  ['the signal is another one', between('s', { stop_signal: 'DONE' }), null],
+  ['no progress', between('sss', {}, { isStuck: true }), ['stopped', 'no_progress']],
+  [
+    'no progress wins over the last run',
+    between('sss', { max_runs: 3 }, { isStuck: true }),
+    ['stopped', 'no_progress'],
+  ],
+  [
+    'a pending stop suppresses no progress',
+    between('sss', stopAsked, { isStuck: true }),
+    ['stopped', 'user_stopped'],
+  ],
+  [
+    'so does a passed deadline',
+    between('sss', { max_duration_seconds: 60 }, { isStuck: true }),
+    ['stopped', 'deadline_exceeded'],
+  ],
+  ['the first failure aborts', between('sf'), ['failed', 'error']],
+  ['it aborts also as the last run', between('f', { max_runs: 1 }), ['failed', 'error']],
+  ['a failure is tolerated', between('sff', tolerant), null],
+  ['too many in a row are not', between('sfff', tolerant), ['failed', 'error']],
+  ['a success between breaks the row', between('ffsff', tolerant), null],
+  [
+    'one is enough when one is the bound',
+    between('f', { ...tolerant, max_consecutive_failures: 1 }),
+    ['failed', 'error'],
+  ],
+  ['a cancelled run', between('sx', tolerant), ['stopped', 'user_stopped']],
+  [
+    'the last run wins over a stop',
+    between('ss', { max_runs: 2, ...stopAsked }),
+    ['completed', 'max_runs_reached'],
+  ],
+  [
+    'a stop wins over the deadline and the budget',
+    between('s', { ...stopAsked, max_duration_seconds: 1, max_cost_micros: 1 }),
+    ['stopped', 'user_stopped'],
+  ],
+  [
+    'the deadline wins over the budget',
+    between('s', { max_duration_seconds: 60, max_cost_micros: 1 }),
+    ['stopped', 'deadline_exceeded'],
+  ],
+  ['the deadline is still to come', between('s', { max_duration_seconds: 61 }), null],
+  ['the budget is used up', between('ss', { max_cost_micros: 200_000 }), ['stopped', 'budget_exhausted']],
+  ['the budget is not used up', between('ss', { max_cost_micros: 200_001 }), null],
+]
+for (const [title, facts, expected] of cases) {
+  test(`${title}: ${expected?.join(', ') ?? 'it goes on'}`, () => {
+    const end = endAfterRun(facts)
+    assert.deepEqual(end && [end.status, end.stop_reason], expected)
+  })
+}
+
+test('the error says whether one failure or a row of them ended the loop', () => {
+  assert.equal(endAfterRun(between('sf'))?.error, 'Run 2 failed: no luck')
+  assert.match(endAfterRun(between('sfff', tolerant))?.error ?? '', /^3 runs in a row failed.*no luck$/)
+})
+
+test('between runs a stop ends an idle loop, and a deadline counts from the start of the first run', () => {
+  const { loop, runs } = between('s', stopAsked)
+  assert.equal(endBetweenRuns(loop, runs, now)?.stop_reason, 'user_stopped')
+  const neverClaimed = [ran('failed', { started_at: null })]
+  const bound = between('f', { max_duration_seconds: 3599 }).loop
+  assert.equal(endBetweenRuns(bound, neverClaimed, now)?.stop_reason, 'deadline_exceeded')
+  assert.equal(endBetweenRuns(bound, [ran('failed')], now), null)
+})
+
+test('a delay is slept, a deadline within it is not slept through', () => {
+  const { loop, runs } = between('s', { delay_seconds: 600 })
+  assert.equal(nextLook(loop, runs, now).toISOString(), '2026-01-05T10:10:00.000Z')
+  const bound = { ...loop, max_duration_seconds: 90 }
+  assert.equal(nextLook(bound, runs, now).toISOString(), '2026-01-05T10:00:30.000Z')
+})
+
+test('placeholders are filled at one go: what a reply holds stays as it is', () => {
+  const template = 'Run {{run}} of {{run}}: {{previous_response}}|{{ run }}'
+  assert.equal(messageOf(template, 1, null), 'Run 1 of 1: |{{ run }}')
+  assert.equal(messageOf(template, 2, 'see {{run}} $& $1'), 'Run 2 of 2: see {{run}} $& $1|{{ run }}')
+})
+
+test('of the previous reply the last 2,000 characters are filled in, without half a character', () => {
+  const reply = `${'x'.repeat(50)}😀${'y'.repeat(1_999)}`
+  const filled = messageOf('{{previous_response}}', 2, reply)
+  assert.equal(filled.length, 2_000)
+  assert.ok(filled.isWellFormed())
+  assert.ok(filled.endsWith('y'.repeat(1_999)))
+})

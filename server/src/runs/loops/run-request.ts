@@ -1,0 +1,23 @@
+import type { RunRequest, Source } from '../dispatch/index.ts'
+import { messageOf } from './rules.ts'
+import type { LoopRow } from './store.ts'
+
+/** Run `number` of a loop, as dispatch takes it. `previous`: the last successful reply; null before there is one. */
+export function runRequest(
+  loop: LoopRow,
+  { number, previous }: { number: number; previous: string | null },
+): RunRequest {
+  return {
+    agentId: loop.agent_id,
+    kind: 'task',
+    triggeredBy: 'loop',
+    message: messageOf(loop.message, number, previous),
+    // The two casts: written by this feature from a `Source` and a list of names.
+    source: JSON.parse(loop.source) as Source,
+    model: loop.model,
+    timeoutSeconds: loop.timeout_per_run,
+    allowedTools: loop.allowed_tools === null ? null : (JSON.parse(loop.allowed_tools) as string[]),
+    links: { loopId: loop.id },
+    chainDepth: loop.chain_depth,
+  }
+}

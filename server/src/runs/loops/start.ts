@@ -1,0 +1,92 @@
+import type { LoopBody } from '@roost/contracts/runs/loops'
+import type { SignedIn } from '../../identity/access/caller.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import { type AgentFact, type Dispatch, modelOf, sourceOf } from '../dispatch/index.ts'
+import { messageReader } from '../executions/index.ts'
+import { runRequest } from './run-request.ts'
+import { type LoopRow, loopStore } from './store.ts'
+
+export type StartDeps = {
+  clock: Pick<Clock, 'now'>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  /** Name of an agent, for loops that an agent asks of another one. */
+  agentName(agentId: string): Promise<string | null>
+}
+
+/**
+ * Takes a loop in with its first run, or refuses it. `within` runs in the same transaction. Throws
+ * `loop_timeout_exceeds_agent_cap`, `loop_deadline_below_run_timeout`, `invalid_model`, `agent_not_running`,
+ * `circuit_open`, `inter_agent_depth_exceeded`.
+ */
+export function createStart({ clock, dispatch, agentName }: StartDeps) {
+  return async function start(
+    party: { caller: SignedIn; agentId: string },
+    asked: LoopBody,
+    within: (tx: Tx, loop: LoopRow) => Promise<void>,
+  ): Promise<LoopRow> {
+    const { caller, agentId } = party
+    const model = modelOf(asked.model)
+    const agent = await dispatch.admit(agentId)
+    refuseTimes(asked, agent)
+    const callingId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
+    const source = sourceOf(caller, callingId === null ? null : await agentName(callingId))
+    const { max_cost_usd, allowed_tools, model: _, ...plain } = asked
+    const fresh: LoopRow = {
+      ...plain,
+      ...notYet,
+      id: `loop_${newId()}`,
+      agent_id: agentId,
+      model,
+      allowed_tools: allowed_tools && JSON.stringify(allowed_tools),
+      // Rounded up: a budget below the smallest amount is still one.
+      max_cost_micros: max_cost_usd === null ? null : Math.ceil(max_cost_usd * 1_000_000),
+      created_at: timestamp(clock.now()),
+      source: JSON.stringify(source),
+      started_by: source.agent?.name ?? caller.user.email ?? caller.user.username,
+      source_user_id: messageReader(caller).userId,
+      source_mcp_key_id: source.key?.id ?? null,
+    }
+    return dispatch.transaction(async (tx) => {
+      const { row } = await dispatch.acceptIn(tx, agent, runRequest(fresh, { number: 1, previous: null }))
+      const loop = { ...fresh, open_execution_id: row.id, chain_depth: row.chain_depth }
+      await loopStore(tx).insert(loop)
+      await within(tx, loop)
+      return loop
+    })
+  }
+}
+
+function refuseTimes(asked: LoopBody, { execution_timeout_seconds: cap }: AgentFact): void {
+  const { timeout_per_run, max_duration_seconds } = asked
+  if (timeout_per_run !== null && timeout_per_run > cap) {
+    const detail = `A run may take ${timeout_per_run} s here, but the agent's cap is ${cap} s.`
+    throw new Fault('loop_timeout_exceeds_agent_cap', detail, {
+      agent_cap_seconds: cap,
+      requested_seconds: timeout_per_run,
+    })
+  }
+  const longest = timeout_per_run ?? cap
+  if (max_duration_seconds !== null && max_duration_seconds < longest) {
+    const detail = `The deadline is ${max_duration_seconds} s, but one run may take ${longest} s.`
+    throw new Fault('loop_deadline_below_run_timeout', detail, {
+      requested_seconds: max_duration_seconds,
+      run_timeout_seconds: longest,
+    })
+  }
+}
+
+/** What a loop that was just taken in has none of. */
+const notYet = {
+  status: 'open',
+  stop_reason: null,
+  error: null,
+  runs_completed: 0,
+  open_execution_id: null,
+  next_run_at: null,
+  stop_requested_at: null,
+  completed_at: null,
+  chain_depth: 0,
+} satisfies Partial<LoopRow>
