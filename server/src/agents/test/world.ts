@@ -18,7 +18,7 @@ import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { createFakeEngine, type FakeOptions } from '../../ports/containers/fake.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { silentLog } from '../../ports/log.ts'
-import { type AgentsNeeds, createAgentsArea } from '../area.ts'
+import { type AgentsArea, type AgentsNeeds, createAgentsArea } from '../area.ts'
 import { agentStore } from '../directory/index.ts'
 
 export const templatesFolder = resolve(import.meta.dirname, '../../../templates')
@@ -62,8 +62,8 @@ export async function openAgents(
     sshPorts?: { first: number; last: number }
     quota?: number
     sshEnabled?: boolean
-    /** Of features to the right. */
-    routes?: Route[]
+    /** Of features to the right, which may need the area. */
+    routes?: Route[] | ((area: AgentsArea) => Route[])
   } = {},
 ) {
   const shared = options.shared ?? createShared()
@@ -123,8 +123,9 @@ export async function openAgents(
   await area.open()
   await area.lifecycle.compared()
 
+  const { routes: others = [] } = options
   const server = createServer({
-    routes: [...area.routes, ...(options.routes ?? [])],
+    routes: [...area.routes, ...(typeof others === 'function' ? others(area) : others)],
     standing,
     guard: createGuard({ identify: identity.identify, reach: area.reach.reach, refuseBefore, refuseAfter }),
     checkReplies: true,
