@@ -40,7 +40,7 @@ forEachDialect((_name, open) => {
   test('timeout: its range, and 400 when active schedules need more', async () => {
     await using world = await openAgents(await open(), {
       needs: {
-        schedulesAbove: async (_id, seconds) =>
+        schedulesAbove: async (_tx, _id, seconds) =>
           seconds < 900 ? [{ id: 's', name: 'long', timeout_seconds: 900 }] : [],
       },
     })

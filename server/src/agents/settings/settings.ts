@@ -6,7 +6,7 @@ import type { Caller } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
-import type { Db } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentPatch, agentStore, type Directory, requireAgent } from '../directory/index.ts'
 import { platformChangesLoop } from './platform-changes.ts'
@@ -29,8 +29,8 @@ export type SettingsDeps = {
   /** Runs that hold a slot, and how many wait; what a run of somebody's private conversation says is left out. */
   slotsOf(agentId: string, caller: Caller): Promise<Slots>
   schedulesOf(agentId: string): Promise<AgentSchedule[]>
-  /** Active schedules whose own timeout is above `seconds`. */
-  schedulesAbove(agentId: string, seconds: number): Promise<BlockingSchedule[]>
+  /** Schedules whose own timeout is above `seconds`; until the transaction ends, none is changed. */
+  schedulesAbove(tx: Tx, agentId: string, seconds: number): Promise<BlockingSchedule[]>
   chatIdleSeconds: number
   stallSeconds: number
 }
@@ -80,8 +80,14 @@ export function createSettings(deps: SettingsDeps): Settings {
     }
   }
 
-  async function change(agent: Agent, setting: string, patch: AgentPatch): Promise<Changed> {
+  async function change(
+    agent: Agent,
+    setting: string,
+    patch: AgentPatch,
+    check: (tx: Tx) => Promise<void> = async () => {},
+  ): Promise<Changed> {
     await db.atomically(async (tx) => {
+      await check(tx)
       if (!(await agentStore(tx).update(agent.id, patch))) throw new Fault('agent_not_found')
       const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
       await events.append(tx, { ...event, fields: { setting } }, clock.now())
@@ -92,7 +98,7 @@ export function createSettings(deps: SettingsDeps): Settings {
   }
 
   return {
-    change,
+    change: (agent, setting, patch) => change(agent, setting, patch),
     loops: [platformChangesLoop({ ...deps, push })],
     forLink: settingsOf,
     effectiveParallel: async ({ max_parallel_tasks }) =>
@@ -136,16 +142,16 @@ export function createSettings(deps: SettingsDeps): Settings {
       return change(agent, 'read-only', patch)
     },
 
-    async setTimeout(agent, seconds) {
-      const blocking = await deps.schedulesAbove(agent.id, seconds)
-      if (blocking.length > 0) {
+    setTimeout(agent, seconds) {
+      return change(agent, 'timeout', { execution_timeout_seconds: seconds }, async (tx) => {
+        const blocking = await deps.schedulesAbove(tx, agent.id, seconds)
+        if (blocking.length === 0) return
         throw new Fault('agent_timeout_below_active_schedules', undefined, {
           requested_seconds: seconds,
           max_schedule_timeout_seconds: Math.max(...blocking.map((each) => each.timeout_seconds)),
           blocking_schedules: blocking,
         })
-      }
-      return change(agent, 'timeout', { execution_timeout_seconds: seconds })
+      })
     },
 
     async setCapacity(agent, maxParallel) {

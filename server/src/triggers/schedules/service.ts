@@ -7,7 +7,7 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Caller, SignedIn } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import type { Db, Executor } from '../../ports/database/port.ts'
+import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { maySee, summaryOf } from '../../runs/executions/index.ts'
 import { createScheduleAdmin, type ScheduleAdmin } from './admin.ts'
 import { registerAgentHooks } from './agent-hooks.ts'
@@ -59,8 +59,9 @@ export type Schedules = Changes &
     /** How many each agent has; agents without any are left out. */
     scheduleCounts(): Promise<Map<string, { total: number; enabled: number }>>
     schedulesOf(agentId: string): Promise<{ id: string; name: string; enabled: boolean }[]>
-    /** Those whose own timeout is above `seconds`. */
+    /** Those whose own timeout is above `seconds`; none is changed until the transaction ends. */
     schedulesAbove(
+      tx: Tx,
       agentId: string,
       seconds: number,
     ): Promise<{ id: string; name: string; timeout_seconds: number }[]>
@@ -111,7 +112,10 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     upcoming: (schedule, count) => times.upcoming(schedule, clock.now(), count),
     onDeleted: (act) => void onDeleted.push(act),
     scheduleCounts: counts.counts,
-    schedulesAbove: counts.above,
+    async schedulesAbove(tx, agentId, seconds) {
+      await scheduleStore(tx).standInLine()
+      return scheduleCountStore(tx).above(agentId, seconds)
+    },
     schedulesCount: counts.total,
     async schedulesOf(agentId) {
       const rows = await store.ofAgent(agentId)
