@@ -159,7 +159,7 @@ export async function compose(
       isBreakerOpen: records.breakers.isOpen,
       scheduleCounts: () => triggers.schedules.scheduleCounts(),
       schedulesOf: (agentId) => triggers.schedules.schedulesOf(agentId),
-      schedulesAbove: (agentId, seconds) => triggers.schedules.schedulesAbove(agentId, seconds),
+      schedulesAbove: (tx, agentId, seconds) => triggers.schedules.schedulesAbove(tx, agentId, seconds),
     },
     options: {
       internalPort: config.internalPort,
