@@ -41,8 +41,15 @@ export type Client = {
 // Schemas vary in both directions, so the general form must not pin them.
 type AnyEndpoint = Endpoint<never, never, never, never> | Endpoint
 
-/** Typed calls and streams for every client of the API: web, command line, MCP, tests. */
-export function createClient(baseUrl: string, token: string | null = null): Client {
+/**
+ * Typed calls and streams for every client of the API: web, command line, MCP, tests. `common` are headers of
+ * every call.
+ */
+export function createClient(
+  baseUrl: string,
+  token: string | null = null,
+  common: Record<string, string> = {},
+): Client {
   const open: Client['open'] = async (given, input) => {
     const endpoint = given as Endpoint
     const { params, query, body, headers, signal } = input as unknown as LooseInput
@@ -56,6 +63,7 @@ export function createClient(baseUrl: string, token: string | null = null): Clie
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         ...(encoded ? { 'content-type': encoded.type } : {}),
+        ...common,
         ...headers,
       },
       body: encoded?.body ?? null,
@@ -76,7 +84,7 @@ export function createClient(baseUrl: string, token: string | null = null): Clie
       if (!response.ok) throw await errorOf(response)
       yield* parseLines(response)
     },
-    withToken: (other) => createClient(baseUrl, other),
+    withToken: (other) => createClient(baseUrl, other, common),
   }
 }
 

@@ -279,7 +279,8 @@ export async function compose(
     internalRoutes: [
       ...triggers.internalRoutes,
       ...operations.internalRoutes,
-      ...internalAuditRoutes(auditReads),
+      ...internalAuditRoutes(auditReads, audit),
+      ...agents.internalRoutes,
     ],
     socketRoutes: operations.socketRoutes,
     sockets: operations.sockets,

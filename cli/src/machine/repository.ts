@@ -13,6 +13,7 @@ export const repository = {
   migrate: join(root, 'server/src/start/migrate.ts'),
   api: join(root, 'server/src/start/api.ts'),
   scheduler: join(root, 'server/src/start/scheduler.ts'),
+  mcp: join(root, 'mcp/src/start.ts'),
   modelServer: join(root, 'test-support/src/model/start.ts'),
 } as const
 

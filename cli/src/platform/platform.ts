@@ -64,7 +64,7 @@ export async function startPlatform(options: PlatformOptions): Promise<number> {
       return Promise.race([api.ready, stopAsked])
     })
     if (ready !== 'stop') {
-      running.splice(1, 0, keep('scheduler', repository.scheduler, env))
+      running.splice(1, 0, keep('mcp', repository.mcp, env), keep('scheduler', repository.scheduler, env))
       if (ready) await options.onReady(ready)
     }
     const outcome = await Promise.race([stopAsked, ...running.map((each) => each.failed)])

@@ -328,6 +328,25 @@ export const putMcpExposed = endpoint({
   audit: configures('set_mcp_exposed'),
 })
 
+/** The agents that have a tool of their own, for the MCP server. */
+export const listExposedAgents = endpoint({
+  id: 'listExposedAgents',
+  method: 'GET',
+  path: '/api/internal/mcp-exposed-agents',
+  summary: 'The agents that are published as MCP tools',
+  tag: 'Internal',
+  access: { who: 'internal' },
+  returns: z.object({
+    agents: z.array(
+      z.object({
+        agent_name: z.string(),
+        tool_name: z.string(),
+        description: z.string().describe("The agent's label, or its name."),
+      }),
+    ),
+  }),
+})
+
 // ── SSH ────────────────────────────────────────────────────────────────────────────────────────────
 
 export const GrantSshAccess = z.object({

@@ -178,3 +178,27 @@ export const verifyInternalAuditLog = endpoint({
   access: { who: 'internal' },
   returns: AuditVerification,
 })
+
+/** What a process of the platform has done for a caller beside the API. */
+export const recordAuditEntry = endpoint({
+  id: 'recordAuditEntry',
+  method: 'POST',
+  path: '/api/internal/audit',
+  summary: 'Record an entry',
+  tag: 'Internal',
+  access: { who: 'internal' },
+  body: z.object({
+    event_type: z.enum(auditTypes),
+    event_action: z.string().min(1).max(200),
+    mcp_key_id: z.string().max(64).nullish(),
+    mcp_key_name: z.string().max(200).nullish(),
+    mcp_scope: z.enum(keyScopes).nullish(),
+    actor_id: z.string().max(64).nullish().describe('The account; of a key, its owner.'),
+    actor_agent_name: z.string().max(100).nullish(),
+    target_type: z.string().max(100).nullish(),
+    target_id: z.string().max(200).nullish(),
+    request_id: z.string().max(128).nullish(),
+    details: z.record(z.string(), z.unknown()).nullish().describe('Names, never secret values.'),
+  }),
+  returns: z.object({ event_id: z.string(), status: z.literal('logged') }),
+})

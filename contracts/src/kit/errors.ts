@@ -135,6 +135,7 @@ export const errorCatalogue = {
   ephemeral_unavailable: [503, 'The store for short-lived data cannot be reached.'],
   starting_up: [503, 'The platform is starting.'],
   migrations_incomplete: [503, 'The database schema is not complete yet.'],
+  mcp_unavailable: [503, 'The MCP server is not running; it is started again by itself.'],
   not_configured: [503, 'This is not configured.'],
   run_timeout: [504, 'The run took longer than allowed.'],
   sync_wait_exceeded: [504, 'The run is still going; poll its execution.'],

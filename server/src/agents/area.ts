@@ -35,6 +35,7 @@ import {
 import {
   createSettings,
   createSsh,
+  internalSettingsRoutes,
   type Settings,
   type SettingsDeps,
   type SshDeps,
@@ -111,6 +112,8 @@ export type AgentsArea = {
   /** An agent has greeted: it gets what it may have missed. */
   linkConnected(agentId: string): void
   routes: Route[]
+  /** For processes of the platform on this machine. */
+  internalRoutes: Route[]
   loops: Loop[]
   open(): Promise<void>
   close(): Promise<void>
@@ -236,6 +239,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...workspaceRoutes(workspace, directory),
       ...templateRoutes(templates),
     ],
+    internalRoutes: internalSettingsRoutes(directory),
     loops: [...health.loops, ...lifecycle.loops, ...registry.loops, ...settings.loops, ...ssh.loops],
     async open() {
       // Through the database, and so before any event behind it: the topic may lose its message.

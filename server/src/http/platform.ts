@@ -1,6 +1,7 @@
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { endpoints } from '@roost/contracts'
 import { maxMessageBytes } from '@roost/contracts/link/messages'
+import { executeTask } from '@roost/contracts/triggers/firing'
 import type { Composition } from '../compose.ts'
 import type { Clock } from '../kit/clock.ts'
 import { Fault } from '../kit/fault.ts'
@@ -8,8 +9,10 @@ import type { MigrationState } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import { auditEntryOf } from './audit.ts'
 import { serveDocs } from './docs.ts'
+import { forwarding } from './forward.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
 import { withRawPrefix } from './listen.ts'
+import { isLoopback } from './loopback.ts'
 import { type Pages, servePages } from './pages.ts'
 import { createServer } from './serve.ts'
 import { type SocketRoute, serveSockets } from './sockets.ts'
@@ -34,6 +37,8 @@ export type PlatformServerDeps = {
   migrations(): Promise<MigrationState>
   /** Where the build of the web UI is, or would be. */
   pagesFolder: string
+  /** Where the MCP server listens on this machine; without it there is none, and no path for it. */
+  mcpPort?: number
   checkReplies?: boolean
 }
 
@@ -74,17 +79,19 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const internalApp = createServer({ ...shared, trustedProxies: [], routes: internalRoutes, streams })
 
   const internalRest: RequestListener = (request, response) => {
-    // The agents' network reaches the link and the broker; what is for the platform's own processes is not there.
-    if (!isLoopback(request.socket.remoteAddress)) request.url = '/'
+    // What is for the platform's own processes is not there for the agents' network.
+    if (!isLoopback(request.socket.remoteAddress) && !isForAgents(request)) request.url = '/'
     internalApp.routing(request, response)
   }
+  const withMcp = (rest: RequestListener) =>
+    deps.mcpPort === undefined ? rest : forwarding({ path: '/mcp', port: deps.mcpPort, log }, rest)
   return {
     async ready() {
       await openApp.ready()
       await internalApp.ready()
     },
-    publicHandler: (request, response) => openApp.routing(request, response),
-    internalHandler: withRawPrefix('/broker/', platform.broker.handle, internalRest),
+    publicHandler: withMcp((request, response) => openApp.routing(request, response)),
+    internalHandler: withRawPrefix('/broker/', platform.broker.handle, withMcp(internalRest)),
     attachSockets(server) {
       serveSockets(server, platform.socketRoutes, log)
       return server
@@ -116,10 +123,7 @@ function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): So
   }
 }
 
-/** Undefined on a unix socket, behind which a sandbox's agent stands. */
-function isLoopback(address: string | undefined): boolean {
-  return (
-    address !== undefined &&
-    (address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'))
-  )
+/** The one route of the internal listener that a caller on the agents' network reaches; it asks for the caller's key. */
+function isForAgents({ method, url }: IncomingMessage): boolean {
+  return method === executeTask.method && url === executeTask.path
 }

@@ -47,6 +47,7 @@ async function runApi(): Promise<void> {
     log,
     clock,
     trustedProxies: config.trustedProxies,
+    mcpPort: config.mcpPort,
     migrations: () => migrationState(db, migrations),
     pagesFolder: join(import.meta.dirname, '../../../web/dist'),
   })

@@ -49,6 +49,7 @@ test('a container carries its name, its own volumes, its key and nothing of a pr
     TEMPLATE_NAME: 'business-assistant',
     ROOST_LINK_URL: 'ws://172.30.0.1:8001/link',
     ROOST_BROKER_URL: 'http://172.30.0.1:8001/broker',
+    ROOST_MCP_URL: 'http://172.30.0.1:8001/mcp',
     ROOST_AGENT_KEY: 'svc_mcp_key',
     ROOST_IMAGE_VERSION: 'abc',
     TMPDIR: '/home/developer/.tmp',

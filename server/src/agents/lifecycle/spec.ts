@@ -95,6 +95,7 @@ function environment(input: SpecInput, options: ContainerOptions): Record<string
     ...(template ? { TEMPLATE_NAME: template.name } : {}),
     ROOST_LINK_URL: `ws://${at}/link`,
     ROOST_BROKER_URL: `http://${at}/broker`,
+    ROOST_MCP_URL: `http://${at}/mcp`,
     ROOST_AGENT_KEY: agentKey,
     ROOST_IMAGE_VERSION: image.version,
     TMPDIR: `${home}/.tmp`,

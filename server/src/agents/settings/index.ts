@@ -5,7 +5,7 @@
  * a turn gets applies to the next execution, and that what the container carries waits for the next start and
  * says so. Refuses to know schedules and runs: their numbers are handed in.
  */
-export { settingsRoutes } from './routes.ts'
+export { internalSettingsRoutes, settingsRoutes } from './routes.ts'
 export {
   type AgentSchedule,
   type BlockingSchedule,

@@ -1,17 +1,17 @@
 import * as endpoints from '@roost/contracts/agents/settings'
 import { parseModelOverride } from '@roost/contracts/kit/model'
-import { agentRoute, type Route } from '../../http/route.ts'
+import { agentRoute, type Route, route } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
 import type { Lifecycle } from '../lifecycle/index.ts'
-import { minutesOf, readOnlyConfigOf, toolName } from './rules.ts'
+import { minutesOf, readOnlyConfigOf, toolNames } from './rules.ts'
 import type { Settings } from './settings.ts'
 import type { Ssh } from './ssh.ts'
 
 export type SettingsRoutesDeps = {
   settings: Settings
   ssh: Pick<Ssh, 'grant'>
-  directory: Pick<Directory, 'byId'>
+  directory: Pick<Directory, 'byId' | 'all'>
   lifecycle: Pick<Lifecycle, 'recreateReasons'>
 }
 
@@ -59,11 +59,16 @@ export function settingsRoutes({ settings, ssh, directory, lifecycle }: Settings
     agent_name: name,
     enabled: operator_resume,
   })
-  const mcpExposed = ({ name, mcp_exposed }: Agent) => ({
-    agent_name: name,
-    enabled: mcp_exposed,
-    tool_name: toolName(name),
-  })
+  /** Of an agent that is not published: what its tool would be called. */
+  const mcpExposed = async (agent: Agent) => {
+    const published = (await directory.all()).filter(({ mcp_exposed }) => mcp_exposed)
+    const others = published.filter(({ id }) => id !== agent.id)
+    return {
+      agent_name: agent.name,
+      enabled: agent.mcp_exposed,
+      tool_name: toolNames([...others, agent]).get(agent.id) ?? '',
+    }
+  }
 
   return [
     agentRoute(endpoints.getAutonomy, async (call) => settings.autonomy(await agentOf(call))),
@@ -160,6 +165,22 @@ export function settingsRoutes({ settings, ssh, directory, lifecycle }: Settings
       const granted = await ssh.grant(await agentOf(call), call.body, call.request.signal)
       call.request.note({ expires_at: granted.expires_at, own_key: !granted.private_key })
       return granted
+    }),
+  ]
+}
+
+/** For the MCP server, on the internal listener. */
+export function internalSettingsRoutes(directory: Pick<Directory, 'all'>): Route[] {
+  return [
+    route(endpoints.listExposedAgents, async () => {
+      const published = (await directory.all()).filter(({ mcp_exposed }) => mcp_exposed)
+      const names = toolNames(published)
+      const agents = published.map(({ id, name, label }) => ({
+        agent_name: name,
+        tool_name: names.get(id) ?? '',
+        description: label ?? name,
+      }))
+      return { agents }
     }),
   ]
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { effectiveParallel, minutesOf, resolveModel, toolName } from './rules.ts'
+import { describe, test } from 'node:test'
+import { effectiveParallel, minutesOf, resolveModel, toolNames } from './rules.ts'
 
 test('a limit above the ceiling is clamped when it takes effect', () => {
   assert.equal(effectiveParallel(3, 10), 3)
@@ -26,6 +26,25 @@ test('the model: the agent, its template, the platform where the family fits, th
   assert.equal(from({}, null).source, 'runtime')
 })
 
-test('the tool of an agent has no hyphens', () =>
-  assert.equal(toolName('my-agent_2'), 'chat_with_my_agent_2'))
+describe('the tools of agents', () => {
+  const agent = (id: string, name: string, created = `2026-01-0${id}`) => ({ id, name, created })
+  test('have no hyphens and at most 48 characters of the name', () => {
+    const names = toolNames([agent('1', 'my-agent_2'), agent('2', 'a'.repeat(63))])
+    assert.equal(names.get('1'), 'chat_with_my_agent_2')
+    assert.equal(names.get('2'), `chat_with_${'a'.repeat(48)}`)
+  })
+  test('are told apart, the oldest keeping its name, whatever the order in which they are read', () => {
+    const [old, young] = [agent('1', 'a-b'), agent('2', 'a_b')]
+    for (const agents of [
+      [old, young],
+      [young, old],
+    ]) {
+      const names = toolNames(agents)
+      assert.equal(names.get('1'), 'chat_with_a_b')
+      assert.match(names.get('2') ?? '', /^chat_with_a_b_[0-9a-f]{6}$/)
+    }
+  })
+  test("are told apart from the platform's own", () =>
+    assert.match(toolNames([agent('1', 'agent')]).get('1') ?? '', /^chat_with_agent_[0-9a-f]{6}$/))
+})
 test('minutes keep their fraction', () => assert.equal(minutesOf(90), 1.5))

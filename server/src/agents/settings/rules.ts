@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Runtime } from '@roost/contracts/agents/agent'
 import {
   defaultReadOnlyConfig,
@@ -38,9 +39,38 @@ export function readOnlyConfigOf(agent: { read_only_config: ReadOnlyConfig | nul
   return agent.read_only_config ?? defaultReadOnlyConfig
 }
 
-/** The agent's own MCP tool: names of tools have no hyphens. */
-export function toolName(agentName: string): string {
-  return `chat_with_${agentName.replaceAll('-', '_')}`
+/** Tools of the platform that begin like those of single agents. */
+const builtInSlugs = ['agent']
+const longestSlug = 48
+
+/**
+ * The MCP tools of agents by the agents' ids. A slug that an older agent or the platform has already gets six
+ * characters that stay the same for as long as the agent does.
+ */
+export function toolNames(
+  agents: readonly { id: string; name: string; created: string }[],
+): ReadonlyMap<string, string> {
+  const taken = new Set(builtInSlugs)
+  const oldestFirst = agents.toSorted((a, b) => compare(a.created, b.created) || compare(a.id, b.id))
+  return new Map(
+    oldestFirst.map(({ id, name }) => {
+      const short = name
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9_]/g, '_')
+        .slice(0, longestSlug)
+      const slug = taken.has(short) ? `${short}_${hashOf(id)}` : short
+      taken.add(slug)
+      return [id, `chat_with_${slug}`]
+    }),
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 6)
 }
 
 /** `minutes` of a timeout, with a fraction where there is one. */

@@ -3,12 +3,14 @@ import {
   getAuditLogEntry,
   getAuditLogStats,
   listAuditLog,
+  recordAuditEntry,
   verifyAuditLog,
   verifyInternalAuditLog,
 } from '@roost/contracts/foundation/audit'
 import { answer, type Route, route, signedInRoute, streamAnswer } from '../../http/route.ts'
 import { asFile, exportTypes } from './export.ts'
 import type { AuditReads } from './reads.ts'
+import type { Audit } from './service.ts'
 
 export function auditRoutes(reads: AuditReads): Route[] {
   return [
@@ -29,6 +31,18 @@ export function auditRoutes(reads: AuditReads): Route[] {
 }
 
 /** For the internal listener. */
-export function internalAuditRoutes(reads: AuditReads): Route[] {
-  return [route(verifyInternalAuditLog, ({ request }) => reads.verify({}, request.signal))]
+export function internalAuditRoutes(reads: AuditReads, audit: Pick<Audit, 'record'>): Route[] {
+  return [
+    route(verifyInternalAuditLog, ({ request }) => reads.verify({}, request.signal)),
+    route(recordAuditEntry, async ({ body }) => {
+      const { actor_agent_name, details, ...entry } = body
+      const event_id = audit.record({
+        ...entry,
+        actor_type: actor_agent_name ? 'agent' : entry.mcp_key_id ? 'mcp_client' : 'system',
+        source: entry.event_type === 'mcp_operation' ? 'mcp' : 'system',
+        details: { ...details, ...(actor_agent_name ? { actor_agent: actor_agent_name } : {}) },
+      })
+      return { event_id, status: 'logged' as const }
+    }),
+  ]
 }

@@ -14,7 +14,8 @@ import { auditStore } from './store.ts'
  * written when it is killed is lost with it, at most the last tenth of a second.
  */
 export type Audit = {
-  record(entry: AuditEntry): void
+  /** Answers the id of the entry. */
+  record(entry: AuditEntry): string
   /** Resolves when everything recorded so far is stored. Throws what the database throws. */
   flush(): Promise<void>
   /** Removes entries older than `before`; the number of them. */
@@ -103,15 +104,17 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
 
   return {
     record(entry) {
+      const row = rowOf(entry, clock.now())
       if (waiting.length >= mostWaiting) {
         lost += 1
-        return
+        return row.event_id
       }
-      waiting.push(rowOf(entry, clock.now()))
+      waiting.push(row)
       if (waiting.length >= batchEntries) full.resolve()
       soon ??= flushSoon().finally(() => {
         soon = null
       })
+      return row.event_id
     },
     flush,
     sweep: (before) => db.atomically((tx) => auditStore(tx).sweep(timestamp(before))),

@@ -1,0 +1,50 @@
+/** What the MCP server needs to know, read once from the environment. */
+export type McpConfig = {
+  host: string
+  port: number
+  /** The public listener of the API. */
+  apiUrl: string
+  /** The internal listener of the API, on this machine. */
+  internalUrl: string
+  /** Under which people reach the platform. */
+  baseUrl: string
+  waitSeconds: number
+  version: string
+}
+
+export class McpConfigError extends Error {}
+
+/** Throws `McpConfigError` naming the variable and its rule. */
+export function parseMcpConfig(env: NodeJS.ProcessEnv, version: string): McpConfig {
+  const apiPort = integer(env, 'ROOST_PORT', 8000, 1, 65_535)
+  const internalPort = integer(env, 'ROOST_INTERNAL_PORT', 8001, 1, 65_535)
+  const waitMs = integer(env, 'ROOST_MCP_CHAT_TIMEOUT_MS', 25_000, 1_000, 3_600_000)
+  const listens = env.ROOST_HOST?.trim() || '127.0.0.1'
+  const everywhere = listens === '0.0.0.0' || listens === '::'
+  const apiHost = everywhere ? '127.0.0.1' : listens
+  return {
+    host: env.ROOST_MCP_HOST?.trim() || '127.0.0.1',
+    port: integer(env, 'ROOST_MCP_PORT', 8080, 0, 65_535),
+    apiUrl: `http://${apiHost.includes(':') ? `[${apiHost}]` : apiHost}:${apiPort}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+    baseUrl: env.ROOST_BASE_URL?.trim() || `http://localhost:${apiPort}`,
+    waitSeconds: Math.max(1, Math.round(waitMs / 1000)),
+    version,
+  }
+}
+
+function integer(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  fallback: number,
+  least: number,
+  most: number,
+): number {
+  const text = env[name]?.trim()
+  if (!text) return fallback
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new McpConfigError(`${name} must be an integer from ${least} to ${most}, not "${text}".`)
+  }
+  return value
+}

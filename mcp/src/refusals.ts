@@ -1,0 +1,61 @@
+import { ApiError } from '@roost/contracts/client'
+import type { Call, Tool } from './tool.ts'
+
+/** A refusal that a tool makes by itself; `fields` go into the result beside `error`. */
+export class Refusal extends Error {
+  readonly code: string
+  readonly fields: Record<string, unknown>
+  constructor(code: string, message: string, fields: Record<string, unknown> = {}) {
+    super(message)
+    this.name = 'Refusal'
+    this.code = code
+    this.fields = fields
+  }
+}
+
+/** What a caller is told instead of a result. Null: the error is ours, and its text is nobody's business. */
+export function refusalOf(
+  error: unknown,
+  tool: Pick<Tool, 'hides'>,
+  key: Call['key'],
+  input: Record<string, unknown>,
+): Record<string, unknown> | null {
+  if (error instanceof Refusal) return { error: error.code, message: error.message, ...error.fields }
+  if (!(error instanceof ApiError) || error.body === null) return null
+  const { detail: _, error: code, ...fields } = error.body
+  if (tool.hides && (error.status === 403 || error.status === 404)) {
+    return {
+      error: 'not found or not accessible',
+      message: 'There is no such thing that this key can reach.',
+    }
+  }
+  const target = input.agent_name ?? input.name
+  const isAgent = key.scope === 'agent'
+  // An agent is not told which other agents there are.
+  const isDenied = error.status === 403 || (isAgent && code === 'agent_not_found')
+  if (isDenied) return { ...denied({ reason: error.message, code, key, target }) }
+  return { error: code, message: error.message, ...fields }
+}
+
+function denied({
+  reason,
+  code,
+  key,
+  target,
+}: {
+  reason: string
+  code: string
+  key: Call['key']
+  target: unknown
+}) {
+  return {
+    error: 'Access denied',
+    reason: code,
+    message: reason,
+    caller: key.agent_name ?? key.key_name,
+    ...(typeof target === 'string' ? { target } : {}),
+    ...(key.scope === 'agent'
+      ? { hint: 'list_agents shows the agents that you may call; the owner of your agent can permit more.' }
+      : {}),
+  }
+}

@@ -1,0 +1,76 @@
+import { createServer, type Server } from 'node:http'
+import { listExposedAgents } from '@roost/contracts/agents/settings'
+import { createClient } from '@roost/contracts/client'
+import { createCallAudit } from './audit.ts'
+import type { McpConfig } from './config.ts'
+import { createExposed } from './exposed.ts'
+import { createHandler } from './handler.ts'
+import { createKeyCheck } from './keys.ts'
+import { errorFields, type Log } from './log.ts'
+import { createServerFactory } from './server.ts'
+import { tools } from './tools/index.ts'
+
+export type McpServer = { port: number; close(): Promise<void> }
+
+const refreshMs = 20_000
+/** How long open calls may take to end once the process was asked to stop. */
+const graceMs = 3_000
+
+/** Serves the platform as tools, as a client of its API. */
+export async function serveMcp(config: McpConfig, log: Log): Promise<McpServer> {
+  const clock = { now: () => Date.now() }
+  const api = createClient(config.apiUrl, null, { 'x-via-mcp': '1' })
+  const internal = createClient(config.internalUrl)
+  const exposed = createExposed({
+    load: async () => (await internal.call(listExposedAgents, {})).agents,
+    clock,
+    onLost: (error) => log.warn(errorFields(error), 'the exposed agents could not be read'),
+  })
+  const createProtocolServer = createServerFactory({
+    version: config.version,
+    tools,
+    exposed,
+    waitSeconds: config.waitSeconds,
+    clock,
+    called: createCallAudit(internal, (error, lost) =>
+      log.warn({ ...errorFields(error), lost }, 'an audit entry could not be written'),
+    ),
+    failed: (tool, error) => log.warn({ tool, ...errorFields(error) }, 'a tool could not ask the platform'),
+  })
+  const handler = createHandler({
+    keys: createKeyCheck(api, clock),
+    api,
+    createServer: createProtocolServer,
+    clock,
+    hostNames: ['localhost', new URL(config.baseUrl).hostname],
+    failed: (error) => log.warn(errorFields(error), 'a request failed'),
+  })
+  const server = createServer({ keepAliveTimeout: 75_000 }, handler.listener)
+  await listen(server, config)
+
+  await exposed.refresh()
+  const timer = setInterval(async () => {
+    if (await exposed.refresh()) await handler.toolsChanged()
+    await handler.sweep()
+  }, refreshMs)
+
+  return {
+    port: (server.address() as import('node:net').AddressInfo).port,
+    async close() {
+      clearInterval(timer)
+      await handler.close()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+      server.closeIdleConnections()
+      await closed
+      clearTimeout(cut)
+    },
+  }
+}
+
+function listen(server: Server, { host, port }: McpConfig): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, resolve)
+  })
+}

@@ -1,0 +1,147 @@
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import { isSeenBy, type ListedTool, listed } from './catalogue.ts'
+import type { Exposed } from './exposed.ts'
+import type { Caller, ValidKey } from './keys.ts'
+import { Refusal, refusalOf } from './refusals.ts'
+import type { Tool } from './tool.ts'
+import { createWaiting } from './waiting.ts'
+
+/** What is told about a call that has ended. */
+export type CallNote = {
+  tool: string
+  key: ValidKey
+  target: string | null
+  outcome: string
+  durationMs: number
+  argumentNames: string[]
+}
+
+export type ServerDeps = {
+  version: string
+  tools: readonly Tool[]
+  exposed: Pick<Exposed, 'toolsFor'>
+  waitSeconds: number
+  clock: { now(): number }
+  called(note: CallNote): void
+  failed(tool: string, error: unknown): void
+}
+
+const instructions =
+  'Roost hosts AI agents: each is a coding CLI in a container with a workspace of its own. Start with list_agents; chat_with_agent talks to one and waits for its answer; with a long answer you get a receipt with an execution_id, and get_execution_result brings the answer when it is there.'
+
+/** Makes a protocol server for one caller: the tools that the caller's key sees, and their calls. */
+export function createServerFactory(deps: ServerDeps): (caller: Caller) => Server {
+  const byName = new Map(deps.tools.map((tool) => [tool.name, tool]))
+  const listing = new Map<Tool, ListedTool>()
+  const listingOf = (tool: Tool) => {
+    const known = listing.get(tool) ?? listed(tool)
+    listing.set(tool, known)
+    return known
+  }
+
+  return function createServer(caller) {
+    const server = new Server(
+      { name: 'roost', title: 'Roost', version: deps.version },
+      { capabilities: { tools: { listChanged: true } }, instructions },
+    )
+    server.setRequestHandler('tools/list', async () => {
+      if (!caller) return { tools: [] }
+      const own = deps.tools.filter((tool) => isSeenBy(tool, caller.key.scope))
+      const exposed = await deps.exposed.toolsFor(caller)
+      return { tools: [...own.map(listingOf), ...exposed.map(listed)] }
+    })
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const found = caller && (await find(caller, params.name))
+      if (!caller || !found) {
+        throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `There is no tool "${params.name}".`)
+      }
+      return call(found, caller, params.arguments ?? {}, context)
+    })
+
+    async function find(by: NonNullable<Caller>, name: string): Promise<Tool | undefined> {
+      const known = byName.get(name)
+      if (known) return isSeenBy(known, by.key.scope) ? known : undefined
+      return (await deps.exposed.toolsFor(by)).find((tool) => tool.name === name)
+    }
+
+    async function call(
+      tool: Tool,
+      by: NonNullable<Caller>,
+      given: Record<string, unknown>,
+      context: ServerContext,
+    ): Promise<CallToolResult> {
+      const began = deps.clock.now()
+      const answered = await answer(tool, by, given, context)
+      const target = given.agent_name ?? given.name
+      deps.called({
+        tool: tool.name,
+        key: by.key,
+        target: typeof target === 'string' ? target.slice(0, 100) : null,
+        outcome: answered.outcome,
+        durationMs: deps.clock.now() - began,
+        argumentNames: Object.keys(given).slice(0, 50),
+      })
+      const advertised = tool.output ? listingOf(tool).outputSchema : undefined
+      return server.projectCallToolResult(resultOf(answered.body, answered.isError), advertised)
+    }
+    return server
+  }
+
+  async function answer(
+    tool: Tool,
+    by: NonNullable<Caller>,
+    given: Record<string, unknown>,
+    context: ServerContext,
+  ): Promise<{ body: object; isError: boolean; outcome: string }> {
+    try {
+      const read = tool.input.safeParse(given)
+      if (!read.success) throw badParameters(read.error, tool)
+      const isOther = tool.audience === 'agent' && by.key.scope !== 'agent'
+      if (isOther)
+        throw new Refusal('agent_identity_required', 'Only an agent can do this, with its own key.')
+      const body = await tool.run(
+        {
+          ...by,
+          signal: context.mcpReq.signal,
+          waitSeconds: deps.waitSeconds,
+          waiting: createWaiting(context),
+        },
+        // Checked by the tool's own schema the line before.
+        read.data as never,
+      )
+      return { body, isError: false, outcome: 'ok' }
+    } catch (error) {
+      const refusal = refusalOf(error, tool, by.key, given)
+      if (refusal) return { body: refusal, isError: true, outcome: String(refusal.error) }
+      deps.failed(tool.name, error)
+      const message = 'The platform could not be asked. Try again in a moment.'
+      return { body: { error: 'platform_unreachable', message }, isError: true, outcome: 'failed' }
+    }
+  }
+}
+
+/** One text that holds the JSON, the same as the structured content. */
+function resultOf(body: object, isError: boolean): CallToolResult {
+  // A JSON object by the sign of every tool.
+  const structuredContent = body as Record<string, unknown>
+  return { content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent, isError }
+}
+
+function badParameters(error: z.ZodError, tool: Tool): Refusal {
+  const issues = error.issues.map((issue) => {
+    const where = issue.path.join('.')
+    if (issue.code === 'unrecognized_keys') {
+      const names = issue.keys.map((key) => `"${key}"`).join(', ')
+      return `unknown parameter ${names}; ${tool.name} takes ${Object.keys(tool.input.shape).join(', ') || 'none'}`
+    }
+    return where ? `${where}: ${issue.message}` : issue.message
+  })
+  return new Refusal('invalid_parameters', issues.join('; '))
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+
+/** A session of a client that speaks a protocol with sessions (before 2026-07-28). */
+type Session = {
+  keyId: string
+  transport: WebStandardStreamableHTTPServerTransport
+  server: Server
+  usedAt: number
+  /** Requests that are being answered; a stream that is listened to is one. */
+  open: number
+}
+
+export type Sessions = {
+  /** Answers a request of a session, or the one that begins a session. */
+  handle(request: Request, keyId: string, parsedBody?: unknown): Promise<Response>
+  /** The tools of the platform have changed. */
+  toolsChanged(): Promise<void>
+  /** Ends the sessions that nobody has used for a while. */
+  sweep(): Promise<void>
+  size(): number
+  close(): Promise<void>
+}
+
+const idleMs = 30 * 60_000
+/** A client that begins sessions without ending them loses its oldest. */
+const mostOfOneKey = 200
+
+export function createSessions(deps: {
+  serverFor(keyId: string): Server
+  clock: { now(): number }
+}): Sessions {
+  const { clock } = deps
+  const sessions = new Map<string, Session>()
+
+  async function end(id: string): Promise<void> {
+    const session = sessions.get(id)
+    if (!session) return
+    sessions.delete(id)
+    await session.server.close()
+  }
+
+  async function begin(request: Request, keyId: string, parsedBody: unknown): Promise<Response> {
+    const server = deps.serverFor(keyId)
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized(id) {
+        sessions.set(id, { keyId, transport, server, usedAt: clock.now(), open: 0 })
+      },
+      onsessionclosed: end,
+    })
+    await server.connect(transport)
+    const response = await transport.handleRequest(request, { parsedBody })
+    const isBegun = transport.sessionId !== undefined && sessions.has(transport.sessionId)
+    if (!isBegun) await server.close()
+    await endOldestOf(keyId)
+    return response
+  }
+
+  async function endOldestOf(keyId: string): Promise<void> {
+    const own = [...sessions].filter(([, session]) => session.keyId === keyId)
+    if (own.length <= mostOfOneKey) return
+    const oldest = own.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]
+    if (oldest) await end(oldest[0])
+  }
+
+  return {
+    async handle(request, keyId, parsedBody) {
+      const id = request.headers.get('mcp-session-id')
+      if (id === null) return begin(request, keyId, parsedBody)
+      const session = sessions.get(id)
+      // Of another key: as if it were not there.
+      if (!session || session.keyId !== keyId) return unknownSession()
+      session.usedAt = clock.now()
+      session.open += 1
+      const response = await session.transport.handleRequest(request, { parsedBody })
+      return whenRead(response, () => {
+        session.open -= 1
+        session.usedAt = clock.now()
+      })
+    },
+    async toolsChanged() {
+      const told = [...sessions.values()].map(({ server }) => server.sendToolListChanged())
+      await Promise.allSettled(told)
+    },
+    async sweep() {
+      const limit = clock.now() - idleMs
+      const idle = [...sessions].filter(([, { open, usedAt }]) => open === 0 && usedAt < limit)
+      await Promise.all(idle.map(([id]) => end(id)))
+    },
+    size: () => sessions.size,
+    async close() {
+      await Promise.all([...sessions.keys()].map(end))
+    },
+  }
+}
+
+/** The same response; `done` is called once its body has been sent or given up. */
+function whenRead(response: Response, done: () => void): Response {
+  if (!response.body) {
+    done()
+    return response
+  }
+  const through = new TransformStream()
+  response.body.pipeTo(through.writable).then(done, done)
+  return new Response(through.readable, response)
+}
+
+function unknownSession(): Response {
+  const error = { code: -32001, message: 'Session not found' }
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 404 })
+}

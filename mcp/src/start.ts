@@ -1,0 +1,59 @@
+/** The MCP server as a process of its own. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { McpConfigError, parseMcpConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { serveMcp } from './serve.ts'
+
+/** Exit code for a configuration that cannot work: starting again would not help (EX_CONFIG). */
+const exitConfig = 78
+
+const log = createLog(
+  (line) => process.stderr.write(line),
+  () => new Date(),
+)
+
+try {
+  await run()
+} catch (error) {
+  const reason = error instanceof Error ? error.message : String(error)
+  process.send?.({ type: 'fatal', reason })
+  console.error(reason)
+  process.exit(error instanceof McpConfigError ? exitConfig : 1)
+}
+
+async function run(): Promise<void> {
+  const stop = stopRequested()
+  const manifest: { version: string } = JSON.parse(
+    await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'),
+  )
+  const config = parseMcpConfig(process.env, manifest.version)
+  const server = await serveMcp(config, log)
+  process.send?.({
+    type: 'ready',
+    url: `http://${config.host}:${server.port}/mcp`,
+    docs_url: '',
+    setup_completed: true,
+    containers: '',
+    notices: [],
+  })
+  log.info({ host: config.host, port: server.port }, 'ready')
+  log.info({ why: await stop }, 'stopping')
+  await server.close()
+  process.exit(0)
+}
+
+/** Resolves once, with what asked for the stop; a second signal ends the process at once. */
+function stopRequested(): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false
+    const ask = (why: string) => {
+      if (asked) process.exit(130)
+      asked = true
+      resolve(why)
+    }
+    process.on('SIGTERM', () => ask('SIGTERM'))
+    process.on('SIGINT', () => ask('SIGINT'))
+    if (process.send) process.on('disconnect', () => ask('the supervisor is gone'))
+  })
+}

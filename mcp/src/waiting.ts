@@ -1,0 +1,25 @@
+import type { ServerContext } from '@modelcontextprotocol/server'
+
+const everyMs = 5_000
+
+/**
+ * Tells the caller every five seconds that a slow piece of work goes on, when it asked to be told
+ * (`progressToken`). A caller who cannot be told any more does not end the work.
+ */
+export function createWaiting(context: Pick<ServerContext, 'mcpReq'>) {
+  return async function waiting<T>(what: string, work: Promise<T>): Promise<T> {
+    const progressToken = context.mcpReq._meta?.progressToken
+    if (progressToken === undefined) return work
+    const began = performance.now()
+    const timer = setInterval(() => {
+      const seconds = Math.round((performance.now() - began) / 1000)
+      const params = { progressToken, progress: seconds, message: `${what} (${seconds} s)` }
+      context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => clearInterval(timer))
+    }, everyMs)
+    try {
+      return await work
+    } finally {
+      clearInterval(timer)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import {
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
+import type { Log } from '../ports/log.ts'
+
+/** Headers that belong to one connection and not to what is sent over it (RFC 9110, section 7.6.1). */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/**
+ * Hands requests for exactly `path` on to another process of this machine, body and answer as they come, and
+ * everything else to `rest`. Who asks is checked over there. 503 `mcp_unavailable` while nobody listens there.
+ */
+export function forwarding(
+  { path, port, log }: { path: string; port: number; log: Pick<Log, 'warn'> },
+  rest: RequestListener,
+): RequestListener {
+  return (request, response) => {
+    if (request.url?.split('?', 1)[0] !== path) return rest(request, response)
+    forward(request, response, port, (error) => {
+      log.warn({ err: error, path }, 'a request could not be handed on')
+    })
+  }
+}
+
+function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  port: number,
+  onLost: (error: Error) => void,
+): void {
+  const { method, url: path, headers } = request
+  const onward = httpRequest({ host: '127.0.0.1', port, method, path, headers: withoutHops(headers) })
+  onward.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers))
+    // Event streams begin long before their first event.
+    response.flushHeaders()
+    answer.pipe(response)
+    answer.on('error', () => response.destroy())
+  })
+  onward.on('error', (error) => {
+    if (response.headersSent || response.destroyed) return void response.destroy()
+    onLost(error)
+    refuse(response, 'mcp_unavailable')
+  })
+  response.on('close', () => onward.destroy())
+  request.pipe(onward)
+}
+
+function withoutHops<T extends IncomingMessage['headers']>(headers: T): T {
+  const kept = { ...headers }
+  for (const name of hopByHop) delete kept[name]
+  return kept
+}
+
+function refuse(response: ServerResponse, error: ErrorCode): void {
+  const [status, detail] = errorCatalogue[error]
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'retry-after': '2' })
+  response.end(JSON.stringify({ detail, error }))
+}
