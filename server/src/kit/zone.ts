@@ -1,5 +1,5 @@
 const minute = 60_000
-const halfDay = 12 * 60 * minute
+const day = 24 * 60 * minute
 
 /** The clocks on the walls of one place. A local time is milliseconds since 1970 read off them as if they were UTC. */
 export type Zone = {
@@ -29,13 +29,13 @@ export function openZone(name: string): Zone {
   const offsetAt = isUtc ? () => 0 : (time: number) => readLocal(format, time) - wholeSeconds(time)
 
   function timeAt(local: number): number {
-    // Clocks change by less than this, and not twice within it.
-    const before = offsetAt(local - halfDay)
-    const after = offsetAt(local + halfDay)
+    // Zones are up to 14 hours off, so this is surely before and after; no clock changes twice in between.
+    const before = offsetAt(local - day)
+    const after = offsetAt(local + day)
     if (before === after) return local - before
     const [first, second] = [local - Math.max(before, after), local - Math.min(before, after)]
     for (const time of [first, second]) if (local - time === offsetAt(time)) return time
-    return firstWith(after, { from: local - halfDay, to: local + halfDay })
+    return firstWith(after, { from: local - day, to: local + day })
   }
 
   /** The instant from which `offset` is in force; it is at `to` and was not at `from`. */
