@@ -24,6 +24,7 @@ import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
 import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
+import * as operatorQueue from './operations/operator-queue.ts'
 import * as sockets from './operations/sockets.ts'
 import * as telemetry from './operations/telemetry.ts'
 import * as analytics from './runs/analytics.ts'
@@ -71,6 +72,7 @@ const modules: Record<string, unknown>[] = [
   scheduleAnalytics,
   scheduleAdmin,
   chat,
+  operatorQueue,
   sockets,
   audit,
   invariants,

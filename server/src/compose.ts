@@ -157,6 +157,8 @@ export async function compose(
       ...records.view,
       renewLeases: (agentId, beat) => runs.dispatch.beat(agentId, beat),
       isBreakerOpen: records.breakers.isOpen,
+      raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
+      clearAlert: (tx, agentId, kind) => operations.operatorQueue.clearAlert(tx, agentId, kind),
       scheduleCounts: () => triggers.schedules.scheduleCounts(),
       schedulesOf: (agentId) => triggers.schedules.schedulesOf(agentId),
       schedulesAbove: (tx, agentId, seconds) => triggers.schedules.schedulesAbove(tx, agentId, seconds),
@@ -185,6 +187,7 @@ export async function compose(
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,
     scheduleCounts: () => triggers.schedules.scheduleCounts(),
+    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
     joinConversation: (tx, party, request) => conversations.chat.joinConversation(tx, party, request),
     agentName,
   })
@@ -221,6 +224,7 @@ export async function compose(
 
   hub.serve({
     ...runs.dispatch.handlers,
+    queue: (agent, message) => operations.operatorQueue.takeFile(agent.agentId, message),
     beat: async (agent, message) => {
       await agents.health.beat(agent.agentId, message)
       return { ok: true }
@@ -248,6 +252,7 @@ export async function compose(
     identity,
     agents,
     records,
+    runs,
     isLinked: hub.isConnected,
     build,
     agentImageVersion: images.tagFor('claude-code').version,
@@ -302,6 +307,7 @@ export async function compose(
     async close() {
       await agents.close()
       await hub.close()
+      await operations.close()
       await triggers.close()
       await runs.close()
       await records.live.close()

@@ -19,7 +19,13 @@ import type { Log } from '../ports/log.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
 import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
-import { agentKeyContext, createLifecycle, type Lifecycle, lifecycleRoutes } from './lifecycle/index.ts'
+import {
+  agentKeyContext,
+  createLifecycle,
+  type Lifecycle,
+  type LifecycleDeps,
+  lifecycleRoutes,
+} from './lifecycle/index.ts'
 import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
 import { createReach, type Reach } from './reach/index.ts'
 import {
@@ -47,6 +53,7 @@ import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/in
 
 /** What agents ask of the areas to their right; filled in `compose.ts`. */
 export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
+  Pick<LifecycleDeps, 'raiseAlert' | 'clearAlert'> &
   Pick<HealthDeps, 'activityOf' | 'contextOf' | 'scheduleCounts' | 'renewLeases'> &
   Pick<SettingsDeps, 'slotsOf' | 'schedulesOf' | 'schedulesAbove'> &
   Pick<RegistryDeps, 'isBreakerOpen' | 'finishedExecutions'>
@@ -151,6 +158,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const templates = createTemplates({ ...platform, clock, folder: options.templatesFolder })
   const lifecycle = createLifecycle({
     ...deps,
+    ...needs,
     directory,
     templateFolder: async (template) =>
       templates.resolve(template).then(

@@ -14,6 +14,7 @@ import { accounts } from './0012-accounts.ts'
 import { auditReads } from './0013-audit-reads.ts'
 import { schedules } from './0014-schedules.ts'
 import { loops } from './0016-loops.ts'
+import { operatorQueue } from './0018-operator-queue.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: Migration[] = [
   auditReads,
   schedules,
   loops,
+  operatorQueue,
 ]

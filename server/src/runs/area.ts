@@ -16,6 +16,7 @@ import {
   createBreakers,
   createDispatchBreaker,
   createTransportBreaker,
+  type DispatchBreakerDeps,
   type TransportBreaker,
 } from './breaker/index.ts'
 import { type Broker, type BrokerDeps, createBroker } from './broker/index.ts'
@@ -79,6 +80,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
 }
 
 export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
+  Pick<DispatchBreakerDeps, 'raiseAlert'> &
   Pick<DispatchDeps, 'platformPrompt' | 'queueDepth'> &
   Pick<FleetDeps, 'scheduleCounts'> & {
     db: Db
@@ -114,6 +116,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       hooks,
       settle: executions.settle,
       isPlatformEnabled: records.isPlatformEnabled,
+      raiseAlert: deps.raiseAlert,
     }),
     brokerAccess: (row) => broker.access(row),
   })

@@ -9,7 +9,7 @@ import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import { silentLog } from '../ports/log.ts'
-import { createDispatchBreaker } from '../runs/breaker/index.ts'
+import { createDispatchBreaker, type DispatchBreakerDeps } from '../runs/breaker/index.ts'
 import { type Broker, createBroker } from '../runs/broker/index.ts'
 import {
   type AgentFact,
@@ -56,6 +56,7 @@ export type RunPlatformOptions = {
   providerUrl?: string
   /** The platform's setting; off unless it is said to be on. */
   isBreakerEnabled?: () => boolean
+  raiseAlert?: DispatchBreakerDeps['raiseAlert']
 }
 
 export async function startRunPlatform(options: RunPlatformOptions): Promise<RunPlatform> {
@@ -102,6 +103,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
       hooks,
       settle: executions.settle,
       isPlatformEnabled: options.isBreakerEnabled ?? (() => false),
+      raiseAlert: options.raiseAlert ?? (async () => {}),
     }),
   })
   return {

@@ -50,6 +50,8 @@ const nothing: AgentsNeeds = {
   schedulesOf: async () => [],
   schedulesAbove: async () => [],
   isBreakerOpen: async () => false,
+  raiseAlert: async () => {},
+  clearAlert: async () => {},
   finishedExecutions: async () => 0,
 }
 

@@ -9,6 +9,7 @@ import { type Alerts, createAlerts } from './alerts.ts'
 import { createAnswer } from './answer.ts'
 import { type Asks, type AsksDeps, createAsks } from './asks.ts'
 import { createFileEntries } from './file-entries.ts'
+import { createOutdated, type OutdatedDeps } from './outdated.ts'
 import { createResolve, type Resolve } from './resolve.ts'
 import { createResume, type ResumeDeps } from './resume.ts'
 import { type ItemRow, operatorQueueStore } from './store.ts'
@@ -16,7 +17,8 @@ import { createView, type View, type ViewDeps } from './view.ts'
 
 export type OperatorQueueDeps = AsksDeps &
   ViewDeps &
-  Omit<ResumeDeps, 'asks'> & {
+  Omit<ResumeDeps, 'asks'> &
+  Omit<OutdatedDeps, 'alerts'> & {
     clock: Clock
     log: Log
     events: Pick<Outbox, 'append'>
@@ -76,6 +78,7 @@ export function createOperatorQueue(deps: OperatorQueueDeps): OperatorQueue {
     agentDeleted: (tx, agentId) => operatorQueueStore(tx).removeOfAgent(agentId),
     loops: [
       { name: 'operator-queue.expire', everySeconds: 30, run: resolve.expireDue },
+      { name: 'operator-queue.outdated', everySeconds: 60, run: createOutdated({ ...deps, alerts }) },
       { name: 'operator-queue.resume', everySeconds: 10, run: resume.pass },
     ],
     async settled() {

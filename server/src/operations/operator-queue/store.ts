@@ -224,6 +224,15 @@ export function operatorQueueStore(executor: Executor) {
       return row ?? null
     },
 
+    async pendingOfKind(kind: AlertKind): Promise<ItemRow[]> {
+      return db
+        .selectFrom('operator_items')
+        .selectAll()
+        .where('status', '=', 'pending')
+        .where('kind', '=', kind)
+        .execute()
+    },
+
     async refreshAlert(
       pendingKey: string,
       patch: Pick<ItemRow, 'title' | 'question' | 'priority' | 'context' | 'execution_id'>,

@@ -1,3 +1,4 @@
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import { agentStore } from '../../agents/directory/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -11,6 +12,8 @@ export type DispatchBreakerDeps = Settle & {
   hooks: RunHooks
   /** The platform's setting `dispatch_breaker_enabled`. */
   isPlatformEnabled(): boolean
+  /** Tells operators that it has opened. */
+  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
 }
 
 export type DispatchBreaker = {
@@ -24,7 +27,7 @@ export type DispatchBreaker = {
 
 /** Counts what ended runs say of the credentials, and refuses new runs once they say no. */
 export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreaker {
-  const { clock, hooks, settle, isPlatformEnabled } = deps
+  const { clock, hooks, settle, isPlatformEnabled, raiseAlert } = deps
 
   /** The two toggles, as they are in this transaction. */
   async function isActing(tx: Tx, agentId: string): Promise<boolean> {
@@ -42,7 +45,9 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
     if (!next) return
     await store.write(row.agent_id, 'dispatch', next)
     const opens = stateOf(next, now) === 'open' && stateOf(memory, now) !== 'open'
-    if (opens) await failWaiting(tx, row.agent_id)
+    if (!opens) return
+    await failWaiting(tx, row.agent_id)
+    await raiseAlert(tx, openAlert(row))
   }
 
   async function failWaiting(tx: Tx, agentId: string): Promise<void> {
@@ -66,6 +71,19 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
       await store.write(agent.id, 'dispatch', asked.memory)
       return 'probe'
     },
+  }
+}
+
+function openAlert(row: ExecutionRow): PlatformAlert {
+  return {
+    agentId: row.agent_id,
+    kind: 'breaker_open',
+    title: `The model provider refuses the credentials of "${row.agent_name}"`,
+    question:
+      'New runs of the agent are refused until a run gets through. Check its provider key or subscription.',
+    priority: 'high',
+    context: { error_code: row.error_code },
+    executionId: row.id,
   }
 }
 

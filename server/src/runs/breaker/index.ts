@@ -7,7 +7,7 @@
  * States are read off the clock, so that nothing has to run for a breaker to become half open.
  * Refuses to know how runs come about: `dispatch` asks it in the transaction that takes a run in.
  */
-export { createDispatchBreaker, type DispatchBreaker } from './dispatch-breaker.ts'
+export { createDispatchBreaker, type DispatchBreaker, type DispatchBreakerDeps } from './dispatch-breaker.ts'
 export { breakerRoutes } from './routes.ts'
 export { type Breakers, createBreakers } from './service.ts'
 export { createTransportBreaker, type TransportBreaker } from './transport-breaker.ts'

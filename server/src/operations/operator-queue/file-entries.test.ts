@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { openQueueWorld, type QueueWorld } from './test/world.ts'
+
+const entry = {
+  id: 'r1',
+  type: 'approval',
+  status: 'pending',
+  priority: 'high',
+  title: 'Deploy?',
+  question: 'To production.',
+  options: ['yes', 'no'],
+  context: { branch: 'main', files: 3 },
+  created_at: '2026-01-01T00:00:00Z',
+}
+const tell = (world: QueueWorld, ...requests: unknown[]) =>
+  world.queue.takeFile(world.agentId, { requests, fault: null })
+const items = async (world: QueueWorld, query = '') => (await world.get(`/api/operator-queue${query}`)).items
+
+forEachDialect((_name, open) => {
+  test('a pending entry becomes one item; its answer goes back into the file, once', async () => {
+    await using world = await openQueueWorld(open)
+    world.fakeLink.link(world.agentId, { 'queue.look': () => ({ ok: true }) })
+    await Promise.all([tell(world, entry), tell(world, entry), tell(world, entry)])
+    const [item, ...others] = await items(world)
+    assert.deepEqual([others.length, item.source, item.request_id, item.priority], [0, 'file', 'r1', 'high'])
+    await world.respond(item.id, { response: 'yes', response_text: 'go' })
+    await world.queue.settled()
+    assert.ok(world.fakeLink.asked.some(({ t }) => t === 'queue.look'))
+    const { updates } = await tell(world, entry)
+    assert.deepEqual(
+      updates.map(({ id, status, response, response_text, responded_by }) => [
+        id,
+        status,
+        response,
+        response_text,
+        responded_by,
+      ]),
+      [['r1', 'responded', 'yes', 'go', world.owner.email]],
+    )
+    assert.deepEqual((await tell(world, { ...entry, status: 'responded' })).updates, [])
+    await tell(world, { ...entry, status: 'acknowledged' })
+    assert.equal((await world.get(`/api/operator-queue/${item.id}`)).status, 'acknowledged')
+  })
+
+  test('409 item_diverged once the entry says something else, until that is acknowledged', async () => {
+    await using world = await openQueueWorld(open)
+    await tell(world, entry)
+    // The same, merely written in another order.
+    await tell(world, { ...entry, context: { files: 3, branch: 'main' } })
+    const [item] = await items(world)
+    assert.equal(item.diverged, false)
+    await tell(world, { ...entry, title: 'Deploy twice?', options: ['yes', 'never'] })
+    const refused = await world.respond(item.id, { response: 'yes' })
+    assert.deepEqual(
+      [refused.status, refused.json.error, refused.json.entry_now.title],
+      [409, 'item_diverged', 'Deploy twice?'],
+    )
+    const answered = await world.respond(item.id, { response: 'never', acknowledge_divergence: true })
+    assert.deepEqual(
+      [answered.status, answered.json.title, answered.json.diverged],
+      [200, 'Deploy twice?', false],
+    )
+  })
+
+  test('an entry that is as it was again has not diverged', async () => {
+    await using world = await openQueueWorld(open)
+    await tell(world, entry)
+    await tell(world, { ...entry, title: 'Other' })
+    await tell(world, entry)
+    assert.equal((await items(world))[0].diverged, false)
+  })
+
+  test('the agent withdraws what it marks as cancelled', async () => {
+    await using world = await openQueueWorld(open)
+    await tell(world, entry)
+    await tell(world, { ...entry, status: 'cancelled' })
+    assert.equal((await items(world))[0].status, 'cancelled')
+  })
+
+  test('a file that cannot be read raises one alert, which goes when it can; good entries count', async () => {
+    await using world = await openQueueWorld(open)
+    for (let n = 0; n < 3; n += 1) {
+      await world.queue.takeFile(world.agentId, { requests: null, fault: 'The file is not a JSON object.' })
+    }
+    const alerts = () => items(world, '?type=alert&status=pending')
+    assert.deepEqual(
+      (await alerts()).map(({ kind }: { kind: string }) => kind),
+      ['workspace_unreadable'],
+    )
+    await tell(world, { ...entry, title: '' }, { ...entry, id: 'r2' })
+    assert.match((await alerts())[0].question, /requests\[0\]\.title/)
+    assert.equal((await items(world, '?type=approval')).length, 1)
+    await tell(world, entry)
+    assert.deepEqual(await alerts(), [])
+  })
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { agentFact, resultOf } from '../../test/run-platform.ts'
+import { openQueueWorld, type QueueWorld } from './test/world.ts'
+
+const question = { request_id: 'q1', title: 'Which colour?', question: 'Of the button.' }
+const resume = (world: QueueWorld) =>
+  world.queue.loops.find(({ name }) => name === 'operator-queue.resume')?.run(AbortSignal.any([]))
+
+forEachDialect((_name, open) => {
+  test('an answer starts one run with question and answer, however often it is looked for', async () => {
+    await using world = await openQueueWorld(open)
+    await world.switchResume(true)
+    const { id } = (await world.ask(question)).json
+    await world.respond(id, { response: 'green', response_text: 'not too dark' })
+    await Promise.all([resume(world), resume(world), resume(world)])
+    await world.queue.settled()
+    const runs = (await world.executions()).filter(({ triggered_by }) => triggered_by === 'operator_response')
+    assert.equal(runs.length, 1)
+    for (const text of ['Which colour?', 'Of the button.', 'green', 'not too dark']) {
+      assert.ok(runs[0]?.message.includes(text), text)
+    }
+    assert.equal((await world.get(`/api/operator-queue/${id}`)).execution_id, runs[0]?.id)
+
+    const linked = { agentId: world.agentId, agentName: 'scout', keyId: 'k' }
+    const { handlers } = world.runs.dispatch
+    const { runs: claimed } = await handlers.claim(linked, { t: 'claim', free: 1 })
+    const [run] = claimed
+    assert.ok(run)
+    await handlers.started(linked, { t: 'started', ...run, pid: 1 })
+    await handlers.result(linked, resultOf(run))
+    assert.equal((await world.get(`/api/operator-queue/${id}`)).status, 'acknowledged')
+  })
+
+  test('without operator-resume the agent finds the answer, and no run is started', async () => {
+    await using world = await openQueueWorld(open)
+    const { id } = (await world.ask(question)).json
+    await world.respond(id, { response: 'green' })
+    await world.switchResume(true)
+    await resume(world)
+    await world.queue.settled()
+    assert.deepEqual(await world.executions(), [])
+    assert.equal((await world.get(`/api/operator-queue/${id}`)).status, 'responded')
+  })
+
+  test('the run of a stopped agent waits until it takes runs again', async () => {
+    await using world = await openQueueWorld(open)
+    await world.switchResume(true)
+    world.runs.agents.set(world.agentId, agentFact({ id: world.agentId, status: 'stopped' }))
+    const { id } = (await world.ask(question)).json
+    assert.equal((await world.respond(id, { response: 'green' })).status, 200)
+    await world.queue.settled()
+    assert.deepEqual(await world.executions(), [])
+    world.runs.agents.set(world.agentId, agentFact({ id: world.agentId }))
+    await resume(world)
+    assert.equal((await world.executions()).length, 1)
+  })
+})

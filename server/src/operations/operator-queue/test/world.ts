@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { createShared, openAgents } from '../../../agents/test/world.ts'
+import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
+import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
+import { silentLog } from '../../../ports/log.ts'
+import type { OpenTestDb } from '../../../test/dialects.ts'
+import { agentFact, startRunPlatform } from '../../../test/run-platform.ts'
+import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from '../index.ts'
+
+export type QueueWorld = Awaited<ReturnType<typeof openQueueWorld>>
+
+/** An agent `scout` of the creator `ann`, runs, and the queue on them. */
+export async function openQueueWorld(open: OpenTestDb) {
+  const db = await open()
+  const shared = createShared()
+  const { clock, ephemeral } = shared
+  const link = createFakeAgentLink()
+  const runs = await startRunPlatform({ db, clock, link, ephemeral })
+  const breaker = { state: 'open' as 'open' | 'closed' }
+  const made: { queue?: OperatorQueue } = {}
+  const world = await openAgents(db, {
+    shared,
+    routes: ({ reach, directory }) => {
+      made.queue = createOperatorQueue({
+        db,
+        clock,
+        log: silentLog,
+        events: runs.events,
+        link,
+        limits: createRateLimits({ ephemeral, clock }),
+        reach,
+        directory,
+        dispatch: runs.dispatch,
+        hooks: runs.hooks,
+        breakers: {
+          // What the queue asks of the breaker's view.
+          view: async () => ({ dispatch: { state: breaker.state } }) as never,
+        },
+      })
+      return operatorQueueRoutes(made.queue, reach)
+    },
+  })
+  const queue = made.queue ?? assert.fail('the queue was not built')
+  world.area.hooks.onDeleting((tx, { agent }) => queue.agentDeleted(tx, agent.id))
+  const owner = await world.person('creator', 'ann@example.org')
+  const created = await world.request(owner.key, 'POST', '/api/agents', { name: 'scout' })
+  assert.equal(created.status, 200)
+  const { id: agentId } = await world.row('scout')
+  runs.agents.set(agentId, agentFact({ id: agentId, name: 'scout' }))
+  const agentKey = await world.agentKey(agentId)
+
+  return {
+    ...world,
+    runs,
+    queue,
+    breaker,
+    fakeLink: link,
+    owner,
+    agentId,
+    agentKey,
+    ask: (body: object) => world.request(agentKey, 'POST', '/api/agents/scout/operator-queue', body),
+    /** As the owner. */
+    get: async (path: string) => (await world.request(owner.key, 'GET', path)).json,
+    respond: (id: string, body: object, key = owner.key) =>
+      world.request(key, 'POST', `/api/operator-queue/${id}/respond`, body),
+    share: (email: string) => world.request(owner.key, 'POST', '/api/agents/scout/share', { email }),
+    switchResume: (enabled: boolean) =>
+      world.request(owner.key, 'PUT', '/api/agents/scout/operator-resume', { enabled }),
+    executions: async () =>
+      db
+        .withTables<{ executions: { triggered_by: string; message: string; id: string; status: string } }>()
+        .selectFrom('executions')
+        .selectAll()
+        .execute(),
+    alert: (over: object = {}) =>
+      db.atomically((tx) =>
+        queue.raiseAlert(tx, {
+          agentId,
+          kind: 'breaker_open',
+          title: 'refused',
+          priority: 'high',
+          context: { n: 1 },
+          ...over,
+        }),
+      ),
+  }
+}
