@@ -1,0 +1,339 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
+import { openSchedules } from '../test/schedules-world.ts'
+
+const base = { name: 'nightly', cron_expression: '0 3 * * *', message: 'tidy up' }
+const url = '/api/agents/helper/schedules'
+
+type World = Awaited<ReturnType<typeof start>>
+
+async function start(db: Parameters<typeof openSchedules>[0]) {
+  const world = await openSchedules(db)
+  const owner = await world.person('creator', 'ann@example.com')
+  const made = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+  assert.equal(made.status, 200)
+  const shared = await world.person('user', 'sam@example.com')
+  await world.request(owner.key, 'POST', '/api/agents/helper/share', { email: shared.email })
+  const stranger = await world.person('creator', 'eve@example.com')
+  const admin = await world.person('admin', 'root@example.com')
+  const agentId: string = (await world.row('helper')).id
+  const agentKey = await world.agentKey(agentId)
+  const create = async (over: object = {}, key = owner.key) => {
+    const reply = await world.request(key, 'POST', url, { ...base, ...over })
+    assert.equal(reply.status, 201, JSON.stringify(reply.json))
+    return reply.json
+  }
+  return { ...world, world, owner, shared, stranger, admin, agentKey, agentId, create }
+}
+
+forEachDialect((_dialect, open) => {
+  test('201 with the stored schedule and its defaults', async () => {
+    await using it = await start(await open())
+    const made = await it.create()
+    assert.deepEqual(
+      { ...made, id: 'x' },
+      {
+        id: 'x',
+        agent_name: 'helper',
+        ...base,
+        description: null,
+        enabled: true,
+        timezone: 'UTC',
+        misfire_policy: 'run_once',
+        timeout_seconds: null,
+        allowed_tools: null,
+        model: null,
+        deliver_to_workspace_email: null,
+        max_retries: 0,
+        retry_delay_seconds: 60,
+        validation_enabled: false,
+        validation_prompt: null,
+        validation_timeout_seconds: 120,
+        next_run_at: '2030-01-01T03:00:00.000Z',
+        last_run_at: null,
+        last_run_status: null,
+        last_fire: null,
+        registration_error: null,
+        webhook_enabled: false,
+        created_by: 'ann@example.com',
+        created_at: '2030-01-01T00:00:00.000Z',
+        updated_at: '2030-01-01T00:00:00.000Z',
+        deleted_at: null,
+      },
+    )
+    const list = await it.request(it.shared.key, 'GET', url)
+    assert.deepEqual(list.json, [made])
+    assert.deepEqual((await it.request(it.shared.key, 'GET', `${url}/${made.id}`)).json, made)
+  })
+
+  test('what is asked for is what is stored, and null clears', async () => {
+    await using it = await start(await open())
+    const asked = {
+      description: 'every night',
+      enabled: false,
+      timezone: 'US/Eastern',
+      misfire_policy: 'skip',
+      timeout_seconds: 600,
+      allowed_tools: ['Read', 'Bash(git log:*)'],
+      model: 'Sonnet[1m]',
+      deliver_to_workspace_email: 'Sam@Example.com',
+      max_retries: 5,
+      retry_delay_seconds: 600,
+      validation_enabled: true,
+      validation_prompt: 'Is it tidy?',
+      validation_timeout_seconds: 30,
+    }
+    const made = await it.create(asked)
+    for (const [field, value] of Object.entries({
+      ...asked,
+      deliver_to_workspace_email: 'sam@example.com',
+    })) {
+      assert.deepEqual(made[field], value, field)
+    }
+    assert.equal(made.next_run_at, null)
+    const cleared = {
+      description: null,
+      timeout_seconds: null,
+      allowed_tools: null,
+      model: null,
+      deliver_to_workspace_email: null,
+      validation_prompt: null,
+    }
+    const changed = await it.request(it.owner.key, 'PUT', `${url}/${made.id}`, cleared)
+    assert.deepEqual(changed.json, { ...made, ...cleared })
+    const same = await it.request(it.owner.key, 'PUT', `${url}/${made.id}`, { model: '  ' })
+    assert.equal(same.json.model, null)
+  })
+
+  test('422 and 400 name the field and its rule; nothing is stored', async () => {
+    await using it = await start(await open())
+    const table: [body: object, status: number, error: string][] = [
+      [{ name: undefined }, 422, 'validation_error'],
+      [{ cron_expression: undefined }, 422, 'validation_error'],
+      [{ message: undefined }, 422, 'validation_error'],
+      [{ name: '' }, 422, 'validation_error'],
+      [{ name: 'x'.repeat(201) }, 422, 'validation_error'],
+      [{ description: 'x'.repeat(2001) }, 422, 'validation_error'],
+      [{ message: '' }, 422, 'validation_error'],
+      [{ message: 'x'.repeat(100_001) }, 422, 'validation_error'],
+      [{ max_retries: 6 }, 422, 'validation_error'],
+      [{ max_retries: -1 }, 422, 'validation_error'],
+      [{ max_retries: '1' }, 422, 'validation_error'],
+      [{ retry_delay_seconds: 29 }, 422, 'validation_error'],
+      [{ retry_delay_seconds: 601 }, 422, 'validation_error'],
+      [{ validation_timeout_seconds: 29 }, 422, 'validation_error'],
+      [{ validation_timeout_seconds: 601 }, 422, 'validation_error'],
+      [{ validation_prompt: 'é'.repeat(16_385) }, 422, 'validation_error'],
+      [{ misfire_policy: 'never' }, 422, 'validation_error'],
+      [{ timeout_seconds: 1.5 }, 422, 'validation_error'],
+      [{ model: 'llama' }, 422, 'invalid_model'],
+      [{ cron_expression: '@daily' }, 400, 'invalid_cron_expression'],
+      [{ cron_expression: '0 0 3 * * *' }, 400, 'invalid_cron_expression'],
+      [{ cron_expression: '61 * * * *' }, 400, 'invalid_cron_expression'],
+      [{ cron_expression: '0 0 30 2 *' }, 400, 'invalid_cron_expression'],
+      [{ timezone: 'Mars/Olympus' }, 400, 'invalid_timezone'],
+      [{ timezone: '+02:00' }, 400, 'invalid_timezone'],
+      [{ timezone: '' }, 400, 'invalid_timezone'],
+      [{ deliver_to_workspace_email: 'nobody' }, 400, 'invalid_recipient'],
+      [{ deliver_to_workspace_email: '' }, 400, 'invalid_recipient'],
+      [{ timeout_seconds: 3601 }, 400, 'schedule_timeout_exceeds_agent_cap'],
+    ]
+    const made = await it.create()
+    for (const [over, status, error] of table) {
+      const said = JSON.stringify(over).slice(0, 80)
+      const created = await it.request(it.owner.key, 'POST', url, { ...base, ...over })
+      assert.deepEqual([created.status, created.json.error], [status, error], said)
+      const [field] = Object.entries(over)[0] ?? []
+      if (over[field as keyof typeof over] === undefined) continue
+      const changed = await it.request(it.owner.key, 'PUT', `${url}/${made.id}`, over)
+      assert.deepEqual([changed.status, changed.json.error], [status, error], `PUT ${said}`)
+    }
+    assert.deepEqual((await it.request(it.owner.key, 'GET', url)).json, [made])
+    const { json } = await it.request(it.owner.key, 'POST', url, { ...base, timeout_seconds: 9000 })
+    assert.deepEqual([json.agent_cap_seconds, json.requested_seconds], [3600, 9000])
+  })
+
+  test("400 when an agent's timeout would fall below one of its schedules'", async () => {
+    await using it = await start(await open())
+    const long = await it.create({ name: 'long', timeout_seconds: 1800 })
+    await it.create({ name: 'short', timeout_seconds: 60 })
+    const lower = (seconds: number) =>
+      it.request(it.owner.key, 'PUT', '/api/agents/helper/timeout', { execution_timeout_seconds: seconds })
+    const refused = await lower(900)
+    assert.equal(refused.json.error, 'agent_timeout_below_active_schedules')
+    assert.deepEqual(refused.json.blocking_schedules, [{ id: long.id, name: 'long', timeout_seconds: 1800 }])
+    assert.equal((await lower(1800)).status, 200)
+    await it.request(it.owner.key, 'DELETE', `${url}/${long.id}`)
+    assert.equal((await lower(900)).status, 200)
+  })
+
+  test('of twenty at once, no schedule ends up above the cap that is lowered meanwhile', async () => {
+    await using it = await start(await open())
+    const made = await it.create()
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        i % 2 === 0
+          ? it.request(it.owner.key, 'PUT', `${url}/${made.id}`, { timeout_seconds: 1200 + i })
+          : it.request(it.owner.key, 'PUT', '/api/agents/helper/timeout', {
+              execution_timeout_seconds: 600 + i,
+            }),
+      ),
+    )
+    const cap = (await it.row('helper')).execution_timeout_seconds
+    const { json } = await it.request(it.owner.key, 'GET', `${url}/${made.id}`)
+    assert.ok((json.timeout_seconds ?? 0) <= cap, `${json.timeout_seconds} under ${cap}`)
+  })
+
+  test('who may do what: owner, admin, the agent itself, shared, creator, stranger', async () => {
+    await using it = await start(await open())
+    const { owner, admin, shared, stranger, agentKey } = it
+    const own = await it.create()
+    const sams = await it.create({ name: "sam's" }, shared.key)
+    const one = (id: string) => `${url}/${id}`
+    const table: [
+      key: string,
+      method: string,
+      path: string,
+      body: object | undefined,
+      status: number,
+      error?: string,
+    ][] = [
+      [stranger.key, 'POST', url, base, 403, 'agent_access_denied'],
+      [stranger.key, 'POST', '/api/agents/nobody/schedules', base, 404, 'agent_not_found'],
+      [stranger.key, 'GET', url, undefined, 404, 'agent_not_found'],
+      [stranger.key, 'PUT', one(own.id), {}, 404, 'agent_not_found'],
+      [stranger.key, 'DELETE', one(own.id), undefined, 404, 'agent_not_found'],
+      [shared.key, 'PUT', one(own.id), { name: 'mine' }, 403, 'owner_required'],
+      [shared.key, 'DELETE', one(own.id), undefined, 403, 'owner_required'],
+      [shared.key, 'POST', `${one(own.id)}/enable`, undefined, 403, 'owner_required'],
+      [shared.key, 'POST', `${one(own.id)}/disable`, undefined, 403, 'owner_required'],
+      [shared.key, 'PUT', one(sams.id), { name: 'still mine', enabled: true }, 200],
+      [shared.key, 'PUT', one(sams.id), { enabled: false }, 403, 'owner_required'],
+      [shared.key, 'DELETE', one(sams.id), undefined, 403, 'owner_required'],
+      [shared.key, 'PUT', one('unknown'), {}, 404, 'schedule_not_found'],
+      [agentKey, 'POST', url, base, 201],
+      [agentKey, 'PUT', one(own.id), { name: 'renamed by itself' }, 200],
+      [agentKey, 'POST', `${one(own.id)}/disable`, undefined, 200],
+      [admin.key, 'PUT', one(sams.id), { enabled: false }, 200],
+      [admin.key, 'POST', `${one(own.id)}/enable`, undefined, 200],
+      [owner.key, 'DELETE', one(sams.id), undefined, 204],
+      [owner.key, 'GET', one(sams.id), undefined, 404, 'schedule_not_found'],
+      [owner.key, 'DELETE', one(sams.id), undefined, 404, 'schedule_not_found'],
+    ]
+    for (const [key, method, path, body, status, error] of table) {
+      const reply = await it.request(key, method, path, body)
+      assert.deepEqual([reply.status, reply.json?.error], [status, error], `${method} ${path}`)
+    }
+    const agents = (await it.request(owner.key, 'GET', url)).json.find(
+      (each: { created_by: string }) => each.created_by === 'helper',
+    )
+    assert.equal(agents?.name, 'nightly')
+  })
+
+  test('recipients: oneself always, others by the owner, an agent its owner; unchanged and null are free', async () => {
+    await using it = await start(await open())
+    const { owner, shared, agentKey, admin } = it
+    const put = (key: string, id: string, address: string | null) =>
+      it.request(key, 'PUT', `${url}/${id}`, { deliver_to_workspace_email: address })
+    const sams = await it.create({ deliver_to_workspace_email: shared.email }, shared.key)
+    const refused = await it.request(shared.key, 'POST', url, {
+      ...base,
+      deliver_to_workspace_email: owner.email,
+    })
+    assert.deepEqual([refused.status, refused.json.error], [403, 'delivery_target_requires_owner'])
+    assert.equal((await put(shared.key, sams.id, owner.email)).status, 403)
+    assert.equal((await put(owner.key, sams.id, 'unknown@example.com')).status, 200)
+    assert.equal((await put(shared.key, sams.id, 'unknown@example.com')).status, 200)
+    assert.equal((await put(shared.key, sams.id, null)).status, 200)
+    assert.equal((await put(admin.key, sams.id, owner.email)).status, 200)
+    assert.equal((await put(agentKey, sams.id, shared.email)).status, 403)
+    assert.equal((await put(agentKey, sams.id, owner.email)).status, 200)
+  })
+
+  test('enabled again, or timed anew, it counts due times from then on; other changes leave them', async () => {
+    await using it = await start(await open())
+    const made = await it.create()
+    const armedAt = async () => (await it.schedules.byId(made.id))?.armed_at
+    const put = (body: object) => it.request(it.owner.key, 'PUT', `${url}/${made.id}`, body)
+    await it.clock.advance(60)
+    await put({ name: 'other', cron_expression: base.cron_expression, enabled: true })
+    assert.equal(await armedAt(), '2030-01-01T00:00:00.000Z')
+    await put({ cron_expression: '5 3 * * *' })
+    assert.equal(await armedAt(), '2030-01-01T00:01:00.000Z')
+    await it.clock.advance(60)
+    await put({ timezone: 'Europe/Berlin' })
+    assert.equal(await armedAt(), '2030-01-01T00:02:00.000Z')
+    await it.clock.advance(60)
+    await put({ enabled: false })
+    assert.equal(await armedAt(), '2030-01-01T00:02:00.000Z')
+    await it.request(it.owner.key, 'POST', `${url}/${made.id}/enable`)
+    assert.equal(await armedAt(), '2030-01-01T00:03:00.000Z')
+  })
+
+  test('every change moves the schedule behind all earlier ones, deletions too', async () => {
+    await using it = await start(await open())
+    const [one, two] = [await it.create({ name: 'one' }), await it.create({ name: 'two' })]
+    const after = async (position: number) => {
+      const rows = await it.schedules.changesAfter(position, 100)
+      return rows.map(({ name, deleted_at }) => (deleted_at ? `${name} deleted` : name))
+    }
+    const last = async () => Math.max(...(await it.schedules.changesAfter(0, 100)).map((row) => row.position))
+    assert.deepEqual(await after(0), ['one', 'two'])
+    const position = await last()
+    await it.request(it.owner.key, 'PUT', `${url}/${one.id}`, { message: 'more' })
+    await it.request(it.owner.key, 'DELETE', `${url}/${two.id}`)
+    assert.deepEqual(await after(position), ['one', 'two deleted'])
+    assert.deepEqual(await after(await last()), [])
+  })
+
+  test('positions are given once, also to twenty changes at a time in two processes', async () => {
+    const db = await open()
+    await using it = await start(db)
+    await Promise.all(Array.from({ length: 20 }, (_, i) => it.create({ name: `s${i}` })))
+    const rows = await it.schedules.changesAfter(0, 100)
+    assert.equal(new Set(rows.map(({ position }) => position)).size, 20)
+  })
+
+  test('next times, also of a disabled schedule, in its zone', async () => {
+    await using it = await start(await open())
+    const made = await it.create({ timezone: 'America/New_York', enabled: false })
+    const reply = await it.request(it.shared.key, 'GET', `${url}/${made.id}/next?count=2`)
+    assert.deepEqual(reply.json, {
+      schedule_id: made.id,
+      timezone: 'America/New_York',
+      next: ['2030-01-01T08:00:00.000Z', '2030-01-02T08:00:00.000Z'],
+    })
+    assert.equal((await it.request(it.owner.key, 'GET', `${url}/${made.id}/next?count=0`)).status, 422)
+  })
+
+  test('events tell of what was made, changed and deleted', async () => {
+    await using it = await start(await open())
+    const made = await it.create()
+    await it.request(it.owner.key, 'POST', `${url}/${made.id}/disable`)
+    await it.request(it.owner.key, 'POST', `${url}/${made.id}/disable`)
+    await it.request(it.owner.key, 'DELETE', `${url}/${made.id}`)
+    const types = (await it.world.eventTypes()).filter((type) => type.startsWith('schedule.'))
+    assert.deepEqual(types, ['schedule.created', 'schedule.updated', 'schedule.deleted'])
+    assert.deepEqual(await it.world.lastEvent('schedule.updated'), {
+      schedule_id: made.id,
+      schedule_name: 'nightly',
+      enabled: false,
+    })
+  })
+})
+
+test('a stored expression that cannot be registered is flagged and has no next time', async () => {
+  const db = await openTestDatabase()
+  await using it: World = await start(db)
+  const made = await it.create()
+  const spoil = (set: object) =>
+    db.withTables<{ schedules: Record<string, string> }>().updateTable('schedules').set(set).execute()
+  await spoil({ cron_expression: 'nonsense' })
+  const read = async () => (await it.request(it.owner.key, 'GET', `${url}/${made.id}`)).json
+  const { registration_error, next_run_at } = await read()
+  assert.deepEqual([registration_error, next_run_at], ['Invalid cron expression', null])
+  assert.deepEqual((await it.request(it.owner.key, 'GET', `${url}/${made.id}/next`)).json.next, [])
+  await spoil({ cron_expression: '0 3 * * *', timezone: 'Moon/Base' })
+  assert.equal((await read()).registration_error, 'Invalid timezone')
+})
