@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { setImmediate as soon } from 'node:timers/promises'
+import type { Queue, QueueUpdate } from '@roost/contracts/link/messages'
+import { createFakeClock } from '../kit/fake-clock.ts'
+import { makeTestHome } from '../test/home.ts'
+import { createPaths } from '../workspace/paths.ts'
+import { createQueueFile, queueFile } from './file.ts'
+import { watchQueueFile } from './watch.ts'
+
+const answered: QueueUpdate = {
+  id: 'r1',
+  status: 'responded',
+  response: 'yes',
+  response_text: null,
+  responded_by: 'ann@example.org',
+  responded_at: '2026-01-01T00:00:00.000Z',
+}
+const entry = { id: 'r1', status: 'pending', title: 'Deploy?', mine: { kept: true } }
+
+async function start() {
+  const place = makeTestHome()
+  const path = join(place.home, queueFile)
+  mkdirSync(dirname(path), { recursive: true })
+  const clock = createFakeClock()
+  const told: Omit<Queue, 't'>[] = []
+  const state = { isUp: true, updates: [] as QueueUpdate[], meddle: () => {} }
+  const watch = watchQueueFile({
+    file: createQueueFile(await createPaths(place.home)),
+    clock,
+    log: { info: () => {}, warn: () => {} },
+    link: {
+      isUp: () => state.isUp,
+      // Only messages of this one type are sent here.
+      call: (async (_t: string, message: Omit<Queue, 't'>) => {
+        told.push(message)
+        state.meddle()
+        return { updates: state.updates }
+      }) as never,
+    },
+  })
+  return {
+    path,
+    told,
+    state,
+    watch,
+    write: (value: unknown) => writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value)),
+    read: () => JSON.parse(readFileSync(path, 'utf8')),
+    /** What two seconds bring; the next look is planned when this one is through. */
+    async look() {
+      await clock.advance(2000)
+      while (clock.pending().length === 0) await soon()
+    },
+    [Symbol.dispose]() {
+      watch.close()
+      place[Symbol.dispose]()
+    },
+  }
+}
+
+test('a changed file is told once; the answer is written back with everything else as it was', async () => {
+  using world = await start()
+  world.write({ $schema: 'operator-queue-v1', note: 'mine', requests: [entry, { id: 'r2' }] })
+  world.state.updates = [answered]
+  await world.look()
+  assert.deepEqual(world.told[0]?.requests, [entry, { id: 'r2' }])
+  const after = world.read()
+  assert.deepEqual([after.$schema, after.note], ['operator-queue-v1', 'mine'])
+  assert.deepEqual(after.requests, [{ ...entry, ...answered }, { id: 'r2' }])
+  await world.look()
+  await world.look()
+  assert.equal(world.told.length, 1)
+})
+
+test('what the agent writes meanwhile is not overwritten, and is told next', async () => {
+  using world = await start()
+  world.write({ requests: [entry] })
+  world.state.updates = [answered]
+  world.state.meddle = () => {
+    world.write({ requests: [entry, { id: 'newer' }] })
+    world.state.meddle = () => {}
+  }
+  await world.look()
+  assert.deepEqual(world.read().requests, [entry, { id: 'newer' }])
+  await world.look()
+  assert.equal(world.told.at(-1)?.requests?.length, 2)
+  assert.equal(world.read().requests[0].status, 'responded')
+})
+
+test('a file that stays unreadable is told so and left alone; a half-written one is not', async () => {
+  using world = await start()
+  world.write('{"requests": [')
+  await world.look()
+  assert.equal(world.told.length, 0)
+  await world.look()
+  assert.match(world.told[0]?.fault ?? '', /not a JSON object/)
+  assert.equal(readFileSync(world.path, 'utf8'), '{"requests": [')
+  world.write({ requests: {} })
+  await world.look()
+  await world.look()
+  assert.match(world.told.at(-1)?.fault ?? '', /"requests"/)
+})
+
+test('a link out of the workspace is not followed', async () => {
+  using world = await start()
+  symlinkSync('/etc/passwd', world.path)
+  await world.look()
+  assert.ok(world.told.every(({ requests, fault }) => requests === null && fault === null))
+})
+
+test('nothing is told while the link is down; news of the platform ask for the file whether it changed or not', async () => {
+  using world = await start()
+  world.state.isUp = false
+  world.write({ requests: [entry] })
+  await world.look()
+  assert.equal(world.told.length, 0)
+  world.state.isUp = true
+  await world.look()
+  world.state.updates = [answered]
+  const { mode } = await stat(world.path)
+  world.watch.tell()
+  while (world.read().requests[0].response !== 'yes') await soon()
+  assert.equal(world.read().requests[0].response, 'yes')
+  assert.equal((await stat(world.path)).mode, mode)
+})
