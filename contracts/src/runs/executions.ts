@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
-import { AgentParams, Id, Money, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { AgentParams, Id, Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { resultFields } from '../link/schemas.ts'
 
 const tag = 'Executions'
@@ -292,11 +292,11 @@ export const streamExecution = endpoint({
   path: '/api/agents/{name}/executions/{id}/stream',
   summary: 'The transcript of a run as it grows',
   description:
-    'Server-sent events: `id` is the line number, `data` one transcript object. `Last-Event-ID` or `after` resumes behind that line. The last event is `{"type":"stream_end"}`; a finished run replays and ends, a queued one waits.',
+    'Server-sent events: `id` is the line number, `data` one transcript object. `Last-Event-ID` or `after` resumes behind that line. With `partials=true` pieces of the block that is being written (`{"type":"partial"}`) come without an id, the first with the text so far; `at` says how many characters of the block come before; the whole block follows as a line. The last event is `{"type":"stream_end"}`; a finished run replays and ends, a queued one waits.',
   tag,
   access: { who: 'access', scopes: readers },
   params: ExecutionParams,
-  query: z.object({ after: queryInteger(0, 999_999_999, 0) }),
+  query: z.object({ after: queryInteger(0, 999_999_999, 0), partials: queryBoolean(false) }),
   streams: ['text/event-stream'],
   fails: ['agent_not_found', 'execution_not_found'],
 })

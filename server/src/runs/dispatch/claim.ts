@@ -32,7 +32,7 @@ export type ClaimDeps = Settle & {
   clock: Pick<Clock, 'now'>
   log: Log
   events: Pick<Outbox, 'append' | 'signal'>
-  live: Pick<Live, 'changed'>
+  live: Pick<Live, 'changed' | 'closed'>
   hooks: RunHooks
   facts: AgentFacts
   link: Pick<AgentLink, 'wake'>
@@ -88,6 +88,8 @@ export function createClaim(deps: ClaimDeps) {
         await events.append(tx, startedEvent(row), now)
         taken.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
         tx.onCommitted(() => {
+          // An attempt before may have broken off in the middle of a block.
+          live.closed(row.id)
           live.changed(row.id)
           events.signal(activitySignal(row, 'started'))
         })

@@ -12,7 +12,7 @@ import {
   type RunHooks,
   type Settle,
 } from '../executions/index.ts'
-import type { Live } from '../transcripts/index.ts'
+import { type Live, wholeKinds } from '../transcripts/index.ts'
 import { type Accept, createAccept } from './accept.ts'
 import { createAgentEnd } from './agent-end.ts'
 import { createClaim, readAttachment } from './claim.ts'
@@ -121,7 +121,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         return answer
       },
       started: ({ agentId }, message) => started(agentId, message),
-      lines: ({ agentId }, message) => lines(agentId, message),
+      lines: ({ agentId }, message) => {
+        // At once: pieces that come while the lines are stored belong to the next block.
+        if (lastClaims.holds(agentId, message)) live.closed(message.execution_id, wholeKinds(message.lines))
+        return lines(agentId, message)
+      },
       result: async ({ agentId }, message: Reported) => {
         const answer = await finish(agentId, message)
         lastClaims.forget(message.execution_id)

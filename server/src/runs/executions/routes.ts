@@ -30,6 +30,7 @@ export function executionRoutes(executions: Executions, log: Pick<Log, 'error'>)
       const row = await executions.find(readerOf(call), call.params.id)
       const events = executionEvents(executions.watch, row.id, {
         after: resumeAfter(call.request.header('last-event-id'), call.query.after),
+        partials: call.query.partials,
         isShown: mayRead(call.caller, row),
         signal: call.request.signal,
         log,

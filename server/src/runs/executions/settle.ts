@@ -26,7 +26,7 @@ export type SettleDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append' | 'signal'>
   hooks: RunHooks
-  live: Pick<Live, 'changed'>
+  live: Pick<Live, 'changed' | 'closed'>
 }
 
 /** The one way in which a run ends: by its result, by terminate, by the reaper, by age, by its agent's end. */
@@ -44,6 +44,7 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       if (startedAt !== null) await transcriptStore(tx).endOpenTools(row.id, timestamp(now))
       for (const hook of hooks.registered.ended) await hook(tx, ended, now)
       tx.onCommitted(() => {
+        live.closed(ended.id)
         live.changed(ended.id)
         if (startedAt !== null) events.signal(activitySignal(ended, activityState(end.status)))
       })

@@ -3,17 +3,26 @@ import type { Watch } from './watch.ts'
 
 /**
  * A run as server-sent events: `id` is the line number, `data` one transcript object, a comment every
- * 15 s of silence, and `stream_end` last. `isShown` false withholds the lines and tells the end alone.
+ * 15 s of silence, and `stream_end` last. With `partials`, pieces of the block that is being written come
+ * without an id, the first with all that was written of it. `isShown` false withholds all but the end.
  */
 export async function* executionEvents(
   watch: Watch,
   executionId: string,
-  options: { after: number; isShown: boolean; signal: AbortSignal; log: Pick<Log, 'error'> },
+  options: {
+    after: number
+    partials: boolean
+    isShown: boolean
+    signal: AbortSignal
+    log: Pick<Log, 'error'>
+  },
 ): AsyncGenerator<string, void, undefined> {
   const { after, isShown, signal, log } = options
+  const partials = options.partials && isShown ? 'whole' : false
   try {
-    for await (const told of watch(executionId, { after, lines: isShown, signal })) {
+    for await (const told of watch(executionId, { after, partials, lines: isShown, signal })) {
       if (told.kind === 'line') yield `id: ${told.n}\ndata: ${told.text}\n\n`
+      else if (told.kind === 'partial') yield event(told.partial)
       else if (told.kind === 'quiet') yield ': keepalive\n\n'
       else if (told.kind === 'end') {
         const withheld = isShown ? {} : { redacted: true }

@@ -2,14 +2,18 @@ import { z } from 'zod'
 import { newId } from '../../kit/ids.ts'
 import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
 import type { Log } from '../../ports/log.ts'
-
-/** A piece of the answer that is being written; never stored. */
-export type PartialText = { type: 'partial'; kind: 'text' | 'thinking'; text: string }
+import {
+  createOpenPieces,
+  type PartialText,
+  type PieceKind,
+  type PlacedPiece,
+  pieceKinds,
+} from './open-pieces.ts'
 
 export type LiveListener = {
   /** Lines were stored or the record has changed: look again. May come more often than needed. */
   changed(): void
-  partial?(partial: PartialText): void
+  partial?(piece: PlacedPiece): void
 }
 
 /**
@@ -21,6 +25,10 @@ export type Live = {
   /** Call after the commit. */
   changed(executionId: string): void
   partial(executionId: string, partial: PartialText): void
+  /** The blocks of these kinds (of all) come as lines now, or never; what follows belongs to others. */
+  closed(executionId: string, kinds?: readonly PieceKind[]): void
+  /** The blocks that are being written, as far as they are known from their beginning. */
+  openPieces(executionId: string): PlacedPiece[]
   listen(executionId: string, listener: LiveListener): () => void
   close(): Promise<void>
 }
@@ -29,13 +37,15 @@ export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subsc
   const { ephemeral, log } = deps
   const me = newId()
   const listeners = new Map<string, Set<LiveListener>>()
+  const open = createOpenPieces()
   let subscription: { close(): Promise<void> } | null = null
 
-  function tell(executionId: string, partial: PartialText | undefined): void {
-    for (const listener of listeners.get(executionId) ?? []) {
-      if (partial) listener.partial?.(partial)
-      else listener.changed()
-    }
+  function tellChanged(executionId: string): void {
+    for (const listener of listeners.get(executionId) ?? []) listener.changed()
+  }
+
+  function tellPiece(executionId: string, piece: PlacedPiece): void {
+    for (const listener of listeners.get(executionId) ?? []) listener.partial?.(piece)
   }
 
   function publish(notice: Notice): void {
@@ -48,14 +58,23 @@ export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subsc
   function receive(text: string): void {
     try {
       const notice = Notice.safeParse(JSON.parse(text))
-      if (notice.success && notice.data.from !== me) tell(notice.data.id, notice.data.partial)
+      if (notice.success && notice.data.from !== me) take(notice.data)
     } catch {
       // Another version of the platform may say what this one cannot read; readers look again anyhow.
     }
   }
 
+  function take({ id, partial, closed }: Notice): void {
+    if (closed) open.close(id, closed)
+    else if (!partial) tellChanged(id)
+    else {
+      open.add(id, partial)
+      tellPiece(id, partial)
+    }
+  }
+
   function everythingMayHaveChanged(): void {
-    for (const executionId of listeners.keys()) tell(executionId, undefined)
+    for (const executionId of listeners.keys()) tellChanged(executionId)
   }
 
   return {
@@ -63,13 +82,19 @@ export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subsc
       subscription = await ephemeral.subscribe(topic, receive, everythingMayHaveChanged)
     },
     changed(executionId) {
-      tell(executionId, undefined)
+      tellChanged(executionId)
       publish({ from: me, id: executionId })
     },
     partial(executionId, partial) {
-      tell(executionId, partial)
-      publish({ from: me, id: executionId, partial })
+      const piece = open.next(executionId, partial)
+      tellPiece(executionId, piece)
+      publish({ from: me, id: executionId, partial: piece })
     },
+    closed(executionId, kinds = pieceKinds) {
+      if (kinds.length === 0 || !open.close(executionId, kinds)) return
+      publish({ from: me, id: executionId, closed: [...kinds] })
+    },
+    openPieces: open.of,
     listen(executionId, listener) {
       const present = listeners.get(executionId) ?? new Set()
       present.add(listener)
@@ -86,11 +111,13 @@ export function createLive(deps: { ephemeral: Pick<Ephemeral, 'publish' | 'subsc
 }
 
 const topic = 'executions'
+const Kind = z.enum(['text', 'thinking'])
 const Notice = z.object({
   from: z.string(),
   id: z.string(),
   partial: z
-    .object({ type: z.literal('partial'), kind: z.enum(['text', 'thinking']), text: z.string() })
+    .object({ type: z.literal('partial'), kind: Kind, text: z.string(), at: z.number().int().min(0) })
     .optional(),
+  closed: z.array(Kind).optional(),
 })
 type Notice = z.infer<typeof Notice>

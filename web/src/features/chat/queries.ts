@@ -102,7 +102,7 @@ export function turnCalls(
       ({ after, headers, signal }) =>
         api.open(streamExecution, {
           params: { name, id },
-          query: { after: String(after) },
+          query: { after: String(after), partials: 'true' },
           headers,
           signal,
         }),

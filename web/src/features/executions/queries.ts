@@ -150,7 +150,12 @@ export const retriesQuery = (api: Client, name: string, firstId: string) =>
 export const transcriptStream =
   (api: Client, name: string, id: string): OpenStream =>
   ({ after, headers, signal }) =>
-    api.open(streamExecution, { params: { name, id }, query: { after: String(after) }, headers, signal })
+    api.open(streamExecution, {
+      params: { name, id },
+      query: { after: String(after), partials: 'true' },
+      headers,
+      signal,
+    })
 
 /** Runs that a picture of the fleet shows at most. */
 export const latestRunsMost = 600

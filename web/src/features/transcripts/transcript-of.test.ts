@@ -98,6 +98,15 @@ test('pieces grow into one step, and the whole block takes its place under the s
   assert.deepEqual([transcript.steps[0]?.key, transcript.steps[1]?.key], [key, textKey])
 })
 
+test('a stream that is opened again tells the whole block so far, and no letter is doubled', () => {
+  let transcript = appendLines(emptyTranscript, [piece('Hel'), piece('lo')])
+  transcript = appendLines(transcript, [
+    { ...piece('Hello, y'), at: 0 },
+    { ...piece('ou'), at: 8 },
+  ])
+  assert.deepEqual(brief(transcript), ['text… Hello, you'])
+})
+
 test("a subagent's lines stand one deeper, before what is being written, and replace no pieces", () => {
   const transcript = transcriptOf([
     says(1, call('t1', 'Task')),

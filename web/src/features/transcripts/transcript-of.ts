@@ -107,7 +107,9 @@ function addPiece(draft: Draft, line: Fields): void {
   const index = draft.steps.findLastIndex((step) => isPiece(step, kind))
   const step = draft.steps[index]
   if (step && isPiece(step, kind)) {
-    draft.steps[index] = { ...step, text: step.text + text }
+    // A stream that is opened again begins with the whole block so far.
+    const before = step.text.slice(0, numberOrNull(line.at) ?? step.text.length)
+    draft.steps[index] = { ...step, text: before + text }
     return
   }
   if (text === '') return

@@ -1,0 +1,121 @@
+/** Beginning to read in the middle of a block. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { accept, linked, type RunPlatform, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+import { executionEvents } from './stream.ts'
+
+const says = (text: string): TranscriptLine => ({
+  type: 'assistant',
+  message: { role: 'assistant', content: [{ type: 'text', text }] },
+})
+
+forEachDialect((_, open) => {
+  async function start() {
+    const clock = createTestClock()
+    const ephemeral = memoryEphemeral({ clock, log: silentLog })
+    const db = await open()
+    const platform = await startRunPlatform({ db, clock, ephemeral })
+    const row = await accept(platform)
+    const { handlers } = platform.dispatch
+    const { runs } = await handlers.claim(linked, { t: 'claim', free: 1 })
+    const hold = { execution_id: row.id, claim_token: runs[0]?.claim_token ?? assert.fail('no run') }
+    await handlers.started(linked, { t: 'started', ...hold, pid: 1 })
+    return {
+      platform,
+      id: row.id,
+      /** Another process of the same platform. */
+      other: () => startRunPlatform({ db, clock, ephemeral }),
+      write: (text: string) => handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text }),
+      lines: (from: number, texts: string[]) =>
+        handlers.lines(linked, { t: 'lines', ...hold, from, lines: texts.map(says) }),
+      finish: () => handlers.result(linked, resultOf(hold)),
+    }
+  }
+
+  /** The stream as short words: `1` for a line, `0+Hel` for a piece and its place. */
+  function read(
+    { executions }: RunPlatform,
+    id: string,
+    { after = 0, partials = true, isShown = true } = {},
+  ) {
+    const events = executionEvents(executions.watch, id, {
+      after,
+      partials,
+      isShown,
+      signal: new AbortController().signal,
+      log: silentLog,
+    })
+    const short = (event: string) => {
+      const number = /^id: (\d+)/.exec(event)?.[1]
+      if (number) return number
+      const data = JSON.parse(event.replace(/^data: /, ''))
+      return data.type === 'partial' ? `${data.at}+${data.text}` : data.type
+    }
+    return {
+      next: async () => short((await events.next()).value ?? assert.fail('the stream has ended')),
+      async rest() {
+        const told: string[] = []
+        for await (const event of events) told.push(short(event))
+        return told
+      },
+    }
+  }
+
+  test('what was written of the open block is told first, then each piece, then its line', async () => {
+    const { platform, id, write, lines, finish } = await start()
+    await lines(1, ['Before.'])
+    write('Hel')
+    write('lo')
+    const reader = read(platform, id)
+    assert.deepEqual([await reader.next(), await reader.next()], ['1', '0+Hello'])
+    const next = reader.next()
+    write(' you')
+    assert.equal(await next, '5+ you')
+    await lines(2, ['Hello you'])
+    write('New')
+    const late = read(platform, id, { after: 2 })
+    assert.equal(await late.next(), '0+New')
+    await finish()
+    assert.deepEqual(await late.rest(), ['stream_end'])
+    assert.deepEqual((await reader.rest()).slice(0, 1), ['2'])
+  })
+
+  test('a reader in another process is told the same', async () => {
+    const { id, other, write, lines, finish } = await start()
+    const process = await other()
+    write('Hel')
+    write('lo')
+    const reader = read(process, id)
+    assert.equal(await reader.next(), '0+Hello')
+    await lines(1, ['Hello'])
+    assert.equal(await reader.next(), '1')
+    assert.equal(await Promise.race([read(process, id, { after: 1 }).next(), finish()]).then(Boolean), true)
+  })
+
+  test('a process that came in the middle of a block tells nothing of it, and the next one whole', async () => {
+    const { id, other, write, lines } = await start()
+    write('Hel')
+    const reader = read(await other(), id)
+    const next = reader.next()
+    write('lo')
+    await lines(1, ['Hello'])
+    assert.equal(await next, '1')
+    write('New')
+    assert.equal(await reader.next(), '0+New')
+  })
+
+  test('pieces are told to who asks for them and may read the run, to nobody else', async () => {
+    const { platform, id, write, finish } = await start()
+    write('Hel')
+    const readers = [read(platform, id, { partials: false }), read(platform, id, { isShown: false })]
+    const rests = readers.map((reader) => reader.rest())
+    await finish()
+    assert.deepEqual(await Promise.all(rests), [['stream_end'], ['stream_end']])
+    assert.deepEqual(await read(platform, id).rest(), ['stream_end'])
+  })
+})
