@@ -1,0 +1,145 @@
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { type FireRow, fireStore } from '../firing/index.ts'
+import type { ScheduleTimes } from '../schedules/index.ts'
+import { createHandOver } from './hand-over.ts'
+import type { Platform } from './platform.ts'
+import { createTimetable, type DueSchedule } from './timetable.ts'
+
+export type RoundDeps = {
+  db: Db
+  clock: Clock
+  log: Pick<Log, 'info' | 'warn' | 'error'>
+  platform: Pick<Platform, 'fire' | 'changes'>
+  times: Pick<ScheduleTimes, 'next'>
+  /** A fire has made a run. */
+  made(executionId: string): void
+  /** Ends what is being handed over. */
+  signal: AbortSignal
+}
+
+/** What a leading scheduler does again and again, one step at a time. */
+export type Round = {
+  /** Hands over what was claimed before and is not decided, and learns all schedules and what was seen to of them. */
+  begin(): Promise<void>
+  /** Learns what changed since. True: something did. */
+  follow(): Promise<boolean>
+  /** Claims what is due now and hands it over; the claim is awaited, the rest is not. */
+  fireDue(): Promise<void>
+  /** When the next schedule is due, in milliseconds since 1970. */
+  nextAt(): number | null
+  size(): number
+  /** Resolves when nothing is being handed over. */
+  handedOver(): Promise<void>
+}
+
+export function createRound(deps: RoundDeps): Round {
+  const { db, clock, platform, signal } = deps
+  const store = fireStore(db)
+  const timetable = createTimetable(deps)
+  const handOver = createHandOver(deps)
+  const sending = new Map<string, Promise<void>>()
+  const agentNames = new Map<string, string>()
+  let lastDue: ReadonlyMap<string, string> = new Map()
+  let position = 0
+  let last = Number.NEGATIVE_INFINITY
+
+  const now = () => clock.now().getTime()
+
+  async function follow(): Promise<boolean> {
+    for (let isNews = false; ; isNews = true) {
+      const found = await platform.changes(position, signal)
+      for (const schedule of found.schedules) {
+        const seen = lastDue.get(schedule.id)
+        agentNames.set(schedule.agent_id, schedule.agent_name)
+        timetable.apply(schedule, now(), seen === undefined ? undefined : Date.parse(seen))
+      }
+      if (found.schedules.length === 0) return isNews
+      position = found.position
+    }
+  }
+
+  /** The claim decides: what was there before is another one's, or was decided. */
+  async function claim(due: readonly DueSchedule[]): Promise<void> {
+    const rows = due.flatMap(({ schedule, plan }) =>
+      plan.fire.map(({ dueAt, isCatchUp }) => rowOf(schedule, dueAt, { is_catch_up: isCatchUp ? 1 : 0 })),
+    )
+    if (rows.length === 0) return
+    const won = new Set((await store.insertNew(rows)).map(keyOf))
+    for (const row of rows) if (won.has(keyOf(row))) send(row)
+  }
+
+  async function recordMissed(due: readonly DueSchedule[]): Promise<void> {
+    const rows = due.flatMap(({ schedule, plan }) =>
+      plan.missed.map(({ dueAt, reason }) => rowOf(schedule, dueAt, { outcome: 'missed', reason })),
+    )
+    if (rows.length > 0) await store.insertNew(rows)
+  }
+
+  function rowOf(
+    schedule: DueSchedule['schedule'],
+    dueAt: number,
+    over: Partial<Pick<FireRow, 'is_catch_up' | 'outcome' | 'reason'>>,
+  ): FireRow {
+    return {
+      schedule_id: schedule.id,
+      due_at: timestamp(new Date(dueAt)),
+      agent_id: schedule.agent_id,
+      is_catch_up: 0,
+      outcome: null,
+      reason: null,
+      execution_id: null,
+      recorded_at: timestamp(clock.now()),
+      ...over,
+    }
+  }
+
+  function send(row: FireRow): void {
+    const { schedule_id, due_at, agent_id } = row
+    const key = keyOf(row)
+    if (sending.has(key)) return
+    const agent_name = agentNames.get(agent_id) || agent_id
+    const sent = handOver({ schedule_id, due_at, agent_id, agent_name }, signal)
+    sending.set(
+      key,
+      sent.finally(() => sending.delete(key)),
+    )
+  }
+
+  return {
+    async begin() {
+      for (const row of await store.open()) send(row)
+      lastDue = await store.lastDue(timestamp(clock.now()))
+      await follow()
+      lastDue = new Map()
+    },
+    follow,
+
+    async fireDue() {
+      // A second of tolerance: a clock that is kept right in small steps is not set back.
+      if (now() < last - 1000) timetable.setBack(now())
+      last = now()
+      const due = timetable.due(last)
+      if (due.length === 0) return
+      try {
+        // Missed ones first: a claim without them would hide what was missed before it.
+        await recordMissed(due)
+        await claim(due)
+      } catch (error) {
+        timetable.putBack(due)
+        throw error
+      }
+    },
+
+    nextAt: timetable.nextAt,
+    size: timetable.size,
+    async handedOver() {
+      while (sending.size > 0) await Promise.all(sending.values())
+    },
+  }
+}
+
+function keyOf({ schedule_id, due_at }: Pick<FireRow, 'schedule_id' | 'due_at'>): string {
+  return `${schedule_id} ${due_at}`
+}

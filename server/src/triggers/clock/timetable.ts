@@ -1,0 +1,124 @@
+import type { ScheduleChange } from '@roost/contracts/triggers/firing'
+import type { ScheduleTimes } from '../schedules/index.ts'
+import { createHeap } from './heap.ts'
+import { type Plan, planOf } from './rules.ts'
+
+/** As much of a change as time is concerned with. */
+export type Timed = Pick<
+  ScheduleChange,
+  'id' | 'agent_id' | 'agent_name' | 'cron_expression' | 'timezone' | 'misfire_policy' | 'armed_at' | 'active'
+>
+
+/** A schedule whose time has come, with what is to be done about it. */
+export type DueSchedule = { schedule: Timed; plan: Plan }
+
+/**
+ * When each schedule is due, in memory. Nothing is asked of a schedule before its time comes. Times are
+ * milliseconds since 1970; `now` is handed in with each call.
+ */
+export type Timetable = {
+  /** Takes a new or changed schedule, or forgets one that is not active. `seenUntil`: its newest due time that has a record. */
+  apply(schedule: Timed, now: number, seenUntil?: number): void
+  /** What is due; each counts as seen to up to `now` unless it is put back. */
+  due(now: number): DueSchedule[]
+  /** What was due could not be recorded: it is due again at once. */
+  putBack(due: readonly DueSchedule[]): void
+  /** The clock was set back: times after `now` come again, and those that have a record are seen to be decided. */
+  setBack(now: number): void
+  nextAt(): number | null
+  /** Schedules that have a due time. */
+  size(): number
+}
+
+type Entry = {
+  schedule: Timed
+  /** Due times up to here are seen to. */
+  after: number
+  /** As it was before the last `due`. */
+  before: number
+}
+
+export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> }): Timetable {
+  const entries = new Map<string, Entry>()
+  let heap = createHeap<{ at: number; entry: Entry }>()
+
+  const nextOf = (schedule: Timed) => (after: number) =>
+    times.next(schedule, new Date(after))?.getTime() ?? null
+
+  function enter(entry: Entry): void {
+    const at = nextOf(entry.schedule)(entry.after)
+    if (at !== null) heap.put({ at, entry })
+  }
+
+  /** Items of schedules that changed since are left in the heap until they come up. */
+  function dropStale(): void {
+    for (
+      let item = heap.first();
+      item && entries.get(item.entry.schedule.id) !== item.entry;
+      item = heap.first()
+    ) {
+      heap.take()
+    }
+  }
+
+  function renew(entry: Entry): void {
+    const { id } = entry.schedule
+    entries.set(id, entry)
+    enter(entry)
+  }
+
+  return {
+    apply(schedule, now, seenUntil = Number.NEGATIVE_INFINITY) {
+      const known = entries.get(schedule.id)
+      entries.delete(schedule.id)
+      if (!schedule.active) return
+      const seen = Math.max(
+        Date.parse(schedule.armed_at),
+        known?.after ?? Number.NEGATIVE_INFINITY,
+        seenUntil,
+      )
+      // Ahead of the clock nothing is seen to: the clock was set back since.
+      const after = Math.min(now, seen)
+      renew({ schedule, after, before: after })
+    },
+
+    due(now) {
+      const found: DueSchedule[] = []
+      dropStale()
+      for (let item = heap.first(); item && item.at <= now; item = heap.first()) {
+        heap.take()
+        const { entry } = item
+        const { schedule, after } = entry
+        const plan = planOf(schedule.misfire_policy, nextOf(schedule), { after, now })
+        renew({ schedule, after: now, before: after })
+        found.push({ schedule, plan })
+        dropStale()
+      }
+      return found
+    },
+
+    putBack(due) {
+      for (const { schedule } of due) {
+        const entry = entries.get(schedule.id)
+        // Changed meanwhile: what it is now was entered then.
+        if (entry?.schedule !== schedule) continue
+        renew({ schedule, after: entry.before, before: entry.before })
+      }
+    },
+
+    setBack(now) {
+      heap = createHeap()
+      for (const { schedule, after } of [...entries.values()]) {
+        const seen = Math.min(now, after)
+        renew({ schedule, after: seen, before: seen })
+      }
+    },
+
+    nextAt() {
+      dropStale()
+      return heap.first()?.at ?? null
+    },
+
+    size: () => entries.size,
+  }
+}

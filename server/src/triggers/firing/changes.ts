@@ -1,0 +1,34 @@
+import type { ScheduleChange } from '@roost/contracts/triggers/firing'
+import type { Directory } from '../../agents/directory/index.ts'
+import type { Schedules } from '../schedules/index.ts'
+
+const page = 1_000
+
+/** What changed of schedules after a position, as the scheduler follows it. */
+export function createFeed(deps: {
+  schedules: Pick<Schedules, 'changesAfter'>
+  directory: Pick<Directory, 'byId'>
+}) {
+  return async function changesAfter(
+    after: number,
+  ): Promise<{ position: number; schedules: ScheduleChange[] }> {
+    const rows = await deps.schedules.changesAfter(after, page)
+    const schedules: ScheduleChange[] = []
+    for (const row of rows) {
+      const agent = await deps.directory.byId(row.agent_id)
+      schedules.push({
+        id: row.id,
+        agent_id: row.agent_id,
+        agent_name: agent?.name ?? '',
+        name: row.name,
+        cron_expression: row.cron_expression,
+        timezone: row.timezone,
+        misfire_policy: row.misfire_policy,
+        armed_at: row.armed_at,
+        active: row.enabled === 1 && row.deleted_at === null,
+        position: row.position,
+      })
+    }
+    return { position: rows.at(-1)?.position ?? after, schedules }
+  }
+}

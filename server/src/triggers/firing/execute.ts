@@ -1,0 +1,171 @@
+import type { ExecuteTask, ExecuteTaskReply } from '@roost/contracts/triggers/firing'
+import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Reach } from '../../agents/reach/index.ts'
+import { type Idempotency, scopeOf } from '../../foundation/idempotency/index.ts'
+import type { Caller, SignedIn } from '../../identity/access/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { type Dispatch, modelOf, type RunRequest, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
+import { dollars, type ExecutionRow, type Executions } from '../../runs/executions/index.ts'
+import type { Schedules } from '../schedules/index.ts'
+import type { Fired } from './fire.ts'
+import type { Firing } from './service.ts'
+import { fireStore } from './store.ts'
+
+export type ExecuteDeps = {
+  db: Db
+  clock: Clock
+  directory: Pick<Directory, 'byName' | 'byId'>
+  reach: Pick<Reach, 'reach'>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  executions: Pick<Executions, 'watch'>
+  idempotency: Pick<Idempotency, 'enter'>
+  schedules: Pick<Schedules, 'byId'>
+  firing: Pick<Firing, 'fire'>
+}
+
+export type Execute = {
+  /** For processes of the platform: the scheduler's fires, and runs of any kind. */
+  asPlatform(body: ExecuteTask, call: Call): Promise<ExecuteTaskReply>
+  /** For an agent with its own key; what it says of trigger and schedule does not count. */
+  asAgent(caller: Caller, body: ExecuteTask, call: Call): Promise<ExecuteTaskReply>
+}
+type Call = { key: string | undefined; signal: AbortSignal }
+type Run = Pick<RunRequest, 'triggeredBy' | 'source' | 'links' | 'schedule' | 'attempt'>
+
+export function createExecute(deps: ExecuteDeps): Execute {
+  const { db, clock, dispatch, idempotency, schedules, firing } = deps
+
+  async function fireDue(body: ExecuteTask, due: { schedule_id: string; due_at: string }, call: Call) {
+    const schedule = await schedules.byId(due.schedule_id)
+    if (!schedule) {
+      const reason = 'schedule_deleted'
+      const decision = { outcome: 'suppressed', reason, execution_id: null } as const
+      await fireStore(db).decide(
+        { ...due, agent_id: '' },
+        { ...decision, recorded_at: timestamp(clock.now()) },
+      )
+      return { status: 'suppressed' as const, reason }
+    }
+    const executionId = body.execution_id ?? undefined
+    const fired = await firing.fire(schedule, { cause: 'clock', dueAt: due.due_at, executionId })
+    if (fired.outcome !== 'fired') return notFired(fired)
+    return body.async_mode
+      ? accepted(fired.executionId, fired.isReplay)
+      : ended(fired.executionId, body, call)
+  }
+
+  async function run(agent: Agent, body: ExecuteTask, as: Run, call: Call): Promise<ExecuteTaskReply> {
+    const { message } = body
+    if (message === undefined) throw invalidField(['message'], 'is needed without a due time', 'missing')
+    const model = modelOf(body.model)
+    // By the caller's own name, or nobody's: agents do not come upon each other's keys.
+    const subject = `${agent.id}:${as.source.agent?.id ?? ''}`
+    const scope = scopeOf('execute-task', subject, call.key, body)
+    const entered = await idempotency.enter(scope, async (claim) => {
+      const fact = await dispatch.admit(agent.id)
+      return dispatch.transaction(async (tx) => {
+        const { row } = await dispatch.acceptIn(tx, fact, {
+          ...as,
+          executionId: body.execution_id ?? undefined,
+          agentId: agent.id,
+          kind: 'task',
+          message,
+          model,
+          timeoutSeconds: body.timeout_seconds ?? null,
+          allowedTools: body.allowed_tools ?? null,
+        })
+        const receipt = { status: 200, body: accepted(row.id), receipt: true }
+        await claim.take(tx, { execution_id: row.id }, receipt)
+        return row.id
+      })
+    })
+    // Only `accepted` bodies are stored under this family.
+    const id = entered.replay
+      ? (entered.replay.body as { execution_id: string }).execution_id
+      : entered.accepted
+    return body.async_mode ? accepted(id, entered.replay ? true : undefined) : ended(id, body, call)
+  }
+
+  /** The end of a run, waited for at most twice its time. Throws `sync_wait_exceeded`. */
+  async function ended(id: string, body: ExecuteTask, { signal }: Call): Promise<ExecuteTaskReply> {
+    const waited = new AbortController()
+    const seconds = 2 * (body.timeout_seconds ?? 7200)
+    const timer = clock.wait(seconds * 1000, waited.signal).then(() => waited.abort())
+    try {
+      const until = AbortSignal.any([signal, waited.signal])
+      for await (const told of deps.executions.watch(id, { lines: false, signal: until })) {
+        if (told.kind === 'end') return endedReply(told.row)
+      }
+    } finally {
+      waited.abort()
+      await timer
+    }
+    throw new Fault('sync_wait_exceeded', undefined, { status: 'queued_timeout', execution_id: id })
+  }
+
+  return {
+    async asPlatform(body, call) {
+      const { schedule_id, due_at } = body
+      if (schedule_id && due_at) return fireDue(body, { schedule_id, due_at }, call)
+      const agent = await deps.directory.byName(body.agent_name)
+      if (!agent) throw new Fault('agent_not_found')
+      const as: Run = {
+        triggeredBy: body.triggered_by,
+        source: { userId: null, userEmail: null, agent: null, key: null },
+        links: { scheduleId: schedule_id ?? null },
+        schedule: body.schedule_name
+          ? { name: body.schedule_name, nextRunAt: body.schedule_next_run ?? null }
+          : null,
+        ...(body.attempt ? { attempt: { number: body.attempt, firstExecutionId: null } } : {}),
+      }
+      return run(agent, body, as, call)
+    },
+
+    async asAgent(caller, body, call) {
+      const own = agentOf(caller)
+      const self = await deps.directory.byId(own.agentId)
+      const reached = self && (await deps.reach.reach(own.caller, body.agent_name))
+      if (!reached) throw new Fault('agent_not_found')
+      const as: Run = {
+        triggeredBy: triggerOf(own.caller, reached.agent.id, { way: 'manual', viaMcp: false }),
+        source: sourceOf(own.caller, self.name),
+      }
+      return run(reached.agent, body, as, call)
+    },
+  }
+}
+
+function agentOf(caller: Caller): { caller: SignedIn; agentId: string } {
+  if (caller.kind === 'anonymous') throw new Fault('not_authenticated')
+  const agentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
+  if (agentId === null) throw new Fault('agent_identity_required')
+  return { caller, agentId }
+}
+
+function accepted(execution_id: string, isReplay?: true) {
+  return {
+    status: 'accepted' as const,
+    execution_id,
+    async_mode: true as const,
+    ...(isReplay ? { idempotent_replay: true } : {}),
+  }
+}
+
+function notFired({ outcome, reason, executionId }: Exclude<Fired, { outcome: 'fired' }>) {
+  return { status: outcome, reason, ...(executionId === undefined ? {} : { execution_id: executionId }) }
+}
+
+function endedReply(row: ExecutionRow): ExecuteTaskReply {
+  return {
+    execution_id: row.id,
+    status: row.status,
+    response: row.response,
+    cost: dollars(row.cost_micros),
+    context_used: row.context_used,
+    context_max: row.context_max,
+    session_id: row.session_id,
+    error: row.error,
+  }
+}

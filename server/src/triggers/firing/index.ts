@@ -1,0 +1,16 @@
+/**
+ * Firing: what becomes of a schedule when its time has come, or when somebody triggers it.
+ *
+ * Owns the tables `fires` and `scheduler_state`. Promises that a due time fires at most once, whoever asks and
+ * however often, that one which did not fire has a record that says why, and that a failed run is tried again
+ * as its schedule says, whatever happens to the processes meanwhile. Refuses to know when a time is due: that
+ * is `clock`.
+ */
+export { createFeed } from './changes.ts'
+export { createExecute, type Execute } from './execute.ts'
+export type { FireAsked, Fired } from './fire.ts'
+export type { Deliver, FrozenAfter, RaiseAlert, ReachesAgent } from './ports.ts'
+export { firingRoutes, internalFiringRoutes } from './routes.ts'
+export { type RunProgress, scheduleRunStore } from './run-store.ts'
+export { createFiring, type Firing, type FiringDeps } from './service.ts'
+export { type DueTime, type FireRow, fireStore, type SchedulerState } from './store.ts'

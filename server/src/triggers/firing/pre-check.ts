@@ -1,0 +1,46 @@
+import { type PreCheckAnswer, preCheckSeconds } from '@roost/contracts/link/messages'
+import type { Agent } from '../../agents/directory/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
+import type { Log } from '../../ports/log.ts'
+
+/** Beyond the hook's own time: it is ended with what it started, and its answer is on its way. */
+const wayBackSeconds = 10
+
+export type PreCheckDeps = { link: Pick<AgentLink, 'call'>; log: Pick<Log, 'debug'> }
+
+function ask({ link }: PreCheckDeps, agentId: string): Promise<PreCheckAnswer> {
+  return link.call(agentId, 'precheck', {}, { timeoutSeconds: preCheckSeconds + wayBackSeconds })
+}
+
+/**
+ * Asks the hook in the agent's workspace. Null: it could not be asked, whatever the reason. Then the fire goes
+ * on: a link that is down for a moment must not silence a schedule.
+ */
+export function createPreCheck(deps: PreCheckDeps) {
+  return async function preCheck(agentId: string): Promise<PreCheckAnswer | null> {
+    try {
+      return await ask(deps, agentId)
+    } catch (error) {
+      deps.log.debug(
+        { agent_id: agentId, err: error },
+        'the pre-check hook could not be asked: the fire goes on',
+      )
+      return null
+    }
+  }
+}
+
+/** The same for somebody who wants to know. Throws `agent_stopped`, `agent_unresponsive`. */
+export function createAskPreCheck(deps: PreCheckDeps) {
+  return async function askPreCheck({ id, name, status }: Agent): Promise<PreCheckAnswer> {
+    if (status !== 'running') throw new Fault('agent_stopped', `Agent ${name} is not running.`)
+    try {
+      return await ask(deps, id)
+    } catch (error) {
+      if (!(error instanceof LinkDown || error instanceof LinkTimeout || error instanceof LinkFault))
+        throw error
+      throw new Fault('agent_unresponsive', `Agent ${name} did not answer.`, {}, { cause: error })
+    }
+  }
+}

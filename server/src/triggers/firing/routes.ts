@@ -1,0 +1,53 @@
+import * as endpoints from '@roost/contracts/triggers/firing'
+import type { Directory } from '../../agents/directory/index.ts'
+import { isLoopback } from '../../http/loopback.ts'
+import { agentRoute, type Route, route, signedInRoute } from '../../http/route.ts'
+import type { Identify } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Schedules } from '../schedules/index.ts'
+import type { createFeed } from './changes.ts'
+import type { Execute } from './execute.ts'
+import type { Firing } from './service.ts'
+
+export function firingRoutes({
+  firing,
+  schedules,
+}: {
+  firing: Firing
+  schedules: Pick<Schedules, 'find'>
+}): Route[] {
+  return [
+    signedInRoute(endpoints.getSchedulerStatus, () => firing.schedulerStatus()),
+    agentRoute(endpoints.listFires, async ({ agent, params, query }) => {
+      await schedules.find(agent, params.id)
+      return firing.fires(params.id, query.limit)
+    }),
+  ]
+}
+
+export function internalFiringRoutes(deps: {
+  firing: Firing
+  execute: Execute
+  changesAfter: ReturnType<typeof createFeed>
+  directory: Pick<Directory, 'byName'>
+  identify: Identify
+}): Route[] {
+  const { firing, execute, identify } = deps
+  return [
+    route(endpoints.executeTask, async ({ body, request }) => {
+      const call = { key: request.header('idempotency-key'), signal: request.signal }
+      if (isLoopback(request.ip)) return execute.asPlatform(body, call)
+      return execute.asAgent(await identify(request.header('authorization')), body, call)
+    }),
+    route(endpoints.scheduleChanges, ({ query }) => deps.changesAfter(query.after)),
+    route(endpoints.preCheckAgent, async ({ params }) => {
+      const agent = await deps.directory.byName(params.n)
+      if (!agent) throw new Fault('agent_not_found')
+      return firing.askPreCheck(agent)
+    }),
+    route(endpoints.validateExecution, async ({ body }) => ({
+      status: 'accepted' as const,
+      validation_execution_id: await firing.validate(body.execution_id),
+    })),
+  ]
+}

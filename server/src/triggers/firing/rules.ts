@@ -1,0 +1,83 @@
+import type { PreCheckAnswer } from '@roost/contracts/link/messages'
+import type { ExecutionErrorCode } from '@roost/contracts/runs/executions'
+
+/** How long a person or a webhook waits for the record of what it triggers. */
+export const recordSeconds = 10
+/** A rate-limited run waits longer, and never longer than this. */
+export const longestRateLimitDelaySeconds = 300
+
+/** Why the clock's fire comes to nothing before anything is asked of the agent. */
+export type Gate = { outcome: 'suppressed' | 'skipped'; reason: string }
+
+export type GateFacts = {
+  isEnabled: boolean
+  isRegistrable: boolean
+  isAutonomous: boolean
+  /** Failed syncs of an agent whose schedules are frozen by them; null for all others. */
+  frozenAfter: number | null
+  isRunning: boolean
+  /** A run of an earlier fire is on its way. */
+  isPreviousActive: boolean
+}
+
+/** The first closed gate in their fixed order; null lets the fire through to the pre-check. */
+export function closedGate(facts: GateFacts): Gate | null {
+  if (!facts.isEnabled) return suppressed('schedule_disabled')
+  if (!facts.isRegistrable) return suppressed('invalid_cron_expression')
+  if (!facts.isAutonomous) return suppressed('autonomy_off')
+  if (facts.frozenAfter !== null) return skipped(`git_sync_frozen: ${facts.frozenAfter} failed syncs`)
+  if (!facts.isRunning) return skipped('agent_not_running')
+  if (facts.isPreviousActive) return skipped('previous_run_active')
+  return null
+}
+
+export function suppressed(reason: string): Gate {
+  return { outcome: 'suppressed', reason }
+}
+
+export function skipped(reason: string): Gate {
+  return { outcome: 'skipped', reason }
+}
+
+/**
+ * What the pre-check hook decides: the message of this fire, or `empty`. Null: as if there were none, which is
+ * also what anything but an orderly end counts as, because a broken hook must not silence a schedule.
+ */
+export function readPreCheck(answer: PreCheckAnswer | null): { message: string } | 'empty' | null {
+  if (!answer?.hook_present || answer.exit_code !== 0) return null
+  const message = answer.stdout.trim()
+  return message === '' ? 'empty' : { message }
+}
+
+/** Seconds until the next attempt. */
+export function retryDelaySeconds(configured: number, errorCode: ExecutionErrorCode | null): number {
+  return errorCode === 'rate_limited' ? Math.min(2 * configured, longestRateLimitDelaySeconds) : configured
+}
+
+export type RetryFacts = {
+  attemptNumber: number
+  /** Of the schedule; null when it is deleted. */
+  maxRetries: number | null
+  errorCode: ExecutionErrorCode | null
+  /** The first attempt was a fire of the clock. */
+  isOfClock: boolean
+  isEnabled: boolean
+  isAutonomous: boolean
+}
+
+/** Whether a failed run is tried again. */
+export function isRetried(facts: RetryFacts): boolean {
+  if (facts.maxRetries === null || facts.attemptNumber > facts.maxRetries) return false
+  if (facts.errorCode === 'recipient_unreachable') return false
+  return refusalOfRetry(facts) === null
+}
+
+/** Why a retry that waits may not be made any more, in words; null lets it be made. */
+export function refusalOfRetry(
+  facts: Pick<RetryFacts, 'maxRetries' | 'isOfClock' | 'isEnabled' | 'isAutonomous'>,
+): string | null {
+  if (facts.maxRetries === null) return 'The schedule was deleted.'
+  if (!facts.isOfClock) return null
+  if (!facts.isEnabled) return 'The schedule was disabled.'
+  return facts.isAutonomous ? null : 'The autonomy of the agent was switched off.'
+}

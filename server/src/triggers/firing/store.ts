@@ -1,0 +1,142 @@
+import type { FireOutcome } from '@roost/contracts/triggers/schedules'
+import type { Executor } from '../../ports/database/port.ts'
+import type { FiresTable, FireTables, SchedulerStateTable } from './tables.ts'
+
+export type FireRow = FiresTable
+export type DueTime = Pick<FireRow, 'schedule_id' | 'due_at'>
+export type Decision = {
+  outcome: FireOutcome
+  reason: string | null
+  execution_id: string | null
+  recorded_at: string
+}
+export type SchedulerState = Omit<SchedulerStateTable, 'id'>
+
+/** Rows of one statement: far below what either database takes as parameters. */
+const batch = 200
+
+export function fireStore(executor: Executor) {
+  const db = executor.withTables<FireTables>()
+
+  /** Answers those that were not there. */
+  async function insertNew(rows: readonly FireRow[]): Promise<DueTime[]> {
+    const inserted: DueTime[] = []
+    for (let from = 0; from < rows.length; from += batch) {
+      const slice = await db
+        .insertInto('fires')
+        .values(rows.slice(from, from + batch))
+        .onConflict((conflict) => conflict.columns(['schedule_id', 'due_at']).doNothing())
+        .returning(['schedule_id', 'due_at'])
+        .execute()
+      inserted.push(...slice)
+    }
+    return inserted
+  }
+
+  return {
+    insertNew,
+
+    /** Null: it was decided before. One that nobody has claimed is decided all the same. */
+    async decide(due: DueTime & { agent_id: string }, decision: Decision): Promise<DueTime | null> {
+      const row = await db
+        .insertInto('fires')
+        .values({ ...due, is_catch_up: 0, ...decision })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['schedule_id', 'due_at'])
+            .doUpdateSet({ ...decision })
+            .where('fires.outcome', 'is', null),
+        )
+        .returning(['schedule_id', 'due_at'])
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async find({ schedule_id, due_at }: DueTime): Promise<FireRow | null> {
+      const row = await db
+        .selectFrom('fires')
+        .selectAll()
+        .where('schedule_id', '=', schedule_id)
+        .where('due_at', '=', due_at)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    /** Claimed and not decided, the oldest first. */
+    open(): Promise<FireRow[]> {
+      return db.selectFrom('fires').selectAll().where('outcome', 'is', null).orderBy('due_at').execute()
+    },
+
+    /** The newest due time of each schedule up to `until` that there is a row for. */
+    async lastDue(until: string): Promise<Map<string, string>> {
+      const rows = await db
+        .selectFrom('fires')
+        .select((e) => ['schedule_id', e.fn.max('due_at').as('due_at')])
+        .where('due_at', '<=', until)
+        .groupBy('schedule_id')
+        .execute()
+      return new Map(rows.map((row) => [row.schedule_id, row.due_at]))
+    },
+
+    /** The newest decided one of each. */
+    async last(scheduleIds: readonly string[]): Promise<FireRow[]> {
+      const found: FireRow[] = []
+      for (const id of scheduleIds) found.push(...(await newest(id, 1)))
+      return found
+    },
+
+    list: newest,
+
+    /**
+     * Removes what was recorded before `before`. Of each schedule the newest stays until `longBefore`: the times
+     * up to it were seen to.
+     */
+    async sweep(before: string, longBefore: string): Promise<number> {
+      const result = await db
+        .deleteFrom('fires')
+        .where('recorded_at', '<', before)
+        .where('outcome', 'is not', null)
+        .where((e) =>
+          e.or([
+            e('recorded_at', '<', longBefore),
+            e.exists(
+              e
+                .selectFrom('fires as newer')
+                .select('newer.schedule_id')
+                .whereRef('newer.schedule_id', '=', 'fires.schedule_id')
+                .whereRef('newer.due_at', '>', 'fires.due_at'),
+            ),
+          ]),
+        )
+        .executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+
+    async removeAgent(agentId: string): Promise<void> {
+      await db.deleteFrom('fires').where('agent_id', '=', agentId).execute()
+    },
+
+    async state(): Promise<SchedulerState | null> {
+      return (await db.selectFrom('scheduler_state').selectAll().executeTakeFirst()) ?? null
+    },
+
+    async tellState(state: SchedulerState): Promise<void> {
+      await db
+        .insertInto('scheduler_state')
+        .values({ id: 1, ...state })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(state))
+        .execute()
+    },
+  }
+
+  function newest(scheduleId: string, limit: number): Promise<FireRow[]> {
+    return db
+      .selectFrom('fires')
+      .selectAll()
+      .where('schedule_id', '=', scheduleId)
+      .where('outcome', 'is not', null)
+      .orderBy('due_at', 'desc')
+      .limit(limit)
+      .execute()
+  }
+}

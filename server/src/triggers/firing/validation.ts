@@ -1,0 +1,142 @@
+import { createFollowUps } from '../../background/follow-ups.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { AgentFact, Dispatch } from '../../runs/dispatch/index.ts'
+import { type ExecutionRow, executionStore } from '../../runs/executions/index.ts'
+import type { Schedule, Schedules } from '../schedules/index.ts'
+import type { RaiseAlert } from './ports.ts'
+import { scheduleRunStore } from './run-store.ts'
+import { readReport, validationMessage } from './validation-rules.ts'
+
+export type ValidationDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'warn'>
+  dispatch: Pick<Dispatch, 'acceptIn'>
+  schedules: Pick<Schedules, 'byId'>
+  factOf(agentId: string): Promise<AgentFact | null>
+  raiseAlert: RaiseAlert
+}
+
+export type Validation = {
+  /** Marks a run that has just succeeded; the validation begins after the commit. */
+  mark(tx: Tx, row: ExecutionRow, schedule: Schedule): Promise<void>
+  /** Begins the validation of a marked run, once. Throws `execution_not_found`, `conflict`, `agent_not_found`, `circuit_open`. */
+  begin(executionId: string): Promise<string>
+  /** A validation has ended: what it says of the run, in the same transaction. */
+  ended(tx: Tx, validation: ExecutionRow, now: Date): Promise<void>
+  /** Begins what a killed process or an open breaker left undone. */
+  pass(signal: AbortSignal): Promise<void>
+  settled(): Promise<void>
+}
+
+const page = 100
+const nobody = { userId: null, userEmail: null, agent: null, key: null }
+
+/** After a scheduled run that succeeded, the same agent is asked in a clean context whether it did what it should. */
+export function createValidation(deps: ValidationDeps): Validation {
+  const { db, clock, log, dispatch, schedules, factOf, raiseAlert } = deps
+  const followUps = createFollowUps({
+    look: async (id) => void (await begin(id)),
+    failed(id, error) {
+      // The loop comes back to it.
+      if (!isFault(error)) log.warn({ execution_id: id, err: error }, 'a validation could not be begun')
+    },
+  })
+
+  async function begin(executionId: string): Promise<string> {
+    const run = await executionStore(db).byId(executionId)
+    if (!run) throw new Fault('execution_not_found')
+    if (run.validation_execution_id !== null) return run.validation_execution_id
+    if (run.business_status !== 'pending_validation') {
+      throw new Fault('conflict', 'The execution waits for no validation.')
+    }
+    const schedule = run.schedule_id === null ? null : await schedules.byId(run.schedule_id)
+    const fact = await factOf(run.agent_id)
+    if (!schedule || !fact) {
+      await db.atomically((tx) => withdraw(tx, run.id))
+      throw new Fault(fact ? 'conflict' : 'agent_not_found', 'What was to be validated is gone.')
+    }
+    const validationId = newId()
+    const message = validationMessage(
+      schedule.validation_prompt,
+      { message: run.message, response: run.response ?? '' },
+      newId(),
+    )
+    const isMine = await db.atomically(async (tx) => {
+      if (!(await scheduleRunStore(tx).linkValidation(run.id, validationId))) return false
+      // Of an agent that was stopped meanwhile it waits in the line, as what was accepted before does.
+      await dispatch.acceptIn(tx, fact, {
+        executionId: validationId,
+        agentId: run.agent_id,
+        kind: 'task',
+        triggeredBy: 'validation',
+        message,
+        source: nobody,
+        model: schedule.model,
+        timeoutSeconds: schedule.validation_timeout_seconds,
+        links: { scheduleId: schedule.id, validatesExecutionId: run.id },
+        schedule: { name: schedule.name, nextRunAt: null },
+      })
+      return true
+    })
+    return isMine ? validationId : begin(executionId)
+  }
+
+  async function withdraw(tx: Tx, executionId: string): Promise<void> {
+    const decided = {
+      business_status: 'validation_unavailable' as const,
+      validated_at: timestamp(clock.now()),
+      validation_report: null,
+    }
+    await scheduleRunStore(tx).decideValidation(executionId, decided)
+  }
+
+  return {
+    begin,
+    settled: followUps.settled,
+
+    async mark(tx, row, schedule) {
+      if (schedule.validation_enabled !== 1) return
+      const isEmpty = (row.response ?? '').trim() === ''
+      const status = isEmpty ? 'validation_unavailable' : 'pending_validation'
+      await scheduleRunStore(tx).markForValidation(row.id, status)
+      if (!isEmpty) tx.onCommitted(() => followUps.soon(row.id))
+    },
+
+    async ended(tx, validation, now) {
+      const runId = validation.validates_execution_id
+      if (runId === null) return
+      // Ended from outside it has not judged anything.
+      if (validation.status === 'cancelled') return withdraw(tx, runId)
+      const report = validation.status === 'success' ? readReport(validation.response) : null
+      const isValid = report?.status === 'pass'
+      const run = await scheduleRunStore(tx).decideValidation(runId, {
+        business_status: isValid ? 'validated' : 'failed_validation',
+        validated_at: timestamp(now),
+        validation_report: report && JSON.stringify(report),
+      })
+      if (!run || isValid) return
+      await raiseAlert(tx, {
+        agentId: run.agent_id,
+        kind: 'validation_failed',
+        priority: 'high',
+        title: 'Validation failed',
+        question: report?.summary ?? validation.error ?? 'The answer of the validation cannot be read.',
+        executionId: run.id,
+        context: { schedule_id: run.schedule_id, validation_execution_id: validation.id },
+      })
+    },
+
+    async pass(signal) {
+      for (const id of await scheduleRunStore(db).unvalidated(page)) {
+        if (signal.aborted) return
+        followUps.soon(id)
+      }
+      await followUps.settled()
+    },
+  }
+}
