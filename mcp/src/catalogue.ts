@@ -27,6 +27,7 @@ export type ListedTool = {
     idempotentHint: boolean
     openWorldHint: boolean
   }
+  _meta?: Record<string, unknown>
 }
 
 /** A tool as it is listed. */
@@ -45,6 +46,8 @@ export function listed(tool: Tool): ListedTool {
       idempotentHint: effect === 'read',
       openWorldHint: true,
     },
+    // Read by Claude Code, which else finds a tool only after it has searched for it.
+    ...(tool.isCore ? { _meta: { 'anthropic/alwaysLoad': true } } : {}),
   }
 }
 

@@ -36,29 +36,36 @@ export type Tool = {
   input: z.ZodObject
   /** What it answers when nothing is refused; objects only. */
   output: z.ZodType | null
+  /** Part of every agent's daily work: clients that load tools on demand have it at hand from the start. */
+  isCore: boolean
   /** Refusals do not tell whether there is such a thing. */
   hides: boolean
   // The schema has checked the input; its type is known where the tool is made.
   run(call: Call, input: never): Promise<object>
 }
 
-type Described<I extends z.ZodRawShape> = Omit<Tool, 'input' | 'output' | 'hides' | 'run' | 'title'> & {
+type Described<I extends z.ZodRawShape> = Omit<
+  Tool,
+  'input' | 'output' | 'hides' | 'isCore' | 'run' | 'title'
+> & {
   input: I
   title?: string
   output?: z.ZodType
   hides?: boolean
+  isCore?: boolean
   run(call: Call, input: z.output<z.ZodObject<I>>): Promise<object>
 }
 
 /** Parameters that are not named in `input` are refused by name. */
 export function tool<const I extends z.ZodRawShape>(described: Described<I>): Tool {
-  const { input, title, output, hides, run, ...rest } = described
+  const { input, title, output, hides, isCore, run, ...rest } = described
   return {
     ...rest,
     title: title ?? titleOf(described.name),
     input: z.strictObject(input),
     output: output ?? null,
     hides: hides ?? false,
+    isCore: isCore ?? described.audience === 'agent',
     run,
   }
 }

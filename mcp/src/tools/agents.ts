@@ -21,6 +21,7 @@ const name = agentName
 export const agentTools: Tool[] = [
   tool({
     name: 'list_agents',
+    isCore: true,
     description:
       'List the agents that you can reach, with their name, status (running, stopped, exited), runtime and tags. Call this first: every other tool takes an agent by its name.',
     audience: 'everyone',

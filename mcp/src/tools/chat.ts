@@ -53,6 +53,7 @@ const waits =
 export const chatTools: Tool[] = [
   tool({
     name: 'chat_with_agent',
+    isCore: true,
     description: `Send a message to an agent and get its answer. The agent is a coding CLI with files and tools of its own: give it whole pieces of work. ${waits}`,
     audience: 'everyone',
     effect: 'write',
@@ -76,6 +77,7 @@ export type ExposedAgent = { agent_name: string; tool_name: string; description:
 export function chatWith({ agent_name, tool_name, description }: ExposedAgent): Tool {
   return tool({
     name: tool_name,
+    isCore: true,
     title: `Chat with ${description}`,
     description: `Send a message to the agent ${description} and get its answer. ${waits}`,
     audience: 'everyone',

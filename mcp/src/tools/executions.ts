@@ -33,6 +33,7 @@ export const executionTools: Tool[] = [
   }),
   tool({
     name: 'get_execution_result',
+    isCore: true,
     description:
       'One run: its status, and once it is over its answer, cost and duration. While the status is queued or running, ask again in some seconds.',
     audience: 'everyone',

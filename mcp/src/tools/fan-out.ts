@@ -10,6 +10,7 @@ const leastWaitSeconds = 10
 export const fanOutTools: Tool[] = [
   tool({
     name: 'fan_out',
+    isCore: true,
     description:
       'Give one agent up to 50 independent tasks at once and get all results in the same order. Each task is a run of its own without memory of the others. Waits up to half a minute; longer work answers {"status":"fan_out_timeout","fan_out_id":…} and goes on: ask get_fan_out_result later.',
     audience: 'everyone',
@@ -71,6 +72,7 @@ export const fanOutTools: Tool[] = [
   }),
   tool({
     name: 'get_fan_out_result',
+    isCore: true,
     description: 'How a fan-out stands: the state of each of its tasks and the results so far, in order.',
     audience: 'everyone',
     effect: 'read',
