@@ -243,6 +243,35 @@ export const disableSchedule = endpoint({
   ...switching('disable'),
 })
 
+export const triggerSchedule = endpoint({
+  id: 'triggerSchedule',
+  method: 'POST',
+  path: '/api/agents/{name}/schedules/{id}/trigger',
+  summary: 'Fire a schedule now',
+  description:
+    'Whether it is enabled, whatever the autonomy says, and without asking the pre-check hook. Each call is a run of its own, which waits in the queue.',
+  tag,
+  access: { who: 'owner' },
+  params: ScheduleParams,
+  returns: z.object({
+    status: z.literal('triggered'),
+    schedule_id: Id,
+    execution_id: Id,
+    schedule_name: z.string(),
+    agent_name: z.string(),
+    message: z.string(),
+  }),
+  fails: [
+    ...notFound,
+    'agent_not_running',
+    'queue_full',
+    'circuit_open',
+    'scheduler_unavailable',
+    'scheduler_timeout',
+  ],
+  audit: { type: 'execution', action: 'trigger_schedule' },
+})
+
 export const listScheduleExecutions = endpoint({
   id: 'listScheduleExecutions',
   method: 'GET',

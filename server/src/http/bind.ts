@@ -4,7 +4,7 @@ import { defaultBodyLimit } from '@roost/contracts/kit/primitives'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
-import { readBody, refuseNul } from './body.ts'
+import { readBody, readObject, refuseNul } from './body.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
 import type { Answer, RequestFacts, Route, StreamAnswer } from './route.ts'
@@ -138,6 +138,7 @@ function factsOf(request: FastifyRequest): RequestFacts {
     get signal() {
       return state.signal()
     },
+    readObject,
     note: (details) => Object.assign(state.notes, details),
   }
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
+import type { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
 import { validationFault } from './problem.ts'
 
@@ -17,6 +18,17 @@ export function readBody(
       ? parseForm(bytes, contentType)
       : parseJson(bytes, endpoint.bodyOptional ?? false)
   const result = endpoint.body.safeParse(value)
+  if (!result.success) throw validationFault('body', result.error)
+  return result.data
+}
+
+/** A `raw` body, once its bytes were looked at, as a JSON object. Throws `invalid_json`, `validation_error`. */
+export function readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z.output<T> {
+  const value = parseJson(Buffer.from(bytes), false)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Fault('invalid_json', 'The body is not a JSON object.')
+  }
+  const result = schema.safeParse(value)
   if (!result.success) throw validationFault('body', result.error)
   return result.data
 }

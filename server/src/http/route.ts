@@ -29,6 +29,8 @@ export type RequestFacts = {
   header(name: string): string | undefined
   /** Aborts when the client goes away. */
   signal: AbortSignal
+  /** A `raw` body, once its bytes were looked at, as a JSON object. Throws `invalid_json`, `validation_error`. */
+  readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z.output<T>
   /** Facts for the audit entry that `http/` writes for this call; names, never secret values. */
   note(details: Record<string, unknown>): void
 }

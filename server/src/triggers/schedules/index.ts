@@ -7,8 +7,8 @@
  * Refuses to know when something fires and what comes of it: that is `firing`, which follows the changes.
  */
 export { scheduleRetention } from './retention.ts'
-export { scheduleRoutes } from './routes.ts'
+export { type FireByHand, scheduleRoutes } from './routes.ts'
 export { misfiresToFire } from './rules.ts'
 export { createSchedules, type Schedules, type SchedulesDeps } from './service.ts'
-export type { Schedule } from './store.ts'
+export { type Schedule, scheduleColumns } from './store.ts'
 export { createScheduleTimes, registrationError, type ScheduleTimes } from './times.ts'

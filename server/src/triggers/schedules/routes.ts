@@ -16,14 +16,19 @@ import {
   listNextRuns,
   listScheduleExecutions,
   listSchedules,
+  triggerSchedule,
   updateSchedule,
 } from '@roost/contracts/triggers/schedules'
 import { agentRoute, answer, type Route, route, signedInRoute } from '../../http/route.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Schedules } from './service.ts'
 import type { Schedule } from './store.ts'
 
-export function scheduleRoutes(schedules: Schedules): Route[] {
+/** Fires a schedule because somebody asks for it. */
+export type FireByHand = (schedule: Schedule, caller: SignedIn) => Promise<{ executionId: string }>
+
+export function scheduleRoutes(schedules: Schedules, fire: FireByHand): Route[] {
   const shown = async (schedule: Schedule, agentName: string): Promise<Described> => {
     const [one] = await schedules.describe([schedule], () => agentName)
     if (!one) throw new Fault('schedule_not_found')
@@ -59,6 +64,19 @@ export function scheduleRoutes(schedules: Schedules): Route[] {
       request.note({ schedule_id: params.id })
       const { id } = await schedules.setEnabled(agent, params.id, false)
       return { status: 'disabled' as const, schedule_id: id }
+    }),
+    agentRoute(triggerSchedule, async ({ agent, caller, params, request }) => {
+      const schedule = await schedules.find(agent, params.id)
+      const { executionId } = await fire(schedule, caller)
+      request.note({ schedule_id: schedule.id, execution_id: executionId })
+      return {
+        status: 'triggered' as const,
+        schedule_id: schedule.id,
+        execution_id: executionId,
+        schedule_name: schedule.name,
+        agent_name: agent.name,
+        message: `Schedule "${schedule.name}" was triggered.`,
+      }
     }),
     agentRoute(listScheduleExecutions, async ({ agent, caller, relation, params, query }) => {
       const { rows, total } = await schedules.executions(agent, { caller, relation }, params.id, query)

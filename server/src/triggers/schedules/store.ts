@@ -5,7 +5,8 @@ export type Schedule = SchedulesTable
 /** What a change of a schedule may set; its position is set beside it. */
 export type SchedulePatch = Partial<Omit<Schedule, 'id' | 'agent_id' | 'position' | 'webhook_token_hash'>>
 
-const columns = [
+/** All of a schedule but its webhook. */
+export const scheduleColumns = [
   'id',
   'agent_id',
   'name',
@@ -48,7 +49,7 @@ const noWebhook = {
 /** Writes happen in a transaction: each takes the next position first, and so they stand in line. */
 export function scheduleStore(executor: Executor) {
   const db = executor.withTables<ScheduleTables>()
-  const live = () => db.selectFrom('schedules').select(columns).where('deleted_at', 'is', null)
+  const live = () => db.selectFrom('schedules').select(scheduleColumns).where('deleted_at', 'is', null)
 
   async function nextPosition(): Promise<number> {
     const row = await db
@@ -70,7 +71,7 @@ export function scheduleStore(executor: Executor) {
       return db
         .insertInto('schedules')
         .values({ ...row, position: await nextPosition() })
-        .returning(columns)
+        .returning(scheduleColumns)
         .executeTakeFirstOrThrow()
     },
 
@@ -101,7 +102,7 @@ export function scheduleStore(executor: Executor) {
     changesAfter(position: number, limit: number): Promise<Schedule[]> {
       return db
         .selectFrom('schedules')
-        .select(columns)
+        .select(scheduleColumns)
         .where('position', '>', position)
         .orderBy('position')
         .limit(limit)
@@ -115,7 +116,7 @@ export function scheduleStore(executor: Executor) {
         .set({ ...patch, position: await nextPosition() })
         .where('id', '=', id)
         .where('deleted_at', 'is', null)
-        .returning(columns)
+        .returning(scheduleColumns)
         .executeTakeFirst()
       return row ?? null
     },
@@ -127,7 +128,7 @@ export function scheduleStore(executor: Executor) {
         .set({ ...noWebhook, deleted_at: at, updated_at: at, position: await nextPosition() })
         .where('id', '=', id)
         .where('deleted_at', 'is', null)
-        .returning(columns)
+        .returning(scheduleColumns)
         .executeTakeFirst()
       return row ?? null
     },
@@ -135,7 +136,7 @@ export function scheduleStore(executor: Executor) {
     async deletedById(id: string): Promise<Schedule | null> {
       const row = await db
         .selectFrom('schedules')
-        .select(columns)
+        .select(scheduleColumns)
         .where('id', '=', id)
         .where('deleted_at', 'is not', null)
         .executeTakeFirst()
@@ -146,7 +147,7 @@ export function scheduleStore(executor: Executor) {
     deleted(): Promise<Schedule[]> {
       return db
         .selectFrom('schedules')
-        .select(columns)
+        .select(scheduleColumns)
         .where('deleted_at', 'is not', null)
         .orderBy('deleted_at', 'desc')
         .orderBy('position', 'desc')
@@ -160,7 +161,7 @@ export function scheduleStore(executor: Executor) {
         .set({ ...patch, deleted_at: null, position: await nextPosition() })
         .where('id', '=', id)
         .where('deleted_at', 'is not', null)
-        .returning(columns)
+        .returning(scheduleColumns)
         .executeTakeFirst()
       return row ?? null
     },

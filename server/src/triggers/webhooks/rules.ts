@@ -1,0 +1,55 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { signedTimeTolerance } from '@roost/contracts/triggers/webhooks'
+import { Fault } from '../../kit/fault.ts'
+
+const tokenPattern = /^[A-Za-z0-9_-]{43}$/
+
+/** By which a token is found; null for text that no token is. */
+export function tokenHash(token: string): string | null {
+  return tokenPattern.test(token) ? sha256(token) : null
+}
+
+/** What stands for a call without a key of its own: the same body under the same token is the same call. */
+export function derivedKey(token: string, body: Uint8Array): string | undefined {
+  return body.length === 0 ? undefined : sha256(token, '\0', body)
+}
+
+export type Signed = {
+  body: Uint8Array
+  /** Value of `X-Svc-Signature`: `sha256=<hex>`. */
+  signature: string | undefined
+  /** Value of `X-Svc-Timestamp`, seconds since 1970. */
+  time: string | undefined
+}
+
+/** Throws `invalid_signature`. With `signsTime`, time and body are signed together. */
+export function checkSignature(
+  { body, signature, time }: Signed,
+  { secret, signsTime, now }: { secret: string; signsTime: boolean; now: Date },
+): void {
+  const given = /^sha256=([0-9a-f]{64})$/i.exec(signature?.trim() ?? '')?.[1]
+  if (given === undefined) {
+    throw new Fault('invalid_signature', 'This webhook needs the header X-Svc-Signature: sha256=<hex>.')
+  }
+  if (signsTime && !isNear(time, now)) {
+    throw new Fault(
+      'invalid_signature',
+      `This webhook needs the header X-Svc-Timestamp, at most ${signedTimeTolerance} seconds off.`,
+    )
+  }
+  const mac = createHmac('sha256', secret)
+  if (signsTime) mac.update(`${time}.`)
+  const wanted = mac.update(body).digest()
+  if (!timingSafeEqual(wanted, Buffer.from(given, 'hex'))) throw new Fault('invalid_signature')
+}
+
+function isNear(time: string | undefined, now: Date): boolean {
+  if (time === undefined || !/^\d{1,12}$/.test(time)) return false
+  return Math.abs(Number(time) - now.getTime() / 1000) <= signedTimeTolerance
+}
+
+function sha256(...parts: (string | Uint8Array)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('hex')
+}
