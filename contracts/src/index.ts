@@ -38,6 +38,7 @@ import * as tasks from './runs/tasks.ts'
 import * as scheduleAdmin from './triggers/schedule-admin.ts'
 import * as scheduleAnalytics from './triggers/schedule-analytics.ts'
 import * as schedules from './triggers/schedules.ts'
+import * as webhooks from './triggers/webhooks.ts'
 
 const modules: Record<string, unknown>[] = [
   setup,
@@ -71,6 +72,7 @@ const modules: Record<string, unknown>[] = [
   schedules,
   scheduleAnalytics,
   scheduleAdmin,
+  webhooks,
   chat,
   operatorQueue,
   sockets,
