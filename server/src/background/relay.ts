@@ -42,11 +42,16 @@ export async function startRelay(deps: {
     },
   }
 
+  /** Every process hears its own announcements, too. */
+  function heard(position: string): void {
+    if (!(Number(position) <= outbox.position())) wake()
+  }
+
   /** Without the topics the relay only polls; they are no reason not to start. */
   async function subscribe() {
     try {
       return [
-        await ephemeral.subscribe(eventsTopic, wake, wake),
+        await ephemeral.subscribe(eventsTopic, heard, wake),
         await ephemeral.subscribe(signalsTopic, (message) => relaying.hear(message)),
       ]
     } catch (error) {

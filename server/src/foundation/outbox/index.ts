@@ -80,14 +80,32 @@ export function createOutbox(deps: {
   const origin = newId()
   let delivered = 0
   let wake = () => {}
+  /** This process has left events that no pass has looked for yet. */
+  let isAppended = false
 
   const tellSignal = (event: NewEvent, ts: string) =>
     listeners.tell({ ...event, position: delivered, ts, signal: true })
 
+  function deliver(event: StoredEvent): void {
+    delivered = event.position
+    listeners.tell(event)
+  }
+
+  async function deliverStored(): Promise<void> {
+    for (;;) {
+      const events = await store.after(delivered, batch)
+      events.forEach(deliver)
+      if (events.length < batch) return
+    }
+  }
+
   const outbox: Outbox = {
     async append(tx, event, now) {
       tx.alongside(outboxStore(tx).insert(event, timestamp(now)))
-      tx.onCommitted(() => wake())
+      tx.onCommitted(() => {
+        isAppended = true
+        wake()
+      })
     },
     on: (type, listener) => listeners.on(type, listener),
     signal(event) {
@@ -123,22 +141,21 @@ export function createOutbox(deps: {
         delivered = await store.head()
       },
       async pass() {
-        let placed = 0
-        let isMore = await store.hasUnplaced()
+        let isMore = isAppended || (await store.hasUnplaced())
+        let hasPlaced = false
+        let isWhole = false
         while (isMore) {
-          const now = await db.atomically((tx) => outboxStore(tx).place(batch))
-          placed += now
+          isAppended = false
+          const placed = await db.atomically((tx) => outboxStore(tx).place(batch))
+          hasPlaced ||= placed.length > 0
+          // Others have placed some in between: then all are read.
+          isWhole = placed[0]?.position === delivered + 1
+          if (isWhole) placed.forEach(deliver)
           // What is left behind later wakes the next pass.
-          isMore = now === batch
+          isMore = placed.length === batch
         }
-        for (;;) {
-          const events = await store.after(delivered, batch)
-          for (const event of events) {
-            delivered = event.position
-            listeners.tell(event)
-          }
-          if (events.length < batch) return placed > 0
-        }
+        if (!isWhole) await deliverStored()
+        return hasPlaced
       },
       hear(message) {
         // Only replicas of Roost publish on this topic.

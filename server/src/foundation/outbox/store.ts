@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { NewEvent, StoredEvent } from './event.ts'
 import type { OutboxTables } from './tables.ts'
@@ -35,45 +35,30 @@ export function outboxStore(on: Executor) {
     },
 
     /**
-     * Gives the next positions to at most `limit` events; only inside a transaction. The head's row is locked
-     * first, so of several relays one at a time does this, each seeing what the one before it gave.
+     * Gives the next positions to at most `limit` events, and answers them in their order; only inside a
+     * transaction. The head's row is locked first, so of several relays one at a time does this, each seeing
+     * what the one before it gave. Nothing here waits for an answer, so all of it is sent at once.
      */
-    async place(limit: number): Promise<number> {
-      // Sent together: what is unplaced is read once the head is held.
-      const [head, unplaced] = await Promise.all([
-        db
-          .updateTable('outbox_head')
-          .set({ position: sql<number>`position` })
-          .where('id', '=', 1)
-          .returning('position')
-          .executeTakeFirstOrThrow(),
-        db
-          .selectFrom('outbox')
-          .select('sequence')
-          .where('position', 'is', null)
-          .orderBy('sequence')
-          .limit(limit)
-          .execute(),
-      ])
-      if (unplaced.length === 0) return 0
-      const cases = unplaced.map(
-        ({ sequence }, index) =>
-          sql`when ${sql.lit(sequence)} then cast(${sql.lit(head.position + index + 1)} as integer)`,
-      )
-      const sequences = unplaced.map(({ sequence }) => sequence)
-      await Promise.all([
+    async place(limit: number): Promise<StoredEvent[]> {
+      const head = db.updateTable('outbox_head').where('id', '=', 1)
+      const unplaced = db
+        .selectFrom('outbox')
+        .select(['sequence as of_sequence', sql<number>`row_number() over (order by sequence)`.as('place')])
+        .where('position', 'is', null)
+        .orderBy('sequence')
+        .limit(limit)
+      const [, placed] = await Promise.all([
+        head.set({ position: sql<number>`position` }).execute(),
         db
           .updateTable('outbox')
-          .set({ position: sql<number>`case sequence ${sql.join(cases, sql` `)} end` })
-          .where('sequence', 'in', sequences)
+          .from(unplaced.as('unplaced'))
+          .set({ position: sql<number>`(select position from outbox_head where id = 1) + unplaced.place` })
+          .whereRef('outbox.sequence', '=', 'unplaced.of_sequence')
+          .returning(told)
           .execute(),
-        db
-          .updateTable('outbox_head')
-          .set({ position: head.position + unplaced.length })
-          .where('id', '=', 1)
-          .execute(),
+        head.set({ position: sql<number>`coalesce((select max(position) from outbox), position)` }).execute(),
       ])
-      return unplaced.length
+      return placed.map(eventOf).sort((a, b) => a.position - b.position)
     },
 
     async head(): Promise<number> {
@@ -93,24 +78,12 @@ export function outboxStore(on: Executor) {
     async after(position: number, limit: number): Promise<StoredEvent[]> {
       const rows = await db
         .selectFrom('outbox')
-        .selectAll()
+        .select(told)
         .where('position', '>', position)
         .orderBy('position')
         .limit(limit)
         .execute()
-      return rows.map((row) => ({
-        type: row.type,
-        agent_names: JSON.parse(row.agent_names),
-        agent_ids: JSON.parse(row.agent_ids),
-        ...(row.audience === 'admin' ? { audience: row.audience } : {}),
-        ...(row.visible_to_user_id === null ? {} : { visible_to_user_id: row.visible_to_user_id }),
-        fields: JSON.parse(row.fields),
-        ...(row.reserved === null ? {} : { reserved: JSON.parse(row.reserved) }),
-        ...(row.seen_by === null ? {} : { seen_by: JSON.parse(row.seen_by) }),
-        // Rows without a position are not above any.
-        position: row.position ?? 0,
-        ts: row.ts,
-      }))
+      return rows.map(eventOf)
     },
 
     /** Removes all but the newest `kept` events. */
@@ -121,5 +94,35 @@ export function outboxStore(on: Executor) {
         .where('position', '<=', newest - kept)
         .execute()
     },
+  }
+}
+
+/** What listeners are told of a row. */
+const told = [
+  'position',
+  'type',
+  'agent_names',
+  'agent_ids',
+  'audience',
+  'visible_to_user_id',
+  'fields',
+  'reserved',
+  'seen_by',
+  'ts',
+] as const
+
+function eventOf(row: Pick<Selectable<OutboxTables['outbox']>, (typeof told)[number]>): StoredEvent {
+  return {
+    type: row.type,
+    agent_names: JSON.parse(row.agent_names),
+    agent_ids: JSON.parse(row.agent_ids),
+    ...(row.audience === 'admin' ? { audience: row.audience } : {}),
+    ...(row.visible_to_user_id === null ? {} : { visible_to_user_id: row.visible_to_user_id }),
+    fields: JSON.parse(row.fields),
+    ...(row.reserved === null ? {} : { reserved: JSON.parse(row.reserved) }),
+    ...(row.seen_by === null ? {} : { seen_by: JSON.parse(row.seen_by) }),
+    // Rows without a position are not told.
+    position: row.position ?? 0,
+    ts: row.ts,
   }
 }
