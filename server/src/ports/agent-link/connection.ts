@@ -52,7 +52,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const { socket, agent, handlers, clock, log } = deps
   const pending = new Map<string, Pending>()
   const tails = new Map<string, Promise<void>>()
-  /** Results that are being taken: the slots behind them are about to be free. */
+  /** Results that wait for earlier messages of their run: a claim that comes behind one is handled behind it. */
   const results = new Set<Promise<void>>()
   let nextId = 1
   let inFlight = 0
@@ -157,17 +157,19 @@ export function createConnection(deps: ConnectionDeps): Connection {
       })
     }
     const run = 'execution_id' in message.data ? message.data.execution_id : null
+    const begun = Promise.withResolvers<void>()
     const ready = async () => {
       // What an agent sends right behind its hello waits until the hello was dealt with.
       if (greeting) await greeting
       if (t === 'claim') await Promise.all(results)
-      await act()
+      const acted = act()
+      results.delete(begun.promise)
+      begun.resolve()
+      await acted
     }
     if (run === null || t === 'attachment') return void ready()
-    const done = inOrder(run, ready)
-    if (t !== 'result') return
-    results.add(done)
-    void done.then(() => results.delete(done))
+    if (t === 'result') results.add(begun.promise)
+    void inOrder(run, ready)
   }
 
   function handle<T extends keyof AgentCalls>(

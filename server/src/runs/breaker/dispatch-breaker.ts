@@ -38,8 +38,10 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
   async function ended(tx: Tx, row: ExecutionRow, now: Date): Promise<void> {
     const run = { id: row.id, verdict: verdictOf(row) }
     const store = breakerStore(tx)
-    // Nearly every run ends well with nothing remembered, and then a look is enough.
-    if (run.verdict !== 'failure' && isBlank(await store.read(row.agent_id, 'dispatch'))) return
+    // Nearly every run ends so with nothing remembered, and nobody waits for an answer to hear that.
+    if (run.verdict === 'success') return tx.alongside(store.clear(row.agent_id, 'dispatch'))
+    if (run.verdict === 'neutral') return tx.alongside(store.releaseProbe(row.agent_id, 'dispatch', run.id))
+    if (run.verdict === 'other' && isBlank(await store.read(row.agent_id, 'dispatch'))) return
     const memory = await store.hold(row.agent_id, 'dispatch')
     const next = afterRun(memory, run, { now, mayOpen: await isActing(tx, row.agent_id) })
     if (!next) return

@@ -34,6 +34,30 @@ export function breakerStore(executor: Executor) {
       return memoryOf(row)
     },
 
+    /** Remembers nothing any more, when anything was remembered. */
+    async clear(agentId: string, kind: BreakerKind): Promise<void> {
+      await db
+        .updateTable('breakers')
+        .set(columnsOf(blank))
+        .where('agent_id', '=', agentId)
+        .where('kind', '=', kind)
+        .where((e) =>
+          e.or([e('failure_count', '>', 0), e('openings', '>', 0), e('retry_at', 'is not', null)]),
+        )
+        .execute()
+    },
+
+    /** The run was the probe and says nothing: another one may be. */
+    async releaseProbe(agentId: string, kind: BreakerKind, executionId: string): Promise<void> {
+      await db
+        .updateTable('breakers')
+        .set({ probe_execution_id: null })
+        .where('agent_id', '=', agentId)
+        .where('kind', '=', kind)
+        .where('probe_execution_id', '=', executionId)
+        .execute()
+    },
+
     /** Of a breaker that is held. */
     async write(agentId: string, kind: BreakerKind, memory: Memory): Promise<void> {
       await db

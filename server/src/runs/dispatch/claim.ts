@@ -9,7 +9,7 @@ import {
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
-import type { Db } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import {
   activitySignal,
@@ -19,6 +19,7 @@ import {
   type Settle,
   startedEvent,
   type TurnContext,
+  type Waiting,
 } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
@@ -51,6 +52,11 @@ const maxRunsPerClaim = 8
 /** Half of a message is for attachments, the other half for what else a claim says. */
 const inlineAttachmentBytes = maxMessageBytes / 2
 
+/** What may be handed out, read while the agent's queue is held. */
+export type Line = { token: number; keys: (string | null)[]; first: Waiting[] }
+/** Runs that were handed out and are not put together yet. */
+export type Taken = { row: ExecutionRow; turn: Turn }[]
+
 /**
  * Hands waiting runs to their agent, under a lease and a claim token that grows. The agent's queue is held
  * while slots are counted, so that with any number of claimers no slot is given twice and the order holds.
@@ -58,44 +64,52 @@ const inlineAttachmentBytes = maxMessageBytes / 2
 export function createClaim(deps: ClaimDeps) {
   const { db, clock, log, events, live, hooks, facts, settle } = deps
 
-  async function take(agent: AgentFact, free: number): Promise<{ row: ExecutionRow; turn: Turn }[]> {
-    return db.atomically(async (tx) => {
-      const queue = queueStore(tx)
-      // Sent together: what is read is read once the queue is held.
-      const [token, keys, first] = await Promise.all([
-        queue.lockQueue(agent.id),
-        queue.runningKeys(agent.id),
-        queue.waitingOf(agent.id, lookFirst),
-      ])
-      const slots = Math.min(free, agent.effective_slots - keys.length)
-      if (slots <= 0) return []
-      let picked = pick(first, keys, slots)
-      if (picked.length < slots && first.length === lookFirst) {
-        picked = pick(await queue.waitingOf(agent.id, lookAt), keys, slots)
-      }
-      if (picked.length === 0) return []
-      if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))
-      // Not before the look: a slot is free in the record, too, when the next run starts.
-      const now = clock.now()
-      const claim = {
-        token,
-        at: timestamp(now),
-        leaseExpiresAt: timestamp(secondsLater(now, leaseSeconds)),
-      }
-      const rows = await queue.claim(picked.slice(0, maxRunsPerClaim), claim)
-      const taken: { row: ExecutionRow; turn: Turn }[] = []
-      for (const row of rows) {
-        await events.append(tx, startedEvent(row), now)
-        taken.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
-        tx.onCommitted(() => {
-          // An attempt before may have broken off in the middle of a block.
-          live.closed(row.id)
-          live.changed(row.id)
-          events.signal(activitySignal(row, 'started'))
-        })
-      }
-      return taken
-    })
+  /** Sent together: `before` is done once the queue is held, and what is read is read after that. */
+  async function lookIn<T>(tx: Tx, agentId: string, before: () => Promise<T>): Promise<[Line, T]> {
+    const queue = queueStore(tx)
+    const [token, done, keys, first] = await Promise.all([
+      queue.lockQueue(agentId),
+      before(),
+      queue.runningKeys(agentId),
+      queue.waitingOf(agentId, lookFirst),
+    ])
+    return [{ token, keys, first }, done]
+  }
+
+  async function takeIn(
+    tx: Tx,
+    { agent, free }: { agent: AgentFact; free: number },
+    { token, keys, first }: Line,
+  ): Promise<Taken> {
+    const queue = queueStore(tx)
+    const slots = Math.min(free, agent.effective_slots - keys.length)
+    if (slots <= 0) return []
+    let picked = pick(first, keys, slots)
+    if (picked.length < slots && first.length === lookFirst) {
+      picked = pick(await queue.waitingOf(agent.id, lookAt), keys, slots)
+    }
+    if (picked.length === 0) return []
+    if (picked.length > maxRunsPerClaim) tx.onCommitted(() => deps.link.wake(agent.id))
+    // Not before the look: a slot is free in the record, too, when the next run starts.
+    const now = clock.now()
+    const claim = {
+      token,
+      at: timestamp(now),
+      leaseExpiresAt: timestamp(secondsLater(now, leaseSeconds)),
+    }
+    const rows = await queue.claim(picked.slice(0, maxRunsPerClaim), claim)
+    const taken: Taken = []
+    for (const row of rows) {
+      await events.append(tx, startedEvent(row), now)
+      taken.push({ row, turn: row.kind === 'chat' ? await turnOf(hooks, tx, row) : null })
+      tx.onCommitted(() => {
+        // An attempt before may have broken off in the middle of a block.
+        live.closed(row.id)
+        live.changed(row.id)
+        events.signal(activitySignal(row, 'started'))
+      })
+    }
+    return taken
   }
 
   /** A run that cannot be put together ends as failed, so that it does not come back for ever. */
@@ -115,38 +129,45 @@ export function createClaim(deps: ClaimDeps) {
     )
   }
 
-  return async function claim(agentId: string, free: number): Promise<ClaimAnswer> {
-    const agent = await facts.find(agentId)
-    // An agent that is told to stop ends what it has and begins nothing.
-    if (!agent || agent.status === 'stopped') return { runs: [] }
-    const [platformPrompt, callable] = await Promise.all([deps.platformPrompt(), facts.callable(agentId)])
-    const runs: Run[] = []
-    let room = inlineAttachmentBytes
-    for (const { row, turn } of await take(agent, free)) {
-      try {
-        if (turn instanceof Error) throw turn
-        // Written by this feature when the run was accepted.
-        const request = JSON.parse(row.request) as RequestSnapshot
-        const attachments = request.attachments === 0 ? none : await attachmentsOf(db, row, room)
-        room -= attachments.inlineBytes
-        const given = { request, platformPrompt, callable, attachments, broker: deps.brokerAccess(row) }
-        runs.push(runOf(row, turn, agent, given))
-      } catch (error) {
-        await giveUp(row, error)
+  return {
+    lookIn,
+    takeIn,
+
+    async take(agent: AgentFact, free: number): Promise<Taken> {
+      return db.atomically(async (tx) => {
+        const [line] = await lookIn(tx, agent.id, async () => {})
+        return takeIn(tx, { agent, free }, line)
+      })
+    },
+
+    /** Puts together what was taken; what cannot be put together ends. */
+    async answer(agent: AgentFact, taken: Taken): Promise<ClaimAnswer> {
+      if (taken.length === 0) return { runs: [] }
+      const [platformPrompt, callable] = await Promise.all([deps.platformPrompt(), facts.callable(agent.id)])
+      const runs: Run[] = []
+      let room = inlineAttachmentBytes
+      for (const { row, turn } of taken) {
+        try {
+          if (turn instanceof Error) throw turn
+          // Written by this feature when the run was accepted.
+          const request = JSON.parse(row.request) as RequestSnapshot
+          const attachments = request.attachments === 0 ? none : await attachmentsOf(db, row, room)
+          room -= attachments.inlineBytes
+          const given = { request, platformPrompt, callable, attachments, broker: deps.brokerAccess(row) }
+          runs.push(runOf(row, turn, agent, given))
+        } catch (error) {
+          await giveUp(row, error)
+        }
       }
-    }
-    return { runs }
+      return { runs }
+    },
   }
 }
 
 /** What the conversation says of the turn; an error stands for a turn that cannot be taken. */
 type Turn = TurnContext | Error | null
 
-async function turnOf(
-  hooks: RunHooks,
-  tx: Parameters<RunHooks['registered']['turn'][number]>[0],
-  row: ExecutionRow,
-): Promise<Turn> {
+async function turnOf(hooks: RunHooks, tx: Tx, row: ExecutionRow): Promise<Turn> {
   for (const hook of hooks.registered.turn) {
     const turn = await hook(tx, row)
     if (turn) return turn

@@ -13,6 +13,8 @@ import {
   type Settle,
 } from '../executions/index.ts'
 import { keepLine, type Live, maskText, storableText, transcriptStore } from '../transcripts/index.ts'
+import type { createClaim, Taken } from './claim.ts'
+import type { AgentFact } from './facts.ts'
 import type { createLines } from './lines.ts'
 import { isHeld, type SecretsOf } from './lines.ts'
 import { metricsOf } from './rules.ts'
@@ -25,7 +27,22 @@ export type FinishDeps = Settle & {
   hooks: RunHooks
   lines: ReturnType<typeof createLines>
   secretsOf: SecretsOf
+  claims: Pick<ReturnType<typeof createClaim>, 'lookIn' | 'takeIn'>
 }
+
+/** Where a claim may wait for a result of its agent; asked in the transaction, which may be done again. */
+export type Desk = {
+  /** The claim that is to be answered with this result, if any. */
+  join(): { agent: AgentFact; free: number } | null
+  /** A claim of the agent waits: nobody has to wake it. */
+  isAsked(): boolean
+}
+
+/** Of a result that comes without a claim. */
+export const alone: Desk = { join: () => null, isAsked: () => false }
+
+/** `taken`: what a claim was given along with the result; null when none was. */
+export type Finished = { answer: ResultAnswer; taken: Taken | null }
 
 export type Reported = Omit<RunResult, 't'>
 
@@ -37,26 +54,29 @@ const maxRestarts = 1
  * with the reason, and kept as a note in the log when it says something else than the record.
  */
 export function createFinish(deps: FinishDeps) {
-  const { db, clock, live, link, hooks, settle, secretsOf } = deps
+  const { db, clock, live, link, hooks, settle, secretsOf, claims } = deps
 
-  async function finish(agentId: string, reported: Reported): Promise<ResultAnswer> {
+  async function finish(agentId: string, reported: Reported, desk: Desk): Promise<Finished> {
     const hold = { id: reported.execution_id, agentId, claimToken: reported.claim_token }
     const secrets = await secretsOf(agentId)
-    return db.atomically(async (tx): Promise<ResultAnswer> => {
+    return db.atomically(async (tx): Promise<Finished> => {
       const [row, tools] = await Promise.all([
         executionStore(tx).byId(hold.id),
         transcriptStore(tx).countTools(hold.id),
       ])
-      if (row?.agent_id !== agentId) return { accepted: false, reason: 'stale_claim' }
+      if (row?.agent_id !== agentId) return told({ accepted: false, reason: 'stale_claim' })
       const result = masked(reported, secrets(row))
-      if (!isHeld(row, hold)) return refuse(tx, row, result)
-      if (await restart(tx, row, result)) return { accepted: true }
+      if (!isHeld(row, hold)) return told(await refuse(tx, row, result))
+      if (await restart(tx, row, result)) return told({ accepted: true })
       const from = { statuses: ['running' as const], claimToken: hold.claimToken }
-      const ended = await settle(tx, row, from, endingOf(row, result, tools))
-      if (!ended) return { accepted: false, reason: 'stale_claim' }
+      const end = () => settle(tx, row, from, endingOf(row, result, tools))
+      const claim = desk.join()
+      const [line, ended] = claim ? await claims.lookIn(tx, agentId, end) : [null, await end()]
+      const taken = claim && line ? await claims.takeIn(tx, claim, line) : null
+      if (!ended) return { answer: { accepted: false, reason: 'stale_claim' }, taken }
       // A slot is free, and a conversation may go on.
-      tx.onCommitted(() => link.wake(agentId))
-      return { accepted: true }
+      if (!taken) tx.onCommitted(() => desk.isAsked() || link.wake(agentId))
+      return { answer: { accepted: true }, taken }
     })
   }
 
@@ -120,12 +140,16 @@ export function createFinish(deps: FinishDeps) {
         const answer = await deps.lines(agentId, { execution_id, claim_token, from, lines: slice })
         if ('stale' in answer) break
       }
-      return finish(agentId, reported)
+      return (await finish(agentId, reported, alone)).answer
     },
   }
 }
 
 const batch = 500
+
+function told(answer: ResultAnswer): Finished {
+  return { answer, taken: null }
+}
 
 function masked(reported: Reported, secrets: readonly string[]): Reported {
   const clean = (text: string | null) => (text === null ? null : maskText(storableText(text), secrets))

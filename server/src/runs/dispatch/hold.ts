@@ -14,6 +14,7 @@ import { type ExecutionRow, executionStore, isFinal, queueStore, type Settle } f
 import type { Live } from '../transcripts/index.ts'
 import type { AgentFacts } from './facts.ts'
 import { leaseFrom } from './lines.ts'
+import { createSpawned } from './spawned.ts'
 
 export type HoldDeps = Settle & {
   db: Db
@@ -24,6 +25,8 @@ export type HoldDeps = Settle & {
 
 /** What an agent holds and what the platform believes it holds, brought together. */
 export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
+  const spawned = createSpawned({ db, clock })
+
   return {
     /**
      * An agent dialled in. Of the runs it holds, those under a present claim go on from the last stored
@@ -44,9 +47,8 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
 
     /** The runtime was spawned: from here on the run is not handed out again. */
     async started(agentId: string, message: Omit<Started, 't'>): Promise<StartedAnswer> {
-      const now = clock.now()
       const hold = { id: message.execution_id, agentId, claimToken: message.claim_token }
-      const isHeld = await queueStore(db).markSpawned(hold, timestamp(now), leaseFrom(now))
+      const isHeld = await spawned(hold)
       if (isHeld) live.changed(message.execution_id)
       return isHeld ? { ok: true } : { stale: true }
     },
@@ -79,7 +81,7 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
       acked[row.id] = row.last_line - row.line_offset
       const hold = { id: row.id, agentId, claimToken: run.claim_token }
       // The word that it was spawned may have been lost with the link.
-      if (run.state !== 'accepted') await queue.markSpawned(hold, timestamp(now), leaseFrom(now))
+      if (run.state !== 'accepted') await queue.markSpawned([hold], timestamp(now), leaseFrom(now))
       else await queue.renewLeases(agentId, [row.id], leaseFrom(now))
     }
     for (const row of running.values()) await takeBack(tx, row)

@@ -24,6 +24,7 @@ import { createReap } from './reap.ts'
 import { createRecords, type Records } from './record.ts'
 import type { RequestSnapshot } from './request.ts'
 import { attachmentStore } from './store.ts'
+import { createTurnover } from './turnover.ts'
 
 export type DispatchDeps = Settle & {
   db: Db
@@ -67,8 +68,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return (row) => [...own, deps.brokerAccess(row).token]
   }
   const lines = createLines({ ...deps, secretsOf })
-  const { finish, report } = createFinish({ ...deps, lines, secretsOf })
-  const claim = createClaim(deps)
+  const claims = createClaim(deps)
+  const { finish, report } = createFinish({ ...deps, lines, secretsOf, claims })
+  const turnover = createTurnover({ facts, claims, finish })
   const { hello, started, beat } = createHold(deps)
   const reap = createReap(deps)
 
@@ -116,7 +118,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         return answer
       },
       claim: async ({ agentId }, { free }) => {
-        const answer = await claim(agentId, free)
+        const answer = await turnover.claim(agentId, free)
         for (const run of answer.runs) lastClaims.note(agentId, run)
         return answer
       },
@@ -127,7 +129,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         return lines(agentId, message)
       },
       result: async ({ agentId }, message: Reported) => {
-        const answer = await finish(agentId, message)
+        const answer = await turnover.result(agentId, message)
         lastClaims.forget(message.execution_id)
         return answer
       },

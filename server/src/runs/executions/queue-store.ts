@@ -179,15 +179,29 @@ export function queueStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** The runtime was spawned, or is known to be. False when the claim is void. */
-    async markSpawned(hold: Hold, at: string, leaseExpiresAt: string): Promise<boolean> {
-      const result = await held(hold)
+    /** Their runtimes were spawned, or are known to be; answers the runs whose claims are not void. */
+    async markSpawned(
+      holds: readonly Hold[],
+      at: string,
+      leaseExpiresAt: string,
+    ): Promise<ReadonlySet<string>> {
+      const rows = await db
+        .updateTable('executions')
         .set((e) => ({
           spawned_at: e.fn.coalesce('spawned_at', e.val(at)),
           lease_expires_at: leaseExpiresAt,
         }))
-        .executeTakeFirst()
-      return Number(result.numUpdatedRows) === 1
+        .where('status', '=', 'running')
+        .where((e) =>
+          e.or(
+            padded(holds).map(({ id, agentId, claimToken }) =>
+              e.and([e('id', '=', id), e('agent_id', '=', agentId), e('claim_token', '=', claimToken)]),
+            ),
+          ),
+        )
+        .returning('id')
+        .execute()
+      return new Set(rows.map(({ id }) => id))
     },
 
     /**
@@ -298,6 +312,14 @@ export function queueStore(executor: Executor) {
       .where('claim_token', '=', claimToken)
       .where('status', '=', 'running')
   }
+}
+
+/** Repeats the last until a power of two: few lengths are few statements, and those are prepared. */
+function padded<T>(list: readonly T[]): T[] {
+  const length = 2 ** Math.ceil(Math.log2(Math.max(1, list.length)))
+  return Array.from({ length }, (_, index) => list[Math.min(index, list.length - 1)]).filter(
+    (item) => item !== undefined,
+  )
 }
 
 /** A run as an agent names it: valid while it is running under this claim. */

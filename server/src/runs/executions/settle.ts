@@ -38,10 +38,14 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       const duration_ms =
         end.duration_ms ?? (startedAt === null ? null : Math.max(0, now.getTime() - Date.parse(startedAt)))
       const patch = { ...end, duration_ms, completed_at: timestamp(now) }
-      const ended = await executionStore(tx).end(row.id, from, patch)
+      const transcript = transcriptStore(tx)
+      const [ended, openTools] = await Promise.all([
+        executionStore(tx).end(row, from, patch),
+        startedAt === null ? [] : transcript.openTools(row.id),
+      ])
       if (!ended) return null
       await events.append(tx, finishedEvent(ended), now)
-      if (startedAt !== null) await transcriptStore(tx).endOpenTools(row.id, timestamp(now))
+      await transcript.endTools(row.id, openTools, timestamp(now))
       for (const hook of hooks.registered.ended) await hook(tx, ended, now)
       tx.onCommitted(() => {
         live.closed(ended.id)

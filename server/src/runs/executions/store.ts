@@ -51,6 +51,25 @@ export type Usage = {
   context_max: number | null
 }
 
+/** What may have changed since a run was read that is still under the same claim, or still waits. */
+const movedMeanwhile = [
+  'agent_name',
+  'agent_deleted',
+  'spawned_at',
+  'last_line',
+  'metered_requests',
+  'cost_micros',
+  'model_used',
+  'context_used',
+  'context_max',
+  'input_tokens',
+  'output_tokens',
+  'cache_creation_tokens',
+  'cache_read_tokens',
+  'business_status',
+  'delivery',
+] as const
+
 /** Reading and ending runs. The moves of the queue are in `queue-store.ts`. */
 export function executionStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
@@ -133,19 +152,23 @@ export function executionStore(executor: Executor) {
       return new Map([...waiting, ...running].map((row) => [row.session_id ?? '', row.id]))
     },
 
-    /** Ends a run that is in one of `from` and, when given, under this claim. Null: somebody else was first. */
+    /**
+     * Ends a run that is in one of `from` and, when given, under this claim; `row` is as it was read in this
+     * transaction. Null: somebody else was first.
+     */
     async end(
-      id: string,
+      row: ExecutionRow,
       from: { statuses: readonly ExecutionStatus[]; claimToken?: number },
       patch: EndPatch & { status: ExecutionStatus; completed_at: string },
     ): Promise<ExecutionRow | null> {
       let query = db
         .updateTable('executions')
         .set({ ...patch, lease_expires_at: null })
-        .where('id', '=', id)
+        .where('id', '=', row.id)
         .where('status', 'in', [...from.statuses])
       if (from.claimToken !== undefined) query = query.where('claim_token', '=', from.claimToken)
-      return (await query.returningAll().executeTakeFirst()) ?? null
+      const moved = await query.returning(movedMeanwhile).executeTakeFirst()
+      return moved ? { ...row, ...patch, lease_expires_at: null, ...moved } : null
     },
 
     /** True for the first late result of a run. */

@@ -8,6 +8,8 @@ import { toolsIn } from './tool-rules.ts'
 /** Rows of one statement: far below what either dialect takes as parameters. */
 const batch = 1000
 
+export type OpenTool = Pick<ExecutionToolsTable, 'tool_use_id' | 'started_at'>
+
 /** The only SQL about transcript lines and the tools in them. */
 export function transcriptStore(executor: Executor) {
   const db = executor.withTables<TranscriptTables>()
@@ -63,14 +65,18 @@ export function transcriptStore(executor: Executor) {
       }
     },
 
-    /** Calls that the end of their run cut off: no result of theirs will come. */
-    async endOpenTools(executionId: string, at: string): Promise<void> {
-      const open = await db
+    /** Calls whose result is not here. */
+    async openTools(executionId: string): Promise<OpenTool[]> {
+      return db
         .selectFrom('execution_tools')
         .select(['tool_use_id', 'started_at'])
         .where('execution_id', '=', executionId)
         .where('ended_at', 'is', null)
         .execute()
+    },
+
+    /** Calls that the end of their run cut off: no result of theirs will come. */
+    async endTools(executionId: string, open: readonly OpenTool[], at: string): Promise<void> {
       for (const tool of open) {
         const duration_ms = Math.max(0, Date.parse(at) - Date.parse(tool.started_at))
         await db
