@@ -84,7 +84,11 @@ function accessWords({ access }: Endpoint): string {
     agent: "The agent's own key.",
     internal: 'The internal listener only.',
   }
-  const gate = { person: ' A person: session or user key.', human: ' A signed-in person only, no key.' }
+  const gate = {
+    person: ' A person: session or user key.',
+    human: ' A signed-in person only, no key.',
+    key: ' A key only, no session.',
+  }
   const extra = access.scopes?.length ? ` Also keys of scope ${access.scopes.join(', ')}.` : ''
   const role = access.role ? ` Role ${access.role} at least.` : ''
   return `**Who:** ${who[access.who]}${access.gate ? gate[access.gate] : ''}${role}${extra}`

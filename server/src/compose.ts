@@ -18,7 +18,13 @@ import { createIdempotency, createWorkStates } from './foundation/idempotency/in
 import { createLeases, type Leases } from './foundation/leases/index.ts'
 import { createOutbox, type Outbox } from './foundation/outbox/index.ts'
 import { createRateLimits, rateRules } from './foundation/rate-limits/index.ts'
-import { openSettings, settingsRoutes } from './foundation/settings/index.ts'
+import {
+  createProviderTest,
+  gitApiAddress,
+  openSettings,
+  platformSettingRoutes,
+  settingsRoutes,
+} from './foundation/settings/index.ts'
 import { openVault } from './foundation/vault/index.ts'
 import { createGuard, type Guard } from './http/guard.ts'
 import type { Route } from './http/route.ts'
@@ -38,9 +44,6 @@ import { installedOf } from './start/installed.ts'
 import { createTriggersArea } from './triggers/area.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-/** Agents that a creator may own; admins have no bound. */
-const defaultAgentQuota = 10
-
 export type Composition = {
   outbox: Outbox
   leases: Leases
@@ -80,6 +83,17 @@ export async function compose(
   const audit = createAudit({ db, clock, log })
   const auditReads = createAuditReads({ db, audit })
   const settings = await openSettings({ db, ephemeral, vault, clock, log, installed: installedOf(config) })
+
+  const mcpUrl = () => settings.value('mcp_url') || `${config.baseUrl}/mcp`
+  const testProvider = createProviderTest({
+    fetch,
+    addresses: {
+      anthropic: providerBaseUrl(config, 'anthropic'),
+      google: providerBaseUrl(config, 'google'),
+      openai: providerBaseUrl(config, 'openai'),
+      github: gitApiAddress(config.gitBaseUrl),
+    },
+  })
 
   const agentNames = async (ids: string[]) => {
     const known = await Promise.all(ids.map((id) => agents.directory.byId(id)))
@@ -149,9 +163,11 @@ export async function compose(
       parallelCeiling: async () => settings.ceiling().value,
       platformModel: async () => settings.value('platform_default_model').trim() || null,
       defaultResources: async () => settings.defaultResources(),
-      // The routes that change the two come with the git templates and the roles of people.
-      agentQuota: async () => defaultAgentQuota,
-      gitRepositories: async () => [],
+      agentQuota: async () => settings.value('max_agents_creator'),
+      gitRepositories: async () => settings.templateRepositories(),
+      mcpUrl,
+      limitKeys: (userId) => limits.use(rateRules.keyCreation, userId),
+      limitVerify: (agentId) => limits.use(rateRules.keyVerify, agentId),
     },
     needs: {
       ...records.view,
@@ -192,6 +208,7 @@ export async function compose(
     agentName,
   })
   const triggers = createTriggersArea({
+    deliverResult: (tx, what) => conversations.chat.deliverResult(tx, what),
     db,
     clock,
     log,
@@ -207,7 +224,10 @@ export async function compose(
     agents,
     records,
     runs,
+    identify,
+    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
     baseUrl: config.baseUrl,
+    webhookRates: { perToken: config.webhookRateLimit, perAddress: config.webhookIpRateLimit },
   })
   const conversations = createConversationsArea({
     db,
@@ -274,6 +294,7 @@ export async function compose(
     routes: [
       ...identity.routes,
       ...settingsRoutes(settings),
+      ...platformSettingRoutes({ settings, mcpUrl, testProvider }),
       ...auditRoutes(auditReads),
       ...agents.routes,
       ...runs.routes,

@@ -230,18 +230,6 @@ export const getAgentLogs = endpoint({
   fails: ['agent_not_found', 'container_engine_error'],
 })
 
-export const getAvatar = endpoint({
-  id: 'getAvatar',
-  method: 'GET',
-  path: '/api/agents/{name}/avatar',
-  summary: "The agent's picture",
-  tag,
-  access: { who: 'access' },
-  params: AgentParams,
-  streams: ['image/svg+xml'],
-  fails: ['agent_not_found'],
-})
-
 const lifecycleFields = <Data extends z.ZodType>(data: Data) => z.object({ event: z.string(), data })
 
 export const agentCreated = eventType({

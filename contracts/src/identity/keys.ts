@@ -137,7 +137,7 @@ export const validateKey = endpoint({
   path: '/api/mcp/validate',
   summary: 'Check the key that calls',
   tag,
-  access: { who: 'any', scopes: ['connector'] },
+  access: { who: 'any', gate: 'key', scopes: ['connector'] },
   returns: z.object({
     valid: z.literal(true),
     key_id: Id,

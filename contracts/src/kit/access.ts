@@ -25,8 +25,8 @@ export type Access = {
    * - `internal`: the internal listener only; on loopback without a credential.
    */
   who: 'none' | 'any' | 'access' | 'owner' | 'admin' | 'agent' | 'internal'
-  /** `person`: session, `user` or `system` key. `human`: a session only. */
-  gate?: 'person' | 'human'
+  /** `person`: session, `user` or `system` key. `human`: a session only. `key`: a key only, which is asked about. */
+  gate?: 'person' | 'human' | 'key'
   /** The least role of the caller, apart from `who`. */
   role?: Exclude<Role, 'user' | 'admin'>
   /** Fenced scopes that may come in here. */

@@ -16,7 +16,9 @@ import type { Containers } from '../ports/containers/port.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
+import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
+import { type ConnectorDeps, type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
 import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
 import {
@@ -26,6 +28,7 @@ import {
   type LifecycleDeps,
   lifecycleRoutes,
 } from './lifecycle/index.ts'
+import { createOwnKey, type OwnKeyDeps, ownKeyRoutes } from './own-key/index.ts'
 import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
 import { createReach, type Reach } from './reach/index.ts'
 import {
@@ -60,6 +63,8 @@ export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
 
 /** Settings of the platform that decide about agents. */
 export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
+  Pick<ConnectorDeps, 'mcpUrl' | 'limitKeys'> &
+  Pick<OwnKeyDeps, 'limitVerify'> &
   Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> & {
     defaultResources(): Promise<Resources>
     agentQuota(): Promise<number>
@@ -92,7 +97,7 @@ export type AgentsAreaDeps = {
   leases: Leases
   idempotency: Pick<Idempotency, 'once' | 'open'>
   users: Pick<Users, 'find' | 'findLogin'>
-  keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
+  keys: OwnKeyDeps['keys'] & ConnectorDeps['keys'] & Pick<Keys, 'deleteAgentKeys'>
   changes: Pick<IdentityChanges, 'announce'>
   allowAddress: SharingDeps['allowAddress']
   /** Somebody may no longer reach this agent, in whatever process the share was removed; `name` is the name by now. */
@@ -115,6 +120,7 @@ export type AgentsArea = {
   settings: Settings
   workspace: Workspace
   ask: AskAgent
+  connectors: Connectors
   facts: AgentFacts
   /** An agent has greeted: it gets what it may have missed. */
   linkConnected(agentId: string): void
@@ -150,7 +156,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const { db, clock, log, link, platform, needs, options } = deps
   const directory = createDirectory(deps)
   const edges = createEdges(deps)
-  const reach = createReach({ directory, permittedTargets: edges.targetsOf })
+  const connectors = createConnectors({ ...deps, ...platform, directory })
+  const reach = createReach({
+    directory,
+    permittedTargets: edges.targetsOf,
+    isConnectorOn: connectors.isOn,
+  })
   const permissions = createPermissions({ ...deps, directory, reach, edges })
   const sharing = createSharing({ ...deps, ...needs, directory, edges })
   const ask = createAskAgent({ link, clock })
@@ -186,6 +197,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
   hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
   const workspace = createWorkspace({ ask })
+  const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
 
   const facts: AgentFacts = {
     async find(agentId) {
@@ -229,6 +241,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     settings,
     workspace,
     ask,
+    connectors,
     facts,
     linkConnected(agentId) {
       health.greeted(agentId)
@@ -242,6 +255,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...permissionRoutes(permissions, directory),
       ...registryRoutes({ registry, directory, idempotency: deps.idempotency }),
       ...lifecycleRoutes(lifecycle),
+      ...ownKeyRoutes(ownKey, directory),
+      ...connectorRoutes(connectors, directory),
+      ...avatarRoutes(createAvatars(deps), directory),
       ...sharingRoutes(sharing, directory),
       ...settingsRoutes({ settings, ssh, directory, lifecycle }),
       ...workspaceRoutes(workspace, directory),

@@ -13,8 +13,10 @@ import { agentPermissions } from './0011-agent-permissions.ts'
 import { accounts } from './0012-accounts.ts'
 import { auditReads } from './0013-audit-reads.ts'
 import { schedules } from './0014-schedules.ts'
+import { fires } from './0015-fires.ts'
 import { loops } from './0016-loops.ts'
 import { operatorQueue } from './0018-operator-queue.ts'
+import { access } from './0021-access.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -32,6 +34,8 @@ export const migrations: Migration[] = [
   accounts,
   auditReads,
   schedules,
+  fires,
   loops,
   operatorQueue,
+  access,
 ]

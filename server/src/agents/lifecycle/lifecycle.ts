@@ -12,6 +12,7 @@ import { createLock, type Lock, type LockDeps } from './lock.ts'
 import { createMachine, type Machine, type MachineDeps } from './machine.ts'
 import { createObserve, type ObserveDeps } from './observe.ts'
 import { createOperations } from './operations.ts'
+import { createRenew } from './renew.ts'
 import { createRepair } from './repair.ts'
 import { recreateReasonsOf, wantedFor } from './rules.ts'
 import { createWatch } from './watch.ts'
@@ -20,6 +21,8 @@ export type Lifecycle = {
   /** Answers when the container runs. Throws `agent_not_found`, `agent_busy`, `container_engine_error`. */
   start(agentId: string): Promise<StartReply>
   stop(agentId: string): Promise<{ message: string }>
+  /** Changes what only a new container takes, and gives a running agent one; see `createRenew`. */
+  renew: ReturnType<typeof createRenew>
   /** Why the next start makes a new container. */
   recreateReasons(agent: Agent): RecreateReason[]
   hooks: LifecycleHooks
@@ -76,6 +79,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   return {
     start: operations.start,
     stop: operations.stop,
+    renew: createRenew({ db, clock, directory, lock, machine, hooks }),
     recreateReasons: (agent) =>
       recreateReasonsOf(agent.applied, wantedFor(agent, images.tagFor(agent.runtime).version)),
     hooks,

@@ -26,17 +26,27 @@ export type ReachDeps = {
   directory: Pick<Directory, 'all' | 'byName'>
   /** Ids of the agents that this agent may call, by the permissions matrix. */
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
+  /** Whether the agent is offered to keys of scope `connector`. */
+  isConnectorOn(agentId: string): Promise<boolean>
 }
 
 const none: ReadonlySet<string> = new Set()
 
-export function createReach({ directory, permittedTargets }: ReachDeps): Reach {
+export function createReach({ directory, permittedTargets, isConnectorOn }: ReachDeps): Reach {
   const permittedOf = async (caller: Caller) =>
     caller.kind === 'key' && caller.key.scope === 'agent' && caller.key.agent_id !== null
       ? permittedTargets(caller.key.agent_id)
       : none
 
+  /** While its agent is not offered, a connector finds nothing. */
+  const isShut = async (caller: Caller) => {
+    if (caller.kind !== 'key' || caller.key.scope !== 'connector') return false
+    const { agent_id } = caller.key
+    return agent_id === null || !(await isConnectorOn(agent_id))
+  }
+
   async function reachable(caller: Caller): Promise<Reached[]> {
+    if (await isShut(caller)) return []
     const permitted = await permittedOf(caller)
     const reached: Reached[] = []
     for (const agent of await directory.all()) {
@@ -49,7 +59,7 @@ export function createReach({ directory, permittedTargets }: ReachDeps): Reach {
   return {
     async reach(caller, agentName) {
       const agent = await directory.byName(agentName)
-      if (!agent) return null
+      if (!agent || (await isShut(caller))) return null
       const relation = relationOf(caller, agent, await permittedOf(caller))
       if (relation) return { agent, relation }
       if (caller.kind === 'key' && caller.key.scope === 'agent' && agent.owner_id === caller.user.id) {

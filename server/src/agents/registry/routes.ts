@@ -4,7 +4,6 @@ import {
   getAgent,
   getAgentInfo,
   getAgentLogs,
-  getAvatar,
   getLabel,
   listAgents,
   putLabel,
@@ -17,18 +16,12 @@ import {
   putAgentTags,
   removeAgentTag,
 } from '@roost/contracts/agents/tags'
-import { agentRoute, answer, type Route, signedInRoute, streamAnswer } from '../../http/route.ts'
+import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
 import { type Directory, requireAgent } from '../directory/index.ts'
-import { drawAvatar } from './avatar.ts'
 import { createOnce, type OnceDeps } from './once.ts'
 import type { Registry } from './registry.ts'
 import { refuseOrganizational } from './rules.ts'
 
-const imageHeaders = {
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-  'cache-control': 'private, max-age=300',
-}
 const json = { headers: { 'content-type': 'application/json; charset=utf-8' } }
 
 export type RegistryRoutesDeps = {
@@ -70,11 +63,6 @@ export function registryRoutes({ registry, directory, idempotency }: RegistryRou
       registry.describe.info(await agentOf(call), call.request.signal),
     ),
     agentRoute(getAgentLogs, async (call) => registry.describe.logs(await agentOf(call), call.query.tail)),
-    agentRoute(getAvatar, async (call) => {
-      const { id, name } = await agentOf(call)
-      return streamAnswer('image/svg+xml', oneChunk(drawAvatar(id, name)), { headers: imageHeaders })
-    }),
-
     signedInRoute(listTags, async ({ caller }) => ({ tags: await registry.list.tags(caller) })),
     agentRoute(getAgentTags, async (call) => {
       const { name, tags } = await agentOf(call)
@@ -98,8 +86,4 @@ export function registryRoutes({ registry, directory, idempotency }: RegistryRou
       return { agent_name: agent.name, tags: await registry.changeTags(agent, call.caller, without) }
     }),
   ]
-}
-
-async function* oneChunk(text: string) {
-  yield text
 }

@@ -68,6 +68,20 @@ export const definitions = {
     group: 'dedicated',
     route: '/api/enterprise/2fa/policy',
   } satisfies Definition<string> as Definition<string>,
+  max_agents_creator: {
+    kind: 'integer',
+    default: 10,
+    min: 0,
+    max: 1000,
+    description: 'Agents that a creator may own; 0 is without a bound.',
+    group: 'dedicated',
+    route: '/api/settings/agent-quotas',
+  } satisfies Definition<number> as Definition<number>,
+  template_repositories: dedicatedText(
+    'Repositories that the list of templates shows, with commas.',
+    '/api/settings/templates',
+  ),
+  mcp_url: dedicatedText('Address in snippets for MCP clients.', '/api/settings/mcp-url'),
   agent_default_cpu: defaultResource('2'),
   agent_default_memory: defaultResource('4g'),
 } satisfies Record<string, Definition>
@@ -102,6 +116,10 @@ function ops(fallback: number, min: number, max: number, description: string): D
 function retention(fallback: number, what: string, min = 0): Definition<number> {
   const description = `Days to keep. ${what}`
   return { ...ops(fallback, min, 3650, description), group: 'retention' }
+}
+
+function dedicatedText(description: string, route: string): Definition<string> {
+  return { kind: 'text', default: '', description, group: 'dedicated', route }
 }
 
 function defaultResource(fallback: string): Definition<string> {

@@ -10,6 +10,9 @@ export {
   type SettingValue,
   type SettingValues,
 } from './definitions.ts'
+export { platformSettingRoutes } from './platform-routes.ts'
 export { createProviderKeys, type ProviderKeys } from './provider-keys.ts'
+export { createProviderTest, gitApiAddress, type TestProvider } from './provider-test.ts'
+export type { Retention } from './retention.ts'
 export { settingsRoutes } from './routes.ts'
 export { type Installed, openSettings, type Settings } from './service.ts'

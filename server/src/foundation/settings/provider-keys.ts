@@ -15,6 +15,8 @@ export type ProviderKeys = {
   list(): ProviderKey[]
   put(provider: Provider, key: string): Promise<ProviderKey>
   remove(provider: Provider): Promise<ProviderKey>
+  /** What a test of the configured key has shown; remembered of stored ones. */
+  noteTest(provider: Provider, tested: Secret, isOk: boolean): Promise<void>
   /** Reads what other processes have written. */
   refresh(): Promise<void>
 }
@@ -87,6 +89,12 @@ export function createProviderKeys(deps: {
     async remove(provider) {
       await store.removeProviderKey(provider)
       return changed(provider)
+    },
+    async noteTest(provider, tested, isOk) {
+      const own = stored.get(provider)
+      if (own?.key !== tested) return
+      await store.noteTest(provider, own.row.sealed_key, timestamp(clock.now()), isOk)
+      await changed(provider)
     },
     refresh,
   }

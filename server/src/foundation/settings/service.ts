@@ -24,6 +24,7 @@ import {
   type SettingValue,
 } from './definitions.ts'
 import { createProviderKeys, type ProviderKeys, providerKeysTopic } from './provider-keys.ts'
+import { createRetention, type Retention } from './retention.ts'
 import { checkPlain, checkValue, refuseKey } from './rules.ts'
 import { openValues, settingsTopic } from './values.ts'
 
@@ -65,6 +66,14 @@ export type Settings = {
   /** Roles that must have a second factor. */
   secondFactorRoles(): Role[]
   putSecondFactorRoles(required: readonly Role[]): Promise<void>
+
+  /** Agents that a creator may own; 0 is without a bound. */
+  putAgentQuota(max: number): Promise<void>
+  templateRepositories(): string[]
+  putTemplateRepositories(repositories: readonly string[]): Promise<void>
+  /** Empty goes back to the default. */
+  putMcpUrl(url: string): Promise<void>
+  readonly retention: Retention
 
   readonly loops: Loop[]
   close(): Promise<void>
@@ -193,6 +202,16 @@ export async function openSettings(deps: {
     },
     putSecondFactorRoles: (required) =>
       values.write({ second_factor_required_roles: roles.filter((role) => required.includes(role)).join() }),
+
+    putAgentQuota: (max) => values.write({ max_agents_creator: String(max) }),
+    templateRepositories: () => values.value('template_repositories').split(',').filter(Boolean),
+    putTemplateRepositories: (repositories) =>
+      values.write({ template_repositories: [...new Set(repositories)].join() }),
+    async putMcpUrl(url) {
+      if (url === '') await values.remove(['mcp_url'])
+      else await values.write({ mcp_url: url })
+    },
+    retention: createRetention({ ...deps, values }),
 
     // Processes that share only the database hear nothing of each other.
     loops: [{ name: 'settings-refresh', everySeconds: 10, everywhere: true, run: refresh }],

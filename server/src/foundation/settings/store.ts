@@ -1,5 +1,5 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { ProviderKeyRow, SettingRow, SettingTables } from './tables.ts'
+import type { ProviderKeyRow, RetentionHoldRow, SettingRow, SettingTables } from './tables.ts'
 
 export function settingStore(on: Executor) {
   const db = on.withTables<SettingTables>()
@@ -44,6 +44,46 @@ export function settingStore(on: Executor) {
         .values(row)
         .onConflict((conflict) => conflict.column('provider').doUpdateSet(values))
         .execute()
+    },
+
+    /** Nothing changes when the key was replaced meanwhile: it was another one that was tested. */
+    async noteTest(provider: string, sealedKey: string, at: string, isOk: boolean): Promise<void> {
+      await db
+        .updateTable('provider_keys')
+        .set({ last_tested_at: at, last_test_ok: isOk ? 1 : 0 })
+        .where('provider', '=', provider)
+        .where('sealed_key', '=', sealedKey)
+        .execute()
+    },
+
+    holds(): Promise<RetentionHoldRow[]> {
+      return db.selectFrom('retention_holds').selectAll().orderBy('key').execute()
+    },
+
+    async putHold(row: RetentionHoldRow): Promise<void> {
+      const { key: _, ...values } = row
+      await db
+        .insertInto('retention_holds')
+        .values(row)
+        .onConflict((conflict) => conflict.column('key').doUpdateSet(values))
+        .execute()
+    },
+
+    /** How many rows it holds back; 0 when nothing is held for that window. */
+    async acknowledgeHold(key: string, windowDays: number, at: string): Promise<number> {
+      const row = await db
+        .updateTable('retention_holds')
+        .set({ acknowledged_at: at })
+        .where('key', '=', key)
+        .where('window_days', '=', windowDays)
+        .where('acknowledged_at', 'is', null)
+        .returning('rows')
+        .executeTakeFirst()
+      return row?.rows ?? 0
+    },
+
+    async removeHold(key: string): Promise<void> {
+      await db.deleteFrom('retention_holds').where('key', '=', key).execute()
     },
 
     async removeProviderKey(provider: string): Promise<void> {

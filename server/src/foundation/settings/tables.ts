@@ -9,7 +9,18 @@ export type SettingTables = {
     last_tested_at: string | null
     last_test_ok: number | null
   }
+  /** Sweeps that found unusually much, one for each window. */
+  retention_holds: {
+    key: string
+    window_days: number
+    rows: number
+    /** Of the table, in millionths. */
+    share_ppm: number
+    computed_at: string
+    acknowledged_at: string | null
+  }
 }
 
 export type SettingRow = SettingTables['settings']
+export type RetentionHoldRow = SettingTables['retention_holds']
 export type ProviderKeyRow = SettingTables['provider_keys']

@@ -135,6 +135,8 @@ const table: [why: string, caller: Caller, access: Access, relation: Relation | 
     null,
     'person_required',
   ],
+  ['a session where a key is asked about', session(), { who: 'any', gate: 'key' }, null, 'invalid_token'],
+  ['a key where a key is asked about', key('agent'), { who: 'any', gate: 'key' }, null, 'allow'],
   ['a session at the human gate', session(), { who: 'any', gate: 'human' }, null, 'allow'],
   ['a user key at the human gate', key('user', 'admin'), { who: 'any', gate: 'human' }, null, 'human_only'],
   [

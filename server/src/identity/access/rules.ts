@@ -49,6 +49,7 @@ function refuseAtFence(caller: SignedIn, access: Access): ErrorCode | null {
 function refuseAtGate(caller: SignedIn, access: Access): ErrorCode | null {
   const scope = scopeOf(caller)
   if (access.gate === 'human' && scope !== null) return 'human_only'
+  if (access.gate === 'key' && scope === null) return 'invalid_token'
   if (access.gate === 'person' && !(actsForPerson(scope) && !isRefused(scope, access)))
     return 'person_required'
   if (access.who === 'agent' && scope !== 'agent') return 'agent_identity_required'

@@ -4,4 +4,4 @@
  * routes a scope reaches (access) and how an agent gets its key (agents).
  */
 export { keyRoutes } from './routes.ts'
-export { createKeys, type Keys, type KeysDeps } from './service.ts'
+export { createKeys, type KeyFacts, type Keys, type KeysDeps } from './service.ts'

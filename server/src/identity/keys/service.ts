@@ -7,7 +7,7 @@ import { newId } from '../../kit/ids.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { IdentityChanges, KeyCaller, SignedIn } from '../access/index.ts'
 import type { Account, Users } from '../users/index.ts'
-import { hashOfKey, newKeyText, visiblePrefix } from './key-text.ts'
+import { hashOfKey, isKeyText, newKeyText, visiblePrefix } from './key-text.ts'
 import { isActive, requestableScope } from './rules.ts'
 import { keyStore } from './store.ts'
 import type { KeyRow } from './tables.ts'
@@ -44,6 +44,17 @@ export type Keys = {
     tx: Tx,
     wanted: { agentId: string; ownerId: string; name: string },
   ): Promise<{ id: string; key: string }>
+  /** A key bound to one agent for the consumption of it; shown once. */
+  mintConnectorKey(
+    tx: Tx,
+    wanted: { agentId: string; ownerId: string; name: string },
+  ): Promise<{ id: string; key: string; key_prefix: string }>
+  /** The connector keys of an agent that work, newest first. */
+  connectorKeys(agentId: string): Promise<KeyFacts[]>
+  /** Null: there is none (any more). */
+  facts(keyId: string): Promise<KeyFacts | null>
+  /** What a key that was found somewhere is; null for one that nobody minted or that was deleted. */
+  recognise(presented: string): Promise<KeyFacts | null>
   /** Stops the agent's keys; `exceptId` goes on. They stay listed. */
   revokeAgentKeys(tx: Tx, agentId: string, exceptId?: string): Promise<void>
   /** Deletes every key bound to the agent: `agent` and `connector`. */
@@ -52,6 +63,12 @@ export type Keys = {
   /** Writes the counters that are still in memory. */
   close(): Promise<void>
 }
+
+/** What may be told of a key: never its text. */
+export type KeyFacts = Pick<
+  KeyRow,
+  'id' | 'scope' | 'agent_id' | 'key_prefix' | 'created_at' | 'last_used_at' | 'revoked_at' | 'usage_count'
+>
 
 const defaultName = 'Default'
 
@@ -72,6 +89,24 @@ export function createKeys(deps: KeysDeps): Keys {
       usage_count: 0,
     }
     return (await keyStore(executor).insert(row)) ? { row, key } : null
+  }
+
+  const bound = async (
+    tx: Tx,
+    scope: 'agent' | 'connector',
+    { agentId, ownerId, name }: { agentId: string; ownerId: string; name: string },
+  ) => {
+    const minted = await insert(tx, {
+      user_id: ownerId,
+      agent_id: agentId,
+      name,
+      description: null,
+      scope,
+      expires_at: null,
+      default_of: null,
+    })
+    if (!minted) throw new Error('The key of an agent was taken for a default key.')
+    return minted
   }
 
   const shown = async (rows: KeyRow[]): Promise<McpKey[]> => {
@@ -162,18 +197,30 @@ export function createKeys(deps: KeysDeps): Keys {
       return (await deps.agentNames([key.agent_id])).get(key.agent_id) ?? null
     },
 
-    async mintAgentKey(tx, { agentId, ownerId, name }) {
-      const minted = await insert(tx, {
-        user_id: ownerId,
-        agent_id: agentId,
-        name,
-        description: null,
-        scope: 'agent',
-        expires_at: null,
-        default_of: null,
-      })
-      if (!minted) throw new Error('An agent key was taken for a default key.')
-      return { id: minted.row.id, key: minted.key }
+    async mintAgentKey(tx, wanted) {
+      const { row, key } = await bound(tx, 'agent', wanted)
+      return { id: row.id, key }
+    },
+
+    async mintConnectorKey(tx, wanted) {
+      const { row, key } = await bound(tx, 'connector', wanted)
+      return { id: row.id, key, key_prefix: row.key_prefix }
+    },
+
+    async connectorKeys(agentId) {
+      await usage.flush()
+      return (await keyStore(db).connectorsOf(agentId)).map(factsOf)
+    },
+
+    async facts(keyId) {
+      await usage.flush()
+      const row = await keyStore(db).byId(keyId)
+      return row && factsOf(row)
+    },
+
+    async recognise(presented) {
+      const row = isKeyText(presented) ? await keyStore(db).byHash(hashOfKey(presented)) : null
+      return row && factsOf(row)
     },
 
     async revokeAgentKeys(tx, agentId, exceptId) {
@@ -189,6 +236,11 @@ export function createKeys(deps: KeysDeps): Keys {
     loops: [{ name: 'key-usage', everySeconds: 10, everywhere: true, run: () => usage.flush() }],
     close: () => usage.flush(),
   }
+}
+
+function factsOf(row: KeyRow): KeyFacts {
+  const { id, scope, agent_id, key_prefix, created_at, last_used_at, revoked_at, usage_count } = row
+  return { id, scope, agent_id, key_prefix, created_at, last_used_at, revoked_at, usage_count }
 }
 
 type Minted = Pick<

@@ -76,6 +76,19 @@ export function keyStore(executor: Executor) {
         .execute()
     },
 
+    /** Newest first, without those that were revoked. */
+    async connectorsOf(agentId: string): Promise<KeyRow[]> {
+      return db
+        .selectFrom('mcp_keys')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('scope', '=', 'connector')
+        .where('revoked_at', 'is', null)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute()
+    },
+
     async removeOfAgent(agentId: string): Promise<void> {
       await db.deleteFrom('mcp_keys').where('agent_id', '=', agentId).execute()
     },

@@ -129,6 +129,7 @@ forEachDialect((_, open: OpenTestDb) => {
     const reach = createReach({
       directory: { all: async () => agents, byName: async () => null },
       permittedTargets: async (id) => new Set(id === 'a2' ? ['a1'] : []),
+      isConnectorOn: async () => true,
     })
     const fleet = createFleet({
       db,

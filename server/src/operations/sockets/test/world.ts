@@ -35,7 +35,7 @@ export async function startProcess(
   await directory.open()
   const permitted = new Map<string, Set<string>>()
   const permittedTargets = async (id: string) => permitted.get(id) ?? new Set<string>()
-  const reach = createReach({ directory, permittedTargets })
+  const reach = createReach({ directory, permittedTargets, isConnectorOn: async () => true })
   const tickets = createTickets({ ephemeral, limits: createRateLimits({ ephemeral, clock }) })
   const { sessions, keys, changes } = identity
   const callerOf = createCallerOf({ sessions, keys })

@@ -45,7 +45,7 @@ export async function startLoopPlatform(options: RunPlatformOptions): Promise<Lo
   const loops = createLoops({
     ...{ db, clock, events, dispatch, hooks, idempotency, directory },
     log: silentLog,
-    reach: createReach({ directory, permittedTargets }),
+    reach: createReach({ directory, permittedTargets, isConnectorOn: async () => true }),
     agentName: async (id) => (await directory.byId(id))?.name ?? `name-of-${id}`,
   })
   works.register(loops.workState)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
-import { drawAvatar } from './avatar.ts'
+import { drawAvatar } from './drawing.ts'
 
 test('the picture keeps its colours through a rename and shows the initials', () => {
   const before = drawAvatar('id', 'sales-helper')

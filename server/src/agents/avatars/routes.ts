@@ -1,0 +1,36 @@
+import { deleteAvatar, getAvatar, putAvatar } from '@roost/contracts/agents/avatar'
+import { agentRoute, answer, type Route } from '../../http/route.ts'
+import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
+import type { Avatars } from './service.ts'
+
+/** A picture can run nothing, whatever its bytes turn out to be. */
+const imageHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'cache-control': 'private, max-age=60',
+}
+
+export function avatarRoutes(avatars: Avatars, directory: Pick<Directory, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  const where = ({ name }: Agent) => ({ agent_name: name, avatar_url: avatarUrl(name) })
+  return [
+    agentRoute(getAvatar, async (call) => {
+      const { mediaType, bytes } = await avatars.of(await agentOf(call))
+      return answer(bytes, { headers: { ...imageHeaders, 'content-type': mediaType } })
+    }),
+    agentRoute(putAvatar, async (call) => {
+      const agent = await agentOf(call)
+      await avatars.put(agent, call.body)
+      return where(agent)
+    }),
+    agentRoute(deleteAvatar, async (call) => {
+      const agent = await agentOf(call)
+      await avatars.remove(agent)
+      return where(agent)
+    }),
+  ]
+}
+
+function avatarUrl(agentName: string): string {
+  return `/api/agents/${encodeURIComponent(agentName)}/avatar`
+}

@@ -1,0 +1,50 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Agent, agentStore } from '../directory/index.ts'
+import { drawAvatar } from './drawing.ts'
+import { pictureType } from './rules.ts'
+import { avatarStore } from './store.ts'
+
+export type Avatars = {
+  of(agent: Agent): Promise<{ mediaType: string; bytes: Uint8Array }>
+  /** Throws `unsupported_media_type`. */
+  put(agent: Agent, bytes: Uint8Array): Promise<void>
+  remove(agent: Agent): Promise<void>
+}
+
+export function createAvatars(deps: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+}): Avatars {
+  const { db, clock, events } = deps
+
+  async function change(agent: Agent, work: (tx: Tx) => Promise<void>): Promise<void> {
+    await db.atomically(async (tx) => {
+      if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
+      await work(tx)
+      const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
+      await events.append(tx, { ...event, fields: { setting: 'avatar' } }, clock.now())
+    })
+  }
+
+  return {
+    async of({ id, name }) {
+      const row = await avatarStore(db).of(id)
+      if (row) return { mediaType: row.media_type, bytes: Buffer.from(row.data_base64, 'base64') }
+      return { mediaType: 'image/svg+xml', bytes: Buffer.from(drawAvatar(id, name)) }
+    },
+    async put(agent, bytes) {
+      const media_type = pictureType(bytes)
+      if (!media_type) throw new Fault('unsupported_media_type', 'The picture must be a PNG, JPEG or WebP.')
+      const data_base64 = Buffer.from(bytes).toString('base64')
+      const updated_at = timestamp(clock.now())
+      await change(agent, (tx) =>
+        avatarStore(tx).put({ agent_id: agent.id, media_type, data_base64, updated_at }),
+      )
+    },
+    remove: (agent) => change(agent, (tx) => avatarStore(tx).remove(agent.id)),
+  }
+}

@@ -1,0 +1,9 @@
+/** Agents without a row offer nothing to connectors. */
+export type ConnectorsTable = {
+  agent_id: string
+  enabled: number
+  expose_all_playbooks: number
+  /** JSON array of names. */
+  exposed_playbooks: string
+  updated_at: string
+}

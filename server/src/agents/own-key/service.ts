@@ -1,0 +1,125 @@
+import type { AgentKey, AgentKeyCheck } from '@roost/contracts/agents/mcp-key'
+import type { Vault } from '../../foundation/vault/index.ts'
+import type { Keys } from '../../identity/keys/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
+import { LinkFault } from '../../ports/agent-link/port.ts'
+import type { AskAgent } from '../calls/index.ts'
+import { type Agent, agentStore } from '../directory/index.ts'
+import { agentKeyContext, type Lifecycle } from '../lifecycle/index.ts'
+import { entriesOf, entryVerdict, healthOf, overallVerdict } from './rules.ts'
+
+export type OwnKeyDeps = {
+  clock: Pick<Clock, 'now'>
+  keys: Pick<Keys, 'facts' | 'recognise' | 'mintAgentKey' | 'revokeAgentKeys'>
+  vault: Pick<Vault, 'seal'>
+  lifecycle: Pick<Lifecycle, 'renew'>
+  ask: AskAgent
+  mcpUrl(): string
+  /** Bounds how often a container is looked into. */
+  limitVerify(agentId: string): Promise<void>
+}
+
+export type RenewedKey = {
+  key_id: string
+  key_prefix: string
+  delivery: 'recreated' | 'next_start'
+  superseded_key_id: string | null
+}
+
+/** The key with which an agent comes to the platform: how it is, what the container says of it, another one. */
+export type OwnKey = {
+  health(agent: Agent): Promise<AgentKey>
+  /** An agent that cannot be asked is a verdict, not an error. Throws `rate_limited`. */
+  verify(agent: Agent, signal: AbortSignal): Promise<AgentKeyCheck>
+  /** The key before stops at once. Throws `system_agent_protected`, `agent_busy`, `container_engine_error`. */
+  regenerate(agent: Agent): Promise<RenewedKey>
+}
+
+const configPath = '/home/developer/.mcp.json'
+/** Larger is no file that a client reads. */
+const maxConfigBytes = 256 * 1024
+
+export function createOwnKey(deps: OwnKeyDeps): OwnKey {
+  const { clock, keys, vault, lifecycle, ask } = deps
+
+  async function configOf(agent: Agent, signal: AbortSignal): Promise<string | null> {
+    try {
+      const request = { path: configPath, offset: 0, length: maxConfigBytes }
+      const { data_base64 } = await ask(agent, 'fs.read', request, signal)
+      return Buffer.from(data_base64, 'base64').toString('utf8')
+    } catch (error) {
+      if (error instanceof LinkFault && error.code === 'file_not_found') return null
+      throw error
+    }
+  }
+
+  async function entries(agent: Agent, config: string): Promise<AgentKeyCheck['entries'] | null> {
+    const found = entriesOf(config, [deps.mcpUrl()])
+    if (!found) return null
+    return Promise.all(
+      found.map(async (entry) =>
+        entryVerdict(entry, await Promise.all(entry.keys.map(keys.recognise)), agent.agent_key_id),
+      ),
+    )
+  }
+
+  return {
+    async health(agent) {
+      const key = agent.agent_key_id === null ? null : await keys.facts(agent.agent_key_id)
+      const inContainer = agent.applied?.agent_key_id
+      return {
+        agent_name: agent.name,
+        exists: key !== null,
+        key_id: key?.id ?? null,
+        key_prefix: key?.key_prefix ?? null,
+        scope: key?.scope ?? null,
+        created_at: key?.created_at ?? null,
+        last_used_at: key?.last_used_at ?? null,
+        usage_count: key?.usage_count ?? 0,
+        ...healthOf({ ...agent, key_id: agent.agent_key_id, inContainer }, key, clock.now()),
+        rotatable: !agent.is_system,
+      }
+    },
+
+    async verify(agent, signal) {
+      await deps.limitVerify(agent.id)
+      const answer = (verdict: AgentKeyCheck['verdict'], message: string | null) => ({
+        agent_name: agent.name,
+        verdict,
+        message,
+        entries: [],
+      })
+      try {
+        const config = await configOf(agent, signal)
+        if (config === null) return answer('not_configured', 'The workspace has no .mcp.json.')
+        const found = await entries(agent, config)
+        if (!found) return answer('not_configured', 'The .mcp.json of the workspace cannot be read.')
+        return { ...answer(overallVerdict(found), null), entries: found }
+      } catch (error) {
+        if (isFault(error, 'agent_stopped', 'agent_unresponsive')) return answer('unavailable', error.message)
+        if (error instanceof LinkFault) return answer('unavailable', 'The workspace cannot be read.')
+        throw error
+      }
+    },
+
+    async regenerate(agent) {
+      if (agent.is_system) throw new Fault('system_agent_protected')
+      const minted: { id: string; superseded: string | null }[] = []
+      const delivery = await lifecycle.renew(agent.id, async (tx, now) => {
+        const wanted = { agentId: now.id, ownerId: now.owner_id, name: `Agent ${now.name}` }
+        const { id, key } = await keys.mintAgentKey(tx, wanted)
+        const agent_key_sealed = vault.seal(key, agentKeyContext(now.id))
+        if (!(await agentStore(tx).update(now.id, { agent_key_id: id, agent_key_sealed })))
+          throw new Fault('agent_not_found')
+        await keys.revokeAgentKeys(tx, now.id, id)
+        // The transaction may run more than once: the last time counts.
+        minted.push({ id, superseded: now.agent_key_id })
+      })
+      const last = minted.at(-1)
+      const facts = last && (await keys.facts(last.id))
+      if (!last || !facts) throw new Fault('agent_not_found')
+      return { key_id: last.id, key_prefix: facts.key_prefix, delivery, superseded_key_id: last.superseded }
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import * as endpoints from '@roost/contracts/foundation/platform-settings'
+import { type Route, route } from '../../http/route.ts'
+import { invalidField } from '../../kit/fault.ts'
+import { secret } from '../../kit/secret.ts'
+import type { TestProvider } from './provider-test.ts'
+import type { Settings } from './service.ts'
+
+export type PlatformSettingRoutesDeps = {
+  settings: Settings
+  /** The address for MCP clients as it is now. */
+  mcpUrl(): string
+  testProvider: TestProvider
+}
+
+/** Settings of the platform that have a shape of their own. */
+export function platformSettingRoutes({
+  settings,
+  mcpUrl,
+  testProvider,
+}: PlatformSettingRoutesDeps): Route[] {
+  const quotas = () => ({ max_agents_creator: settings.value('max_agents_creator') })
+  const repositories = () => ({ repositories: settings.templateRepositories() })
+  return [
+    route(endpoints.getAgentQuotas, async () => quotas()),
+    route(endpoints.putAgentQuotas, async ({ body, request }) => {
+      request.note(body)
+      await settings.putAgentQuota(body.max_agents_creator)
+      return quotas()
+    }),
+
+    route(endpoints.getTemplateRepositories, async () => repositories()),
+    route(endpoints.putTemplateRepositories, async ({ body, request }) => {
+      request.note({ repositories: body.repositories })
+      await settings.putTemplateRepositories(body.repositories)
+      return repositories()
+    }),
+
+    route(endpoints.getMcpUrl, async () => ({ url: mcpUrl() })),
+    route(endpoints.putMcpUrl, async ({ body }) => {
+      await settings.putMcpUrl(body.url)
+      return { url: mcpUrl() }
+    }),
+
+    route(endpoints.getRetention, async () => ({ windows: await settings.retention.windows() })),
+    route(endpoints.acknowledgeRetention, async ({ body, request }) => {
+      request.note(body)
+      const released_rows = await settings.retention.acknowledge(body.key, body.window_days)
+      return { success: true as const, key: body.key, released_rows }
+    }),
+
+    route(endpoints.testProviderKey, async ({ params: { provider }, body, request }) => {
+      const given = body.api_key ? secret(body.api_key) : null
+      const key = given ?? settings.providerKey(provider)
+      if (!key) throw invalidField(['api_key'], 'is needed: no key of this provider is configured')
+      const found = await testProvider(provider, key)
+      request.note({ provider, own_key: given !== null, status: found.status })
+      if (!given) await settings.providerKeys.noteTest(provider, key, found.ok)
+      return found
+    }),
+  ]
+}
