@@ -37,6 +37,8 @@ import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
 import * as scheduleAdmin from './triggers/schedule-admin.ts'
 import * as scheduleAnalytics from './triggers/schedule-analytics.ts'
+import * as events from './triggers/events.ts'
+import * as reminders from './triggers/reminders.ts'
 import * as schedules from './triggers/schedules.ts'
 import * as webhooks from './triggers/webhooks.ts'
 
@@ -70,6 +72,8 @@ const modules: Record<string, unknown>[] = [
   fleet,
   analytics,
   schedules,
+  events,
+  reminders,
   scheduleAnalytics,
   scheduleAdmin,
   webhooks,

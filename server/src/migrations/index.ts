@@ -15,6 +15,7 @@ import { auditReads } from './0013-audit-reads.ts'
 import { schedules } from './0014-schedules.ts'
 import { fires } from './0015-fires.ts'
 import { loops } from './0016-loops.ts'
+import { eventsAndReminders } from './0017-events-and-reminders.ts'
 import { operatorQueue } from './0018-operator-queue.ts'
 import { access } from './0021-access.ts'
 
@@ -36,6 +37,7 @@ export const migrations: Migration[] = [
   schedules,
   fires,
   loops,
+  eventsAndReminders,
   operatorQueue,
   access,
 ]

@@ -14,9 +14,10 @@ import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { createSchedules, type Schedules, scheduleRoutes } from './schedules/index.ts'
+import { createWakeUps, type WakeUpsDeps } from './wake-ups.ts'
 
 /** What the features that start runs by themselves are built from. */
-export type TriggersAreaDeps = {
+export type TriggersAreaDeps = Pick<WakeUpsDeps, 'deliverResult'> & {
   db: Db
   clock: Clock
   log: Log
@@ -59,12 +60,13 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     retentionDays: () => settings.value('schedule_soft_delete_retention_days'),
     lastFires: async () => new Map(),
   })
+  const wakeUps = createWakeUps(deps)
 
   return {
     schedules,
-    routes: [...scheduleRoutes(schedules)],
+    routes: [...scheduleRoutes(schedules), ...wakeUps.routes],
     internalRoutes: [],
-    loops: [],
-    close: async () => {},
+    loops: wakeUps.loops,
+    close: wakeUps.settled,
   }
 }

@@ -9,6 +9,8 @@ import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
 import type { JoinConversation } from '../../runs/tasks/index.ts'
 import { type Asking, createWait } from '../../runs/waiting/index.ts'
+import type { DeliverResult } from '../../triggers/reminders/index.ts'
+import { createDeliverResult } from './deliver-result.ts'
 import { createTakeOnce, type Taken, turnState } from './once.ts'
 import { replyOf, withLog } from './reply.ts'
 import { createSessions, type Party, type Sessions } from './sessions.ts'
@@ -44,6 +46,8 @@ export type Chat = {
   workState: WorkStateOf
   /** Port of the tasks: what they leave in a conversation. */
   joinConversation: JoinConversation
+  /** Port of the reminders. */
+  deliverResult: DeliverResult
   /** Hook of the registry. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
 }
@@ -73,6 +77,7 @@ export function createChat(deps: ChatDeps): Chat {
     withLog: (reply) => withLog(deps, reply),
     workState: turnState(deps),
     joinConversation: createJoinConversation({ clock: deps.clock, sessions }),
+    deliverResult: createDeliverResult(deps),
     agentDeleted: sessions.agentDeleted,
   }
 }

@@ -6,7 +6,7 @@ import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/i
 import type { JoinConversation } from '../../runs/tasks/index.ts'
 import { isPerson, titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
-import { chatStore, type SessionRow } from './store.ts'
+import { chatStore, type MessageRow, type SessionRow } from './store.ts'
 import { fileNotes, noFigures, refuseClosed } from './turn.ts'
 import { figuresOf, readyEvent } from './turn-hooks.ts'
 
@@ -62,22 +62,9 @@ export function registerTaskResults(
   async function keep(tx: Tx, row: ExecutionRow, session: SessionRow, now: Date): Promise<void> {
     const store = chatStore(tx)
     const isDone = row.status === 'success'
-    const errorCode = isDone ? null : (row.error_code ?? 'agent_error')
-    if (errorCode !== null && (await store.markFailed(row.id, errorCode))) return
+    if (!isDone && (await store.markFailed(row.id, errorCodeOf(row)))) return
     const tools = isDone ? await executions.toolCalls(tx, row.id) : []
-    await store.addMessage({
-      id: newId(),
-      session_id: session.id,
-      role: 'assistant',
-      content: isDone ? (row.response ?? '') : `The task did not succeed. ${row.error ?? ''}`.trim(),
-      timestamp: timestamp(now),
-      source: 'text',
-      execution_id: row.id,
-      files: null,
-      is_aside: 1,
-      ...figuresOf(row, tools),
-      error_code: errorCode,
-    })
+    await store.addMessage(resultMessage(row, session, { tools, source: 'text', now }))
   }
 
   hooks.onEnded(async (tx, row, now) => {
@@ -89,4 +76,30 @@ export function registerTaskResults(
     await keep(tx, row, session, now)
     if (isPerson(session.holder_id)) await events.append(tx, readyEvent(session, row), now)
   })
+}
+
+/** What the end of a run is in a conversation, its failure too. */
+export function resultMessage(
+  row: ExecutionRow,
+  session: Pick<SessionRow, 'id'>,
+  { tools, source, now }: { tools: readonly object[]; source: MessageRow['source']; now: Date },
+): Omit<MessageRow, 'position'> {
+  const isDone = row.status === 'success'
+  return {
+    id: newId(),
+    session_id: session.id,
+    role: 'assistant',
+    content: isDone ? (row.response ?? '') : `The task did not succeed. ${row.error ?? ''}`.trim(),
+    timestamp: timestamp(now),
+    source,
+    execution_id: row.id,
+    files: null,
+    is_aside: 1,
+    ...figuresOf(row, tools),
+    error_code: isDone ? null : errorCodeOf(row),
+  }
+}
+
+function errorCodeOf({ error_code }: ExecutionRow): string {
+  return error_code ?? 'agent_error'
 }

@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { ModelOverride } from '../kit/model.ts'
+import { AgentParams, Id, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
+import { AllowedTools, RunTimeout } from '../runs/request.ts'
+
+const tag = 'Reminders'
+
+/** How far ahead a reminder may lie. */
+export const minAheadSeconds = 60
+export const maxAheadSeconds = 30 * 24 * 3600
+export const maxPending = 25
+export const maxPerDay = 100
+
+export const CreateReminder = z
+  .object({
+    message: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(4_000)
+      .refine((text) => text.trim() !== '', 'must not be blank'),
+    fire_at: TimestampInput.nullish().transform((value) => value ?? null),
+    delay_seconds: z
+      .number()
+      .int()
+      .min(minAheadSeconds)
+      .max(maxAheadSeconds)
+      .nullish()
+      .transform((value) => value ?? null),
+    model: ModelOverride,
+    timeout_seconds: RunTimeout.nullish().transform((value) => value ?? null),
+    allowed_tools: AllowedTools.nullish().transform((value) => value ?? null),
+  })
+  .refine(({ fire_at, delay_seconds }) => (fire_at === null) !== (delay_seconds === null), {
+    path: ['fire_at'],
+    error: 'exactly one of fire_at and delay_seconds is needed',
+  })
+export type CreateReminder = z.output<typeof CreateReminder>
+
+export const reminderStatuses = ['pending', 'firing', 'fired', 'cancelled', 'failed'] as const
+export type ReminderStatus = (typeof reminderStatuses)[number]
+
+const text = z.string().nullable()
+const time = Timestamp.nullable()
+
+export const Reminder = z
+  .object({
+    id: Id,
+    agent_name: z.string(),
+    message: z.string(),
+    fire_at: Timestamp,
+    status: z.enum(reminderStatuses),
+    autonomy_hold: z
+      .boolean()
+      .describe("It is due and the agent's autonomy is off: it fires when autonomy returns."),
+    model: text,
+    timeout_seconds: z.number().int().nullable(),
+    allowed_tools: z.array(z.string()).nullable(),
+    origin_session_id: text.describe('The conversation it was set in, which gets the result.'),
+    execution_id: text,
+    fire_attempts: z.number().int(),
+    error: text,
+    created_at: Timestamp,
+    fired_at: time,
+    cancelled_at: time,
+  })
+  .meta({ id: 'Reminder' })
+export type Reminder = z.output<typeof Reminder>
+
+export const createReminder = endpoint({
+  id: 'createReminder',
+  method: 'POST',
+  path: '/api/agents/{name}/reminders',
+  summary: 'Run a message once, at a time 60 seconds to 30 days ahead',
+  description:
+    'At most 25 are pending for an agent and 100 are created a day. Without `Idempotency-Key` a pending reminder of the same message and time is answered instead of making a second one.',
+  tag,
+  access: { who: 'owner' },
+  params: AgentParams,
+  body: CreateReminder,
+  status: 201,
+  returns: Reminder,
+  fails: ['agent_not_found', 'invalid_model', 'rate_limited', 'daily_cap_reached', 'request_in_progress'],
+  audit: { type: 'execution', action: 'create_reminder' },
+})
+
+export const listReminders = endpoint({
+  id: 'listReminders',
+  method: 'GET',
+  path: '/api/agents/{name}/reminders',
+  summary: 'Reminders of an agent, soonest first',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object({
+    status: z
+      .string()
+      .max(50)
+      .optional()
+      .transform((value) => value ?? 'pending')
+      .describe('One status, or `all`.'),
+    limit: queryInteger(1, 500, 100),
+  }),
+  returns: z.array(Reminder),
+  fails: ['agent_not_found', 'unknown_filter'],
+})
+
+export const cancelReminder = endpoint({
+  id: 'cancelReminder',
+  method: 'POST',
+  path: '/api/agents/{name}/reminders/{id}/cancel',
+  summary: 'Cancel a pending reminder',
+  tag,
+  access: { who: 'owner' },
+  params: z.object({ name: z.string(), id: z.string() }),
+  returns: Reminder,
+  fails: ['agent_not_found', 'not_found', 'already_finished'],
+  audit: { type: 'execution', action: 'cancel_reminder' },
+})
+
+export const reminderFired = eventType({
+  name: 'reminder.fired',
+  stored: true,
+  fields: z.object({ reminder_id: Id, execution_id: Id }),
+})

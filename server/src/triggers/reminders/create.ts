@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { type CreateReminder, maxPending, maxPerDay } from '@roost/contracts/triggers/reminders'
+import { agentStore } from '../../agents/directory/index.ts'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { modelOf, sourceOf } from '../../runs/dispatch/index.ts'
+import { queueStore } from '../../runs/executions/index.ts'
+import { fireTime } from './rules.ts'
+import { type ReminderRow, reminderStore } from './store.ts'
+
+export type CreateDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  limits: Pick<RateLimits, 'use'>
+}
+
+const daySeconds = 24 * 3600
+
+/**
+ * Sets a reminder. Without a key of the request a pending one of the same message and time is answered instead
+ * of a second. `within` runs in the same transaction when one is made. Throws `invalid_model`,
+ * `validation_error`, `rate_limited`, `daily_cap_reached`.
+ */
+export function createCreate({ db, clock, limits }: CreateDeps) {
+  return async function create(
+    { caller, agent }: { caller: SignedIn; agent: { id: string; name: string } },
+    asked: CreateReminder,
+    { hasKey, within }: { hasKey: boolean; within: (tx: Tx, row: ReminderRow) => Promise<void> },
+  ): Promise<{ row: ReminderRow; isNew: boolean }> {
+    const now = clock.now()
+    const fire_at = fireTime(asked, now)
+    const isItself = caller.kind === 'key' && caller.key.scope === 'agent'
+    const fresh: ReminderRow = {
+      ...notYet,
+      id: newId(),
+      agent_id: agent.id,
+      message: asked.message,
+      fire_at,
+      next_attempt_at: fire_at,
+      model: modelOf(asked.model),
+      timeout_seconds: asked.timeout_seconds,
+      allowed_tools: asked.allowed_tools && JSON.stringify(asked.allowed_tools),
+      source: JSON.stringify(sourceOf(caller, isItself ? agent.name : null)),
+      derived_key: hasKey ? null : derivedKey(asked),
+      created_at: timestamp(now),
+    }
+    await limits.use(rateRules.reminder, agent.id)
+    return db.atomically(async (tx) => {
+      // One at a time for each agent: the bounds hold for twenty at once too.
+      if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
+      const store = reminderStore(tx)
+      const twin = fresh.derived_key && (await store.derived(agent.id, fresh.derived_key))
+      if (twin) return { row: twin, isNew: false }
+      await refuseTooMany(tx, agent, now)
+      const row = { ...fresh, origin_session_id: isItself ? await sessionOfTurn(tx, agent.id) : null }
+      await store.insert(row)
+      await within(tx, row)
+      return { row, isNew: true }
+    })
+  }
+}
+
+/** As it was asked: a repeated delay is the same request, although its time has moved on. */
+function derivedKey({ message, fire_at, delay_seconds }: CreateReminder): string {
+  return createHash('sha256')
+    .update(JSON.stringify([message, fire_at, delay_seconds]))
+    .digest('hex')
+}
+
+async function refuseTooMany(tx: Tx, agent: { id: string; name: string }, now: Date): Promise<void> {
+  const store = reminderStore(tx)
+  if ((await store.countPending(agent.id)) >= maxPending) {
+    throw new Fault(
+      'rate_limited',
+      `${maxPending} reminders of the agent "${agent.name}" are pending already.`,
+    )
+  }
+  const first = await store.createdBefore(agent.id, maxPerDay)
+  const wait = first === null ? 0 : Math.ceil((Date.parse(first) - now.getTime()) / 1000) + daySeconds
+  if (wait > 0) {
+    const detail = `${maxPerDay} reminders of the agent "${agent.name}" were created within a day.`
+    throw new Fault('daily_cap_reached', detail, { retry_after_seconds: wait })
+  }
+}
+
+/**
+ * The conversation in whose turn the agent sets the reminder. It does not say which of its runs asks: of
+ * several turns at once none is taken, so that a result does not land with somebody else.
+ */
+async function sessionOfTurn(tx: Tx, agentId: string): Promise<string | null> {
+  const turns = (await queueStore(tx).runningOf(agentId)).filter(({ kind }) => kind === 'chat')
+  return turns.length === 1 ? (turns[0]?.session_id ?? null) : null
+}
+
+/** What a reminder that was just set has none of. */
+const notYet = {
+  status: 'pending',
+  origin_session_id: null,
+  execution_id: null,
+  fire_attempts: 0,
+  error: null,
+  fired_at: null,
+  cancelled_at: null,
+  deliver_until: null,
+} satisfies Partial<ReminderRow>

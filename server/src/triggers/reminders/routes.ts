@@ -1,0 +1,19 @@
+import { cancelReminder, createReminder, listReminders } from '@roost/contracts/triggers/reminders'
+import { agentRoute, answer, type Route } from '../../http/route.ts'
+import type { Reminders } from './service.ts'
+
+export function reminderRoutes(reminders: Pick<Reminders, 'set' | 'list' | 'cancel'>): Route[] {
+  return [
+    agentRoute(createReminder, async ({ caller, agent, body, request }) => {
+      const reply = await reminders.set({ caller, agent }, body, request.header('idempotency-key'))
+      request.note({ replayed: reply.replayed })
+      const headers: Record<string, string> = reply.replayed ? { 'x-idempotent-replay': 'true' } : {}
+      return answer(reply.body, { status: reply.status, headers })
+    }),
+    agentRoute(listReminders, ({ agent, query }) => reminders.list(agent, query)),
+    agentRoute(cancelReminder, async ({ agent, params, request }) => {
+      request.note({ reminder_id: params.id })
+      return reminders.cancel(agent, params.id)
+    }),
+  ]
+}

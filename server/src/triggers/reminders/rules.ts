@@ -1,0 +1,52 @@
+import {
+  type CreateReminder,
+  maxAheadSeconds,
+  minAheadSeconds,
+  type Reminder,
+} from '@roost/contracts/triggers/reminders'
+import { secondsLater, timestamp } from '../../kit/clock.ts'
+import { invalidField } from '../../kit/fault.ts'
+import type { RemindersTable } from './tables.ts'
+
+export const mostAttempts = 5
+
+/** How long a result waits for a reply in progress. */
+export const deliveryWaitSeconds = 120
+
+/** When it fires. Throws `validation_error` for a time that is too near or too far. */
+export function fireTime({ fire_at, delay_seconds }: CreateReminder, now: Date): string {
+  const at = fire_at ?? timestamp(secondsLater(now, delay_seconds ?? 0))
+  const ahead = (Date.parse(at) - now.getTime()) / 1000
+  if (ahead >= minAheadSeconds && ahead <= maxAheadSeconds) return at
+  throw invalidField(['fire_at'], `must lie ${minAheadSeconds} seconds to 30 days ahead`)
+}
+
+/** Seconds until the next try after so many that failed: one minute, then twice as long each time; null: none. */
+export function retryAfter(failedAttempts: number): number | null {
+  return failedAttempts >= mostAttempts ? null : 60 * 2 ** (failedAttempts - 1)
+}
+
+export type Standing = { agentName: string; isAutonomous: boolean; now: Date }
+
+export function toldOf(row: RemindersTable, { agentName, isAutonomous, now }: Standing): Reminder {
+  const isDue = row.status === 'pending' && Date.parse(row.fire_at) <= now.getTime()
+  return {
+    id: row.id,
+    agent_name: agentName,
+    message: row.message,
+    fire_at: row.fire_at,
+    status: row.status,
+    autonomy_hold: isDue && !isAutonomous,
+    model: row.model,
+    timeout_seconds: row.timeout_seconds,
+    // Written by this feature from a list of names.
+    allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
+    origin_session_id: row.origin_session_id,
+    execution_id: row.execution_id,
+    fire_attempts: row.fire_attempts,
+    error: row.error,
+    created_at: row.created_at,
+    fired_at: row.fired_at,
+    cancelled_at: row.cancelled_at,
+  }
+}

@@ -1,0 +1,104 @@
+import { type CreateReminder, type Reminder, reminderStatuses } from '@roost/contracts/triggers/reminders'
+import type { Directory } from '../../agents/directory/index.ts'
+import type { Loop } from '../../background/loops.ts'
+import { type Idempotency, type Reply, scopeOf } from '../../foundation/idempotency/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import { offered } from '../../runs/executions/index.ts'
+import { type CreateDeps, createCreate } from './create.ts'
+import { createDeliver, type DeliverDeps } from './deliver.ts'
+import { createFire, type FireDeps } from './fire.ts'
+import { toldOf } from './rules.ts'
+import { type ReminderRow, reminderStore } from './store.ts'
+
+export type RemindersDeps = CreateDeps &
+  FireDeps &
+  DeliverDeps & {
+    clock: Clock
+    idempotency: Pick<Idempotency, 'enter'>
+    directory: Pick<Directory, 'byId'>
+  }
+
+/** The agent whose reminders they are. */
+export type RemindedAgent = { id: string; name: string }
+
+export type Reminders = {
+  /** Sets one, once for each key; without a key as `createCreate` says. */
+  set(
+    party: { caller: SignedIn; agent: RemindedAgent },
+    asked: CreateReminder,
+    key: string | undefined,
+  ): Promise<Reply & { replayed: boolean }>
+  /** Soonest first; `status` is one of them or `all`. Throws `unknown_filter`. */
+  list(agent: RemindedAgent, query: { status: string; limit: number }): Promise<Reminder[]>
+  /** Again is as well. Throws `not_found`, `already_finished`. */
+  cancel(agent: RemindedAgent, id: string): Promise<Reminder>
+  /** Hook of the registry. */
+  agentDeleted(tx: Tx, agentId: string): Promise<void>
+  loops: Loop[]
+  /** Resolves when what follows the ends of runs so far is delivered; call before the database closes. */
+  settled(): Promise<void>
+}
+
+export function createReminders(deps: RemindersDeps): Reminders {
+  const { db, clock, directory, idempotency } = deps
+  const store = reminderStore(db)
+  const create = createCreate(deps)
+  const fireDue = createFire(deps)
+  const deliver = createDeliver(deps)
+
+  async function standing(agent: RemindedAgent) {
+    const isAutonomous = (await directory.byId(agent.id))?.autonomy_enabled ?? false
+    return { agentName: agent.name, isAutonomous, now: clock.now() }
+  }
+
+  async function tell(agent: RemindedAgent, row: ReminderRow): Promise<Reminder> {
+    return toldOf(row, await standing(agent))
+  }
+
+  return {
+    async set(party, asked, key) {
+      const { agent } = party
+      const facts = await standing(agent)
+      const reply = (row: ReminderRow): Reply => ({ status: 201, body: toldOf(row, facts) })
+      const scope = scopeOf('reminder', agent.id, key, asked)
+      const entered = await idempotency.enter(scope, (claim) =>
+        create(party, asked, {
+          hasKey: scope !== null,
+          within: (tx, row) => claim.take(tx, {}, reply(row)),
+        }),
+      )
+      if (entered.replay) return { ...entered.replay, replayed: true }
+      const { row, isNew } = entered.accepted
+      return { ...reply(row), replayed: !isNew }
+    },
+
+    async list(agent, { status, limit }) {
+      const wanted = offered('status', status, [...reminderStatuses, 'all'])
+      const rows = await store.list(agent.id, wanted === 'all' || !wanted ? null : wanted, limit)
+      const facts = await standing(agent)
+      return rows.map((row) => toldOf(row, facts))
+    },
+
+    async cancel(agent, id) {
+      const before = await store.find(id)
+      if (before?.agent_id !== agent.id) throw new Fault('not_found', 'There is no such reminder.')
+      const cancelled = await store.cancel(id, timestamp(clock.now()))
+      if (cancelled) return tell(agent, cancelled)
+      const now = await store.find(id)
+      if (now?.status !== 'cancelled') {
+        throw new Fault('already_finished', `The reminder is ${now?.status ?? 'gone'}.`)
+      }
+      return tell(agent, now)
+    },
+
+    agentDeleted: (tx, agentId) => reminderStore(tx).removeOfAgent(agentId),
+    loops: [
+      { name: 'triggers.reminders', everySeconds: 2, run: fireDue },
+      { name: 'triggers.reminder-results', everySeconds: 2, run: (signal) => deliver.all(signal) },
+    ],
+    settled: deliver.settled,
+  }
+}

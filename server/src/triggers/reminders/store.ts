@@ -1,0 +1,168 @@
+import type { ReminderStatus } from '@roost/contracts/triggers/reminders'
+import type { Executor } from '../../ports/database/port.ts'
+import type { RemindersTable, ReminderTables } from './tables.ts'
+
+export type ReminderRow = RemindersTable
+
+/** Every move names the status it comes from, so that of firing and cancelling one wins. */
+export function reminderStore(executor: Executor) {
+  const db = executor.withTables<ReminderTables>()
+  const all = () => db.selectFrom('reminders').selectAll()
+  const pending = (id: string) =>
+    db.updateTable('reminders').where('id', '=', id).where('status', '=', 'pending')
+
+  return {
+    async insert(row: ReminderRow): Promise<void> {
+      await db.insertInto('reminders').values(row).execute()
+    },
+
+    async find(id: string): Promise<ReminderRow | null> {
+      return (await all().where('id', '=', id).executeTakeFirst()) ?? null
+    },
+
+    /** The pending one of this derived key. */
+    async derived(agentId: string, key: string): Promise<ReminderRow | null> {
+      const row = await all()
+        .where('agent_id', '=', agentId)
+        .where('derived_key', '=', key)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async countPending(agentId: string): Promise<number> {
+      const row = await db
+        .selectFrom('reminders')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('agent_id', '=', agentId)
+        .where('status', '=', 'pending')
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** When the last but `count - 1` of the agent was created; null when there are fewer. */
+    async createdBefore(agentId: string, count: number): Promise<string | null> {
+      const row = await db
+        .selectFrom('reminders')
+        .select('created_at')
+        .where('agent_id', '=', agentId)
+        .orderBy('created_at', 'desc')
+        .offset(count - 1)
+        .limit(1)
+        .executeTakeFirst()
+      return row?.created_at ?? null
+    },
+
+    /** Soonest first. */
+    async list(agentId: string, status: ReminderStatus | null, limit: number): Promise<ReminderRow[]> {
+      let query = all().where('agent_id', '=', agentId)
+      if (status !== null) query = query.where('status', '=', status)
+      return query.orderBy('fire_at').orderBy('id').limit(limit).execute()
+    },
+
+    /** Pending ones whose time has come, behind `after`. */
+    async due(
+      now: string,
+      limit: number,
+      after: Pick<ReminderRow, 'next_attempt_at' | 'id'> | null,
+    ): Promise<ReminderRow[]> {
+      const last = { at: after?.next_attempt_at ?? '', id: after?.id ?? '' }
+      return all()
+        .where('status', '=', 'pending')
+        .where('next_attempt_at', '<=', now)
+        .where((e) =>
+          e.or([
+            e('next_attempt_at', '>', last.at),
+            e.and([e('next_attempt_at', '=', last.at), e('id', '>', last.id)]),
+          ]),
+        )
+        .orderBy('next_attempt_at')
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+
+    /** pending → fired, and holds it until the transaction ends; false: it is pending no more. */
+    async fire(id: string, at: string): Promise<boolean> {
+      const result = await pending(id)
+        .set((e) => ({
+          status: 'fired' as const,
+          fired_at: at,
+          derived_key: null,
+          error: null,
+          fire_attempts: e('fire_attempts', '+', 1),
+        }))
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async firedAs(id: string, executionId: string): Promise<void> {
+      await db.updateTable('reminders').set({ execution_id: executionId }).where('id', '=', id).execute()
+    },
+
+    /** An attempt came to nothing: pending until `again`, or failed when that is null. */
+    async attempted(
+      { id, fire_attempts }: ReminderRow,
+      { error, again }: { error: string; again: string | null },
+    ): Promise<void> {
+      await pending(id)
+        .where('fire_attempts', '=', fire_attempts)
+        .set({
+          fire_attempts: fire_attempts + 1,
+          error,
+          ...(again === null ? { status: 'failed' as const, derived_key: null } : { next_attempt_at: again }),
+        })
+        .execute()
+    },
+
+    /** pending → cancelled; null: it is pending no more. */
+    async cancel(id: string, at: string): Promise<ReminderRow | null> {
+      const row = await pending(id)
+        .set({ status: 'cancelled', cancelled_at: at, derived_key: null })
+        .returningAll()
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    /** The run has ended: its result goes to the conversation it was set in, when there is one. */
+    async awaitDelivery(id: string, until: string): Promise<boolean> {
+      const result = await db
+        .updateTable('reminders')
+        .set({ deliver_until: until })
+        .where('id', '=', id)
+        .where('origin_session_id', 'is not', null)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async undelivered(limit: number): Promise<string[]> {
+      const rows = await db
+        .selectFrom('reminders')
+        .select('id')
+        .where('deliver_until', 'is not', null)
+        .orderBy('deliver_until')
+        .limit(limit)
+        .execute()
+      return rows.map(({ id }) => id)
+    },
+
+    /** Holds one whose result waits until the transaction ends; null: it was delivered. */
+    async holdUndelivered(id: string): Promise<ReminderRow | null> {
+      const row = await db
+        .updateTable('reminders')
+        .set((e) => ({ deliver_until: e.ref('deliver_until') }))
+        .where('id', '=', id)
+        .where('deliver_until', 'is not', null)
+        .returningAll()
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async delivered(id: string): Promise<void> {
+      await db.updateTable('reminders').set({ deliver_until: null }).where('id', '=', id).execute()
+    },
+
+    async removeOfAgent(agentId: string): Promise<void> {
+      await db.deleteFrom('reminders').where('agent_id', '=', agentId).execute()
+    },
+  }
+}

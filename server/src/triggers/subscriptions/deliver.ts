@@ -1,0 +1,145 @@
+import { type DropReason, dropReasons } from '@roost/contracts/triggers/events'
+import { createFollowUps } from '../../background/follow-ups.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { isFault } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Log, redactText } from '../../ports/log.ts'
+import type { AgentFact, AgentFacts, Dispatch, Source } from '../../runs/dispatch/index.ts'
+import { maskText } from '../../runs/transcripts/index.ts'
+import { emittedEvent } from './emitted-event.ts'
+import { type DeliveryRow, type EventRow, eventStore } from './event-store.ts'
+import type { Match, Matching } from './matching.ts'
+import { filledMessage } from './rules.ts'
+import { type SubscriptionRow, subscriptionStore } from './store.ts'
+
+export type DeliverDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'warn'>
+  events: Pick<Outbox, 'append'>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  secrets: AgentFacts['secrets']
+}
+
+/** Open events of one pass. */
+const page = 100
+
+/**
+ * Wakes the agents that an event matches, each once: whom it wakes is written down before, and each wake is
+ * taken in the transaction that accepts its run. What a killed process left undone the pass finds.
+ */
+export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
+  const { db, clock, log, events, dispatch, matching } = deps
+  const tell = (id: string, error: unknown) =>
+    log.warn({ err: error, event_id: id }, 'an event was not delivered; it is looked at again')
+  const followUps = createFollowUps({ look: deliver, failed: tell })
+
+  /** Writes down whom it wakes; false: somebody else has. */
+  async function match(tx: Tx, event: EventRow, matches: readonly Match[]): Promise<boolean> {
+    const store = eventStore(tx)
+    if (!(await store.matched(event.id, matches.length))) return false
+    await store.addDeliveries(matches.map((each) => deliveryOf(event, each)))
+    await events.append(tx, emittedEvent(event, matches.length), clock.now())
+    return true
+  }
+
+  /** The end of a task: whom it wakes is asked after its commit. */
+  async function matchTask(event: EventRow): Promise<void> {
+    const matches = await matching.ofTask(event.event_type, event.source_agent_id ?? '')
+    await db.atomically(async (tx) => {
+      if (matches.length > 0) await match(tx, event, matches)
+      // Those who listen may not call the source any more.
+      else await eventStore(tx).remove(event.id)
+    })
+  }
+
+  async function deliver(id: string): Promise<void> {
+    const event = await eventStore(db).find(id)
+    if (!event) return
+    if (event.subscriptions_triggered === null) await matchTask(event)
+    for (const delivery of await eventStore(db).deliveriesOf([id])) {
+      if (delivery.state === 'pending') await wake(event, delivery)
+    }
+  }
+
+  async function wake(event: EventRow, delivery: DeliveryRow): Promise<void> {
+    const subscription = await subscriptionStore(db).find(delivery.subscription_id)
+    try {
+      const agent = await dispatch.admit(delivery.agent_id)
+      // Ended since the event matched it: there is nothing to say to the agent.
+      if (!subscription) return await drop(delivery, 'agent_not_permitted')
+      const message = await messageOf(event, subscription)
+      await dispatch.transaction((tx) => acceptIn(tx, { event, delivery, agent, message }))
+    } catch (error) {
+      const reason = dropReasons.find((each) => isFault(error, each))
+      if (!reason) throw error
+      await drop(delivery, reason)
+    }
+  }
+
+  async function acceptIn(
+    tx: Tx,
+    what: { event: EventRow; delivery: DeliveryRow; agent: AgentFact; message: string },
+  ): Promise<void> {
+    const { event, delivery, agent, message } = what
+    if (!(await eventStore(tx).take(delivery))) return
+    const { row } = await dispatch.acceptIn(tx, agent, {
+      agentId: agent.id,
+      kind: 'task',
+      triggeredBy: 'event',
+      message,
+      // Written by this feature.
+      source: JSON.parse(event.source) as Source,
+      chainDepth: event.chain_depth + 1,
+    })
+    await eventStore(tx).outcome(delivery, { execution_id: row.id })
+    await subscriptionStore(tx).triggered(delivery.subscription_id, timestamp(clock.now()))
+  }
+
+  async function drop(delivery: DeliveryRow, dropped: DropReason): Promise<void> {
+    await db.atomically(async (tx) => {
+      if (await eventStore(tx).take(delivery)) await eventStore(tx).outcome(delivery, { dropped })
+    })
+  }
+
+  /** What an agent knows must not reach another one by an event, nor what looks like a secret. */
+  async function messageOf(event: EventRow, subscription: SubscriptionRow): Promise<string> {
+    const ids = [event.source_agent_id, subscription.subscriber_agent_id].filter((id) => id !== null)
+    const secrets = (await Promise.all(ids.map((id) => deps.secrets(id)))).flat()
+    const payload: unknown = event.payload === null ? {} : JSON.parse(event.payload)
+    const { event_type, source_agent } = event
+    return filledMessage(subscription.target_message, { event_type, source_agent, payload }, (text) =>
+      redactText(maskText(text, secrets)),
+    )
+  }
+
+  return {
+    match,
+    /** Now; what fails is tried again by the pass. */
+    now: (id: string): Promise<void> => deliver(id).catch((error: unknown) => tell(id, error)),
+    /** After a commit. */
+    soon: followUps.soon,
+    settled: followUps.settled,
+    async all(signal: AbortSignal): Promise<void> {
+      for (const id of await eventStore(db).open(page)) {
+        if (signal.aborted) return
+        await deliver(id).catch((error: unknown) => tell(id, error))
+      }
+    },
+  }
+}
+
+export type Deliver = ReturnType<typeof createDeliver>
+
+function deliveryOf(event: EventRow, { subscription, subscriber }: Match): DeliveryRow {
+  return {
+    event_id: event.id,
+    subscription_id: subscription.id,
+    agent_id: subscriber.id,
+    agent_name: subscriber.name,
+    state: 'pending',
+    execution_id: null,
+    dropped: null,
+  }
+}

@@ -1,0 +1,105 @@
+import type { EmitEvent } from '@roost/contracts/triggers/events'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { sourceOf } from '../../runs/dispatch/index.ts'
+import { queueStore } from '../../runs/executions/index.ts'
+import type { Deliver } from './deliver.ts'
+import { type EventRow, eventStore } from './event-store.ts'
+import type { Match, Matching } from './matching.ts'
+import { emittedType } from './rules.ts'
+
+export type EmitDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  limits: Pick<RateLimits, 'use'>
+  agentName(agentId: string): Promise<string | null>
+}
+
+/** The agent as which somebody emits. */
+export type EmittingAgent = { id: string; name: string; relation: Relation }
+
+/**
+ * An event of a caller. Both answer its id when everybody was woken or dropped, and throw
+ * `invalid_event_type`, `reserved_event_type`, `rate_limited`.
+ */
+export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliver }) {
+  const { db, clock, limits, matching, deliver } = deps
+
+  async function emit(row: EventRow, matches: readonly Match[]): Promise<string> {
+    await db.atomically(async (tx) => {
+      await eventStore(tx).insert(row)
+      await deliver.match(tx, row, matches)
+    })
+    await deliver.now(row.id)
+    return row.id
+  }
+
+  /** Hops so far: the deepest run that the agent works on counts, since it does not say which one emits. */
+  async function depthOf(agentId: string): Promise<number> {
+    const running = await queueStore(db).runningOf(agentId)
+    return Math.max(0, ...running.map((row) => row.chain_depth))
+  }
+
+  async function asAgent(
+    caller: SignedIn,
+    agent: { id: string; name: string },
+    asked: EmitEvent,
+  ): Promise<string> {
+    const type = emittedType(asked.event_type)
+    await limits.use(rateRules.event, `agent:${agent.id}`)
+    const isItself = caller.kind === 'key' && caller.key.scope === 'agent'
+    const row = {
+      ...rowOf(asked, type, timestamp(clock.now())),
+      source_agent: agent.name,
+      source_agent_id: agent.id,
+      source_user_id: null,
+      source: JSON.stringify(sourceOf(caller, isItself ? agent.name : null)),
+      chain_depth: isItself ? await depthOf(agent.id) : 0,
+    }
+    return emit(row, await matching.ofAgent(type, agent.id))
+  }
+
+  return {
+    /** As an agent: the agent itself, or a person who reaches it. Throws `agent_identity_required`. */
+    async asAgent(caller: SignedIn, agent: EmittingAgent, asked: EmitEvent): Promise<string> {
+      const isOtherAgent = caller.kind === 'key' && caller.key.scope === 'agent' && agent.relation !== 'self'
+      if (isOtherAgent) throw new Fault('agent_identity_required')
+      return asAgent(caller, agent, asked)
+    },
+
+    /** In the caller's own name, which is its agent's for an agent key. */
+    async asCaller(caller: SignedIn, asked: EmitEvent): Promise<string> {
+      const agentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
+      if (agentId !== null) {
+        const name = await deps.agentName(agentId)
+        if (name === null) throw new Fault('agent_not_found')
+        return asAgent(caller, { id: agentId, name }, asked)
+      }
+      const type = emittedType(asked.event_type)
+      await limits.use(rateRules.event, `user:${caller.user.id}`)
+      const row = {
+        ...rowOf(asked, type, timestamp(clock.now())),
+        source_agent: caller.user.username,
+        source_agent_id: null,
+        source_user_id: caller.user.id,
+        source: JSON.stringify(sourceOf(caller, null)),
+        chain_depth: 0,
+      }
+      return emit(row, await matching.ofPerson(type, caller))
+    },
+  }
+}
+
+function rowOf({ payload }: EmitEvent, event_type: string, created_at: string) {
+  return {
+    id: newId(),
+    event_type,
+    payload: payload === null ? null : JSON.stringify(payload),
+    subscriptions_triggered: null,
+    created_at,
+  }
+}

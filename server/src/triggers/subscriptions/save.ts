@@ -1,0 +1,108 @@
+import type { CreateEventSubscription, UpdateEventSubscription } from '@roost/contracts/triggers/events'
+import { type Agent, agentStore, type Directory } from '../../agents/directory/index.ts'
+import type { Reach } from '../../agents/reach/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Matching } from './matching.ts'
+import { subscribedType } from './rules.ts'
+import { type SubscriptionRow, subscriptionStore } from './store.ts'
+
+export type SaveDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  directory: Pick<Directory, 'byId' | 'byName'>
+  reach: Pick<Reach, 'relationTo'>
+  matching: Pick<Matching, 'mayHear'>
+}
+
+/**
+ * Making and changing subscriptions. Both throw `invalid_event_type`, `reserved_event_type`,
+ * `agent_not_permitted` and `already_exists`.
+ */
+export function createSave({ db, clock, directory, reach, matching }: SaveDeps) {
+  /** A source that is not there, out of the person's reach or without permission: the three look alike. */
+  async function refuseForeign(caller: SignedIn, subscriberId: string, source: Agent | null): Promise<Agent> {
+    const refusal = new Fault('agent_not_permitted', 'The agent may not listen to this source.')
+    if (!source) throw refusal
+    const isAgent = caller.kind === 'key' && caller.key.scope === 'agent'
+    if (!isAgent && !(await reach.relationTo(caller, source))) throw refusal
+    if (!(await matching.mayHear(subscriberId, source.id))) throw refusal
+    return source
+  }
+
+  /** One save at a time for each subscriber: of twenty equal ones, one is written. */
+  async function refuseTwin(tx: Tx, row: SubscriptionRow): Promise<void> {
+    if (!(await agentStore(tx).lock(row.subscriber_agent_id))) throw new Fault('agent_not_found')
+    if (await subscriptionStore(tx).hasTwin(row, row.id)) {
+      throw new Fault('already_exists', 'The agent has a subscription to this source and type already.')
+    }
+  }
+
+  return {
+    async create(
+      caller: SignedIn,
+      subscriber: { id: string; name: string },
+      asked: CreateEventSubscription,
+    ): Promise<SubscriptionRow> {
+      const ofItself = asked.source_agent === subscriber.name
+      const event_type = subscribedType(asked.event_type, { ofItself })
+      const source =
+        asked.source_agent === null
+          ? null
+          : await refuseForeign(caller, subscriber.id, await directory.byName(asked.source_agent))
+      const at = timestamp(clock.now())
+      const row: SubscriptionRow = {
+        id: newId(),
+        subscriber_agent_id: subscriber.id,
+        source_agent_id: source?.id ?? null,
+        source_key: source?.id ?? '',
+        event_type,
+        target_message: asked.target_message,
+        enabled: asked.enabled ? 1 : 0,
+        last_triggered_at: null,
+        created_by:
+          caller.kind === 'key' && caller.key.scope === 'agent' ? subscriber.name : caller.user.username,
+        created_at: at,
+        updated_at: at,
+      }
+      await db.atomically(async (tx) => {
+        await refuseTwin(tx, row)
+        await subscriptionStore(tx).insert(row)
+      })
+      return row
+    },
+
+    async update(
+      caller: SignedIn,
+      before: SubscriptionRow,
+      asked: UpdateEventSubscription,
+    ): Promise<SubscriptionRow | null> {
+      const { subscriber_agent_id, source_agent_id } = before
+      const ofItself = source_agent_id === subscriber_agent_id
+      const event_type = subscribedType(asked.event_type ?? before.event_type, { ofItself })
+      // Switching one off needs no permission, whatever has become of the source.
+      if (source_agent_id !== null && asked.enabled !== false) {
+        await refuseForeign(caller, subscriber_agent_id, await directory.byId(source_agent_id))
+      }
+      const after: SubscriptionRow = {
+        ...before,
+        event_type,
+        target_message: asked.target_message ?? before.target_message,
+        enabled: (asked.enabled ?? before.enabled === 1) ? 1 : 0,
+        updated_at: timestamp(clock.now()),
+      }
+      return db.atomically(async (tx) => {
+        await refuseTwin(tx, after)
+        return subscriptionStore(tx).update(before.id, {
+          event_type,
+          target_message: after.target_message,
+          enabled: after.enabled,
+          updated_at: after.updated_at,
+        })
+      })
+    },
+  }
+}

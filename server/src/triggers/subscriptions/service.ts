@@ -1,0 +1,146 @@
+import type {
+  AgentEvent,
+  CreateEventSubscription,
+  EmitEvent,
+  EventSubscription,
+  UpdateEventSubscription,
+} from '@roost/contracts/triggers/events'
+import type { Directory } from '../../agents/directory/index.ts'
+import type { Reach } from '../../agents/reach/index.ts'
+import type { Loop } from '../../background/loops.ts'
+import { may, type SignedIn } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import { isAdmin, messageReader, type RunHooks } from '../../runs/executions/index.ts'
+import { createDeliver, type DeliverDeps } from './deliver.ts'
+import { createEmit, type EmitDeps, type EmittingAgent } from './emit.ts'
+import { type EventFilter, eventStore } from './event-store.ts'
+import { createMatching } from './matching.ts'
+import { createSave } from './save.ts'
+import { type Direction, type SubscriptionRow, subscriptionStore } from './store.ts'
+import { registerTaskEnds } from './task-ends.ts'
+import { createTold } from './told.ts'
+
+export type SubscriptionsDeps = DeliverDeps &
+  EmitDeps & {
+    hooks: Pick<RunHooks, 'onEnded'>
+    directory: Pick<Directory, 'byId' | 'byName'>
+    reach: Pick<Reach, 'relationTo' | 'reachable' | 'permittedTargets'>
+  }
+
+export type EventQuery = { event_type?: string | undefined; limit: number }
+
+export type Subscriptions = {
+  /** The two answer when everybody was woken or dropped; they throw as `Emit` does. */
+  emit(caller: SignedIn, asked: EmitEvent): Promise<AgentEvent>
+  emitAs(caller: SignedIn, agent: EmittingAgent, asked: EmitEvent): Promise<AgentEvent>
+  /** Events of the agents that the caller reaches, and its own; newest first. */
+  events(caller: SignedIn, query: EventQuery & { source_agent?: string | undefined }): Promise<AgentEvent[]>
+  eventsOf(caller: SignedIn, agentId: string, query: EventQuery): Promise<AgentEvent[]>
+  create(
+    caller: SignedIn,
+    subscriber: { id: string; name: string },
+    asked: CreateEventSubscription,
+  ): Promise<EventSubscription>
+  list(
+    caller: SignedIn,
+    agentId: string,
+    query: { direction: Direction; limit: number },
+  ): Promise<EventSubscription[]>
+  /** The three throw `not_found` for what is unknown and out of reach; the last two also `owner_required`. */
+  get(caller: SignedIn, id: string): Promise<EventSubscription>
+  update(caller: SignedIn, id: string, asked: UpdateEventSubscription): Promise<EventSubscription>
+  remove(caller: SignedIn, id: string): Promise<void>
+  /** Hook of the registry: what it listens to, and who listens to it. */
+  agentDeleted(tx: Tx, agentId: string): Promise<void>
+  loops: Loop[]
+  /** Resolves when what follows the ends of tasks so far is delivered; call before the database closes. */
+  settled(): Promise<void>
+}
+
+export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
+  const { db, directory, reach } = deps
+  const store = subscriptionStore(db)
+  const matching = createMatching(deps)
+  const deliver = createDeliver({ ...deps, matching })
+  const emit = createEmit({ ...deps, matching, deliver })
+  const save = createSave({ ...deps, matching })
+  const told = createTold(deps)
+  registerTaskEnds(deps.hooks, deliver)
+
+  async function eventById(caller: SignedIn, id: string): Promise<AgentEvent> {
+    const row = await eventStore(db).find(id)
+    if (!row) throw new Fault('not_found')
+    return told.event(caller, row, await eventStore(db).deliveriesOf([id]))
+  }
+
+  async function listEvents(caller: SignedIn, filter: EventFilter, limit: number): Promise<AgentEvent[]> {
+    const rows = await eventStore(db).list(filter, limit)
+    const deliveries = await eventStore(db).deliveriesOf(rows.map(({ id }) => id))
+    const byEvent = Map.groupBy(deliveries, ({ event_id }) => event_id)
+    return Promise.all(rows.map((row) => told.event(caller, row, byEvent.get(row.id) ?? [])))
+  }
+
+  async function tell(caller: SignedIn, row: SubscriptionRow | null): Promise<EventSubscription> {
+    const shown = row && (await told.subscription(caller, row))
+    if (!shown) throw new Fault('not_found', 'There is no such subscription.')
+    return shown
+  }
+
+  /** The row, when the caller stands to its subscriber as `who` says. */
+  async function find(caller: SignedIn, id: string, who: 'access' | 'owner'): Promise<SubscriptionRow> {
+    const row = await store.find(id)
+    const subscriber = row && (await directory.byId(row.subscriber_agent_id))
+    const relation = subscriber && (await reach.relationTo(caller, subscriber))
+    if (!row || !relation) throw new Fault('not_found', 'There is no such subscription.')
+    const verdict = may(caller, { who }, relation)
+    if ('refuse' in verdict) throw new Fault(verdict.refuse)
+    return row
+  }
+
+  return {
+    emit: async (caller, asked) => eventById(caller, await emit.asCaller(caller, asked)),
+    emitAs: async (caller, agent, asked) => eventById(caller, await emit.asAgent(caller, agent, asked)),
+
+    async events(caller, { event_type, source_agent, limit }) {
+      const source =
+        source_agent === undefined
+          ? undefined
+          : { name: source_agent, id: (await directory.byName(source_agent))?.id ?? null }
+      const readable = isAdmin(caller)
+        ? null
+        : {
+            agentIds: (await reach.reachable(caller)).map(({ agent }) => agent.id),
+            userId: messageReader(caller).userId,
+          }
+      return listEvents(caller, { eventType: event_type, source, readable }, limit)
+    },
+
+    eventsOf: (caller, agentId, { event_type, limit }) =>
+      listEvents(caller, { eventType: event_type, readable: { agentIds: [agentId], userId: null } }, limit),
+
+    create: async (caller, subscriber, asked) => tell(caller, await save.create(caller, subscriber, asked)),
+
+    async list(caller, agentId, { direction, limit }) {
+      const rows = await store.ofAgent(agentId, direction, limit)
+      const shown = await Promise.all(rows.map((row) => told.subscription(caller, row)))
+      return shown.filter((each) => each !== null)
+    },
+
+    get: async (caller, id) => tell(caller, await find(caller, id, 'access')),
+
+    async update(caller, id, asked) {
+      const before = await find(caller, id, 'owner')
+      return tell(caller, await save.update(caller, before, asked))
+    },
+
+    async remove(caller, id) {
+      await find(caller, id, 'owner')
+      await store.remove(id)
+    },
+
+    agentDeleted: (tx, agentId) => subscriptionStore(tx).removeOfAgent(agentId),
+    loops: [{ name: 'triggers.events', everySeconds: 5, run: (signal) => deliver.all(signal) }],
+    settled: deliver.settled,
+  }
+}
