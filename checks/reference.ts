@@ -8,6 +8,7 @@ import { endpoints } from '@roost/contracts'
 import { errorCatalogue } from '@roost/contracts/kit/errors'
 import { openApiDocument } from '@roost/contracts/openapi'
 import { configReference } from '../server/src/config.ts'
+import { accessPage } from './access/table.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const folder = join(root, 'docs/reference')
@@ -17,6 +18,7 @@ const pages: Record<string, string> = {
   'openapi.json': `${JSON.stringify(openApiDocument(endpoints, manifest.version), null, 2)}\n`,
   'errors.md': errorsPage(),
   'config.md': configReference(),
+  'access.md': await accessPage(),
 }
 
 if (process.argv.includes('--write')) {

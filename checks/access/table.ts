@@ -1,0 +1,105 @@
+/**
+ * Who gets what answer where, derived from the rules that the server asks: every endpoint through the guard,
+ * for every kind of caller. A rule that changes shows in the committed page; an endpoint cannot be left out.
+ */
+import { endpoints } from '@roost/contracts'
+import type { Endpoint } from '@roost/contracts/kit/endpoint'
+import { type ErrorCode, statusOf } from '@roost/contracts/kit/errors'
+import { createGuard } from '../../server/src/http/guard.ts'
+import { type Caller, refuseAfter, refuseBefore } from '../../server/src/identity/access/index.ts'
+import { Fault } from '../../server/src/kit/fault.ts'
+import { doors } from './doors.ts'
+import { type Kind, kinds } from './kinds.ts'
+
+/** `ok`, or status and name of the refusal. */
+export type Verdict = string
+
+export const nameOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) => `${method} ${path}`
+
+export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict> {
+  // The public listener has no such path; `doors` says what the internal one answers.
+  if (endpoint.access.who === 'internal') return refusal('not_found')
+  const agent = { id: 'a', name: 'scout', owner_id: 'creator', is_system: false }
+  const guard = createGuard({
+    async identify(): Promise<Caller> {
+      if (kind.caller === 'refused') throw new Fault('invalid_token')
+      return kind.caller
+    },
+    async reach() {
+      if (kind.relation === 'unpermitted') throw new Fault('agent_not_permitted')
+      return kind.relation === null ? null : { agent, relation: kind.relation }
+    },
+    refuseBefore,
+    refuseAfter,
+  })
+  try {
+    await guard(endpoint.access, '', 'scout', () => {})
+    return 'ok'
+  } catch (error) {
+    if (error instanceof Fault) return refusal(error.code)
+    throw error
+  }
+}
+
+function refusal(code: ErrorCode): Verdict {
+  return `${statusOf(code)} ${code}`
+}
+
+export async function accessPage(): Promise<string> {
+  const tags = [...new Set(endpoints.map(({ tag }) => tag))]
+  const sections: string[] = []
+  for (const tag of tags) {
+    const rows = endpoints.filter((endpoint) => endpoint.tag === tag).map(rowOf)
+    sections.push('', `## ${tag}`, '', ...heading, ...(await Promise.all(rows)))
+  }
+  const doorRows = doors.map(({ name, answers }) =>
+    line(
+      name,
+      kinds.map(({ id }) => answers(id)),
+    ),
+  )
+  return [
+    '# Access',
+    '',
+    'Every route × every kind of caller → `ok`, or the status and name of the refusal. `ok` says that the call',
+    'passed the guard: what it asks for may still be refused by the rules of its feature. Nothing is allowed by',
+    'default: a route whose rule does not name a caller refuses it.',
+    '',
+    ...kinds.map(({ id, words }) => `- **${id}**: ${words}`),
+    ...sections,
+    '',
+    '## Doors that are no endpoints',
+    '',
+    'Sockets are answered with a close code where a browser has to read it.',
+    '',
+    ...heading,
+    ...doorRows,
+    '',
+  ].join('\n')
+}
+
+const heading = [
+  line(
+    '',
+    kinds.map(({ id }) => id),
+  ),
+  `|${'---|'.repeat(kinds.length + 1)}`,
+]
+
+async function rowOf(endpoint: Endpoint): Promise<string> {
+  return line(nameOf(endpoint), await Promise.all(kinds.map((kind) => verdictOf(endpoint, kind))))
+}
+
+function line(first: string, cells: string[]): string {
+  return `| ${[first, ...cells].join(' | ')} |`
+}
+
+/** The rows of a written page: name of the route or door → kind of caller → verdict. */
+export function readPage(text: string): Map<string, Map<string, Verdict>> {
+  const rows = new Map<string, Map<string, Verdict>>()
+  for (const row of text.split('\n').filter((each) => /^\| \S/.test(each))) {
+    const [name = '', ...cells] = row.slice(2, -2).split(' | ')
+    rows.set(name, new Map(kinds.map(({ id }, index) => [id, cells[index] ?? ''])))
+  }
+  return rows
+}

@@ -1,0 +1,274 @@
+/** A whole platform in this process, with one credential for each kind of caller. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { KeyScope } from '@roost/contracts/kit/access'
+import { compose } from '../../server/src/compose.ts'
+import { parseConfig } from '../../server/src/config.ts'
+import { createPlatformServer } from '../../server/src/http/platform.ts'
+import { hashOfKey, newKeyText } from '../../server/src/identity/keys/key-text.ts'
+import { keyStore } from '../../server/src/identity/keys/store.ts'
+import { timestamp } from '../../server/src/kit/clock.ts'
+import { newId } from '../../server/src/kit/ids.ts'
+import { migrations } from '../../server/src/migrations/index.ts'
+import { migrate, migrationState } from '../../server/src/ports/database/migrator.ts'
+import { memoryEphemeral } from '../../server/src/ports/ephemeral/memory.ts'
+import { silentLog } from '../../server/src/ports/log.ts'
+import { createFakeMailer } from '../../server/src/ports/mail/fake.ts'
+import { openAdapters } from '../../server/src/start/adapters.ts'
+import { createTestClock } from '../../server/src/test/clock.ts'
+import { type RefusedCredential, refusedCredentials } from './kinds.ts'
+
+export const password = 'correct horse battery'
+const day = 86_400
+
+export type Reply = { status: number; error: string | null; text: string; headers: Headers }
+export type World = Awaited<ReturnType<typeof openWorld>>
+
+export async function openWorld() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'roost-access-'))
+  const config = parseConfig({
+    ROOST_DATA_DIR: dataDir,
+    ROOST_CONTAINERS_URL: 'fake:',
+    ROOST_MAIL_URL: 'log:',
+  })
+  const clock = createTestClock('2030-01-01T00:00:00.000Z')
+  const mail = createFakeMailer()
+  const opened = await openAdapters(config, silentLog, {})
+  await opened.ephemeral.close()
+  const adapters = { ...opened, ephemeral: memoryEphemeral({ clock, log: silentLog }), clock, mail }
+  const { db } = adapters
+  await migrate(db, migrations, { now: clock.now })
+
+  const start = async () => {
+    const platform = await compose(config, adapters, { agentsHost: () => '127.0.0.1' })
+    const server = createPlatformServer({
+      platform,
+      log: silentLog,
+      clock,
+      trustedProxies: [],
+      migrations: () => migrationState(db, migrations),
+      pagesFolder: join(dataDir, 'no-pages'),
+      checkReplies: true,
+    })
+    await server.ready()
+    await platform.open()
+    const open = server.attachSockets(await listen(server.publicHandler))
+    const internal = server.attachLinks(await listen(server.internalHandler))
+    const close = async () => {
+      server.endStreams()
+      await platform.sockets.close()
+      for (const each of [open, internal]) {
+        each.close()
+        each.closeAllConnections()
+      }
+      await platform.close()
+    }
+    return { platform, close, url: urlOf(open), internalUrl: urlOf(internal) }
+  }
+  let running = await start()
+
+  async function ask(
+    method: string,
+    path: string,
+    { token, body, form, headers = {}, internal = false }: Asked = {},
+  ): Promise<Reply> {
+    const response = await fetch((internal ? running.internalUrl : running.url) + path, {
+      method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(30_000),
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: form ? new URLSearchParams(form) : body === undefined ? null : text(body),
+    })
+    const answer = await response.text()
+    return { status: response.status, error: errorOf(answer), text: answer, headers: response.headers }
+  }
+  const ok = async (...asked: Parameters<typeof ask>) => {
+    const reply = await ask(...asked)
+    assert.ok(reply.status < 300, `${asked[0]} ${asked[1]}: ${reply.text}`)
+    return JSON.parse(reply.text)
+  }
+
+  const signInAdmin = async (): Promise<string> =>
+    (await ok('POST', '/api/token', { form: { username: 'admin', password } })).access_token
+  await ok('POST', '/api/setup/admin-password', { body: { password } })
+  let admin = await signInAdmin()
+
+  /** What a sign-in by mail answers. */
+  async function signIn(email: string) {
+    const before = mail.sent.length
+    await ok('POST', '/api/auth/email/request', { body: { email } })
+    const sent = () => mail.sent.slice(before).find((each) => each.to === email)
+    // Mail leaves after the answer; an address that asked too often gets none.
+    for (let turns = 0; !sent() && turns < 1_000; turns++) await new Promise((done) => setImmediate(done))
+    const code = /\b\d{6}\b/.exec(sent()?.text ?? '')?.[0]
+    return ok('POST', '/api/auth/email/verify', { body: { email, code } })
+  }
+  async function person(email: string, role: string): Promise<string> {
+    const body = { email, default_role: role }
+    await ok('POST', '/api/settings/email-whitelist', { token: admin, body })
+    return (await signIn(email)).access_token
+  }
+  const idOf = async (token: string): Promise<string> => (await ok('GET', '/api/users/me', { token })).id
+  const setRole = (email: string, role: string) =>
+    ok('PUT', `/api/users/${email}/role`, { token: admin, body: { role } })
+  const mint = async (token: string, body: object) => ok('POST', '/api/mcp/keys', { token, body })
+
+  /** A key of a scope that no route mints for the asking. */
+  async function plantKey(scope: KeyScope, userId: string, agentId: string | null): Promise<string> {
+    const key = newKeyText()
+    await keyStore(db).insert({
+      id: newId(),
+      user_id: userId,
+      agent_id: agentId,
+      name: scope,
+      description: null,
+      scope,
+      key_hash: hashOfKey(key),
+      key_prefix: key.slice(0, 12),
+      created_at: timestamp(clock.now()),
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      usage_count: 0,
+      default_of: null,
+    })
+    return key
+  }
+
+  async function makeAgent(token: string, name: string): Promise<string> {
+    await ok('POST', '/api/agents', { token, body: { name } })
+    await ok('POST', `/api/agents/${name}/stop`, { token })
+    const row = await db
+      .withTables<{ agents: { id: string; name: string } }>()
+      .selectFrom('agents')
+      .select('id')
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow()
+    return row.id
+  }
+
+  return {
+    db,
+    clock,
+    mail,
+    ask,
+    ok,
+    person,
+    signIn,
+    signInAdmin,
+    idOf,
+    setRole,
+    mint,
+    plantKey,
+    makeAgent,
+    get admin() {
+      return admin
+    },
+    async renewAdmin() {
+      admin = await signInAdmin()
+      return admin
+    },
+    get url() {
+      return running.url
+    },
+    get internalUrl() {
+      return running.internalUrl
+    },
+    /** As after a restart of the process: the same data, another boot. */
+    async restart() {
+      await running.close()
+      running = await start()
+      admin = await signInAdmin()
+    },
+    /** What is no credential any more, or never was one; made in the order that lets each be made. */
+    async refused(): Promise<Record<RefusedCredential, string>> {
+      const made = new Map<RefusedCredential, string>()
+      made.set('random text', 'aaaa.bbbb.cccc')
+      made.set('session of another boot', await signInAdmin())
+      await this.restart()
+      made.set('expired session', await person('late@example.org', 'user'))
+      const soon = new Date(clock.now().getTime() + day * 1000).toISOString()
+      made.set('expired key', (await mint(admin, { name: 'late', scope: 'ops', expires_at: soon })).key)
+      await clock.advance(8 * day)
+      admin = await signInAdmin()
+
+      made.set('session after logout', await person('left@example.org', 'user'))
+      await ok('POST', '/api/auth/logout', { token: made.get('session after logout') })
+      const suspended = await person('suspended@example.org', 'user')
+      made.set('session of a suspended person', suspended)
+      made.set('key of a suspended person', (await mint(suspended, { name: 'k' })).key)
+      await ok('POST', '/api/users/suspended@example.org/suspend', { token: admin })
+      const gone = await person('gone@example.org', 'user')
+      made.set('session of a deleted account', gone)
+      const goneId = await idOf(gone)
+      await db.withTables<{ users: { id: string } }>().deleteFrom('users').where('id', '=', goneId).execute()
+      // Whatever removes an account tells of it; here only the memory of the process is made to forget.
+      await clock.advance(6)
+      const revoked = await mint(admin, { name: 'revoked' })
+      made.set('revoked key', revoked.key)
+      await ok('POST', `/api/mcp/keys/${revoked.id}/revoke`, { token: admin })
+      const demoted = await person('demoted@example.org', 'admin')
+      made.set('ops key of a demoted admin', (await mint(demoted, { name: 'ops', scope: 'ops' })).key)
+      await setRole('demoted@example.org', 'user')
+      await ok('PUT', '/api/enterprise/2fa/policy', { token: admin, body: { required_roles: ['operator'] } })
+      await ok('POST', '/api/settings/email-whitelist', {
+        token: admin,
+        body: { email: 'second@example.org', default_role: 'operator' },
+      })
+      made.set('second-factor challenge', (await signIn('second@example.org')).challenge_token)
+      made.set('socket ticket', (await ok('POST', '/api/ws/ticket', { token: admin })).ticket)
+      return Object.fromEntries(
+        refusedCredentials.map((name) => [name, made.get(name) ?? assert.fail(name)]),
+      ) as Record<RefusedCredential, string>
+    },
+    async [Symbol.asyncDispose]() {
+      await running.close()
+      await adapters.db.close()
+      await adapters.ephemeral.close()
+      await adapters.containers.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Asked = {
+  token?: string | undefined
+  /** A string goes out as it is. */
+  body?: object | string | undefined
+  form?: Record<string, string>
+  headers?: Record<string, string>
+  internal?: boolean
+}
+
+function text(body: object | string): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+async function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
+  const server = createServer(handler ?? (() => {}))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function errorOf(answer: string): string | null {
+  try {
+    const body: unknown = JSON.parse(answer)
+    return typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : null
+  } catch {
+    return null
+  }
+}
