@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { type Loop, startLoops } from '../background/loops.ts'
 import { ConfigError, parseConfig } from '../config.ts'
 import { createAudit } from '../foundation/audit/index.ts'
@@ -11,6 +12,9 @@ import { migrate, NewerSchemaError } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import { openEphemeral } from '../ports/ephemeral/open.ts'
 import { createLog } from '../ports/log.ts'
+import { connectPlatform, startScheduler } from '../triggers/clock/index.ts'
+import { fireRetention } from '../triggers/firing/index.ts'
+import { createScheduleTimes, scheduleRetention } from '../triggers/schedules/index.ts'
 import { installedOf } from './installed.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
@@ -26,7 +30,7 @@ try {
   throw error
 }
 
-/** What happens because time has passed and needs no agent: what the platform keeps for a while only. */
+/** What happens because time has passed: schedules are fired, and what is kept for a while only is removed. */
 async function runScheduler(): Promise<void> {
   const stop = stopRequested()
   const config = parseConfig(process.env)
@@ -42,6 +46,13 @@ async function runScheduler(): Promise<void> {
 
   const loops: Loop[] = [
     ...settings.loops,
+    fireRetention({ db, clock, log }),
+    scheduleRetention({
+      db,
+      clock,
+      log,
+      retentionDays: () => settings.value('schedule_soft_delete_retention_days'),
+    }),
     {
       name: 'audit-retention',
       everySeconds: 3600,
@@ -52,7 +63,18 @@ async function runScheduler(): Promise<void> {
       },
     },
   ]
-  const running = startLoops({ loops, leases: createLeases({ db, clock }), clock, log })
+  const leases = createLeases({ db, clock })
+  const running = startLoops({ loops, leases, clock, log })
+  const platform = connectPlatform(`http://127.0.0.1:${config.internalPort}`)
+  const scheduler = startScheduler({
+    db,
+    clock,
+    log,
+    leases,
+    platform,
+    times: createScheduleTimes(),
+    name: `${hostname()} ${process.pid}`,
+  })
   tell({ type: 'ready', url: '', docs_url: '', setup_completed: true, containers: '', notices: [] })
   log.info({ loops: loops.map(({ name }) => name) }, 'ready')
 
@@ -60,6 +82,8 @@ async function runScheduler(): Promise<void> {
   log.info({ why }, 'stopping')
   await stopInOrder(
     [
+      { name: 'scheduler', stop: () => scheduler.stop() },
+      { name: 'connections to the platform', stop: () => platform.close() },
       { name: 'loops', stop: () => running.stop() },
       { name: 'settings', stop: () => settings.close() },
       { name: 'audit', stop: () => audit.close() },
