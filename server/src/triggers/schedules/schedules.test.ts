@@ -1,35 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
-import { openSchedules } from '../test/schedules-world.ts'
+import { openHelper } from '../test/schedules-world.ts'
 
 const base = { name: 'nightly', cron_expression: '0 3 * * *', message: 'tidy up' }
 const url = '/api/agents/helper/schedules'
 
-type World = Awaited<ReturnType<typeof start>>
-
-async function start(db: Parameters<typeof openSchedules>[0]) {
-  const world = await openSchedules(db)
-  const owner = await world.person('creator', 'ann@example.com')
-  const made = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
-  assert.equal(made.status, 200)
-  const shared = await world.person('user', 'sam@example.com')
-  await world.request(owner.key, 'POST', '/api/agents/helper/share', { email: shared.email })
-  const stranger = await world.person('creator', 'eve@example.com')
-  const admin = await world.person('admin', 'root@example.com')
-  const agentId: string = (await world.row('helper')).id
-  const agentKey = await world.agentKey(agentId)
-  const create = async (over: object = {}, key = owner.key) => {
-    const reply = await world.request(key, 'POST', url, { ...base, ...over })
-    assert.equal(reply.status, 201, JSON.stringify(reply.json))
-    return reply.json
-  }
-  return { ...world, world, owner, shared, stranger, admin, agentKey, agentId, create }
-}
-
 forEachDialect((_dialect, open) => {
   test('201 with the stored schedule and its defaults', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const made = await it.create()
     assert.deepEqual(
       { ...made, id: 'x' },
@@ -68,7 +47,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('what is asked for is what is stored, and null clears', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const asked = {
       description: 'every night',
       enabled: false,
@@ -107,7 +86,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('422 and 400 name the field and its rule; nothing is stored', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const table: [body: object, status: number, error: string][] = [
       [{ name: undefined }, 422, 'validation_error'],
       [{ cron_expression: undefined }, 422, 'validation_error'],
@@ -155,7 +134,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test("400 when an agent's timeout would fall below one of its schedules'", async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const long = await it.create({ name: 'long', timeout_seconds: 1800 })
     await it.create({ name: 'short', timeout_seconds: 60 })
     const lower = (seconds: number) =>
@@ -169,7 +148,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('of twenty at once, no schedule ends up above the cap that is lowered meanwhile', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const made = await it.create()
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -186,7 +165,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('who may do what: owner, admin, the agent itself, shared, creator, stranger', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const { owner, admin, shared, stranger, agentKey } = it
     const own = await it.create()
     const sams = await it.create({ name: "sam's" }, shared.key)
@@ -215,6 +194,9 @@ forEachDialect((_dialect, open) => {
       [agentKey, 'POST', url, base, 201],
       [agentKey, 'PUT', one(own.id), { name: 'renamed by itself' }, 200],
       [agentKey, 'POST', `${one(own.id)}/disable`, undefined, 200],
+      [agentKey, 'POST', `${one(own.id)}/trigger`, undefined, 200],
+      [shared.key, 'POST', `${one(own.id)}/trigger`, undefined, 403, 'owner_required'],
+      [stranger.key, 'POST', `${one(own.id)}/trigger`, undefined, 404, 'agent_not_found'],
       [admin.key, 'PUT', one(sams.id), { enabled: false }, 200],
       [admin.key, 'POST', `${one(own.id)}/enable`, undefined, 200],
       [owner.key, 'DELETE', one(sams.id), undefined, 204],
@@ -232,7 +214,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('recipients: oneself always, others by the owner, an agent its owner; unchanged and null are free', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const { owner, shared, agentKey, admin } = it
     const put = (key: string, id: string, address: string | null) =>
       it.request(key, 'PUT', `${url}/${id}`, { deliver_to_workspace_email: address })
@@ -252,7 +234,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('enabled again, or timed anew, it counts due times from then on; other changes leave them', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const made = await it.create()
     const armedAt = async () => (await it.schedules.byId(made.id))?.armed_at
     const put = (body: object) => it.request(it.owner.key, 'PUT', `${url}/${made.id}`, body)
@@ -272,7 +254,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('every change moves the schedule behind all earlier ones, deletions too', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const [one, two] = [await it.create({ name: 'one' }), await it.create({ name: 'two' })]
     const after = async (position: number) => {
       const rows = await it.schedules.changesAfter(position, 100)
@@ -289,14 +271,14 @@ forEachDialect((_dialect, open) => {
 
   test('positions are given once, also to twenty changes at a time in two processes', async () => {
     const db = await open()
-    await using it = await start(db)
+    await using it = await openHelper(db)
     await Promise.all(Array.from({ length: 20 }, (_, i) => it.create({ name: `s${i}` })))
     const rows = await it.schedules.changesAfter(0, 100)
     assert.equal(new Set(rows.map(({ position }) => position)).size, 20)
   })
 
   test('next times, also of a disabled schedule, in its zone', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const made = await it.create({ timezone: 'America/New_York', enabled: false })
     const reply = await it.request(it.shared.key, 'GET', `${url}/${made.id}/next?count=2`)
     assert.deepEqual(reply.json, {
@@ -308,7 +290,7 @@ forEachDialect((_dialect, open) => {
   })
 
   test('events tell of what was made, changed and deleted', async () => {
-    await using it = await start(await open())
+    await using it = await openHelper(await open())
     const made = await it.create()
     await it.request(it.owner.key, 'POST', `${url}/${made.id}/disable`)
     await it.request(it.owner.key, 'POST', `${url}/${made.id}/disable`)
@@ -325,7 +307,7 @@ forEachDialect((_dialect, open) => {
 
 test('a stored expression that cannot be registered is flagged and has no next time', async () => {
   const db = await openTestDatabase()
-  await using it: World = await start(db)
+  await using it = await openHelper(db)
   const made = await it.create()
   const spoil = (set: object) =>
     db.withTables<{ schedules: Record<string, string> }>().updateTable('schedules').set(set).execute()
