@@ -32,7 +32,15 @@ export type Platform = {
   stream(path: string, body: unknown, options?: RequestOptions): AsyncIterable<StreamObject>
   killApi(): Promise<void>
   startApi(): Promise<void>
+  /** Starts another process of the platform, named by its file in the repository; ended with the platform. */
+  startBeside(file: string): Promise<BesideProcess>
   [Symbol.asyncDispose](): Promise<void>
+}
+export type BesideProcess = {
+  pid: number
+  output(): string
+  /** Resolves when it has ended. */
+  end(signal: NodeJS.Signals): Promise<void>
 }
 export type RequestOptions = { token?: string | null; headers?: Record<string, string>; signal?: AbortSignal }
 export type Reply = { status: number; headers: Headers; text: string; json: Loose }
@@ -52,7 +60,7 @@ export async function startPlatform(
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-acceptance-'))
   if (options.user) await chown(dataDir, options.user.uid, options.user.gid)
   const model = await startModelServer({})
-  const [port = 0, internalPort = 0] = await freePorts(2)
+  const [port = 0, internalPort = 0, mcpPort = 0] = await freePorts(3)
   const env = {
     PATH: process.env.PATH ?? '',
     // Root's own is closed to others.
@@ -60,6 +68,7 @@ export async function startPlatform(
     ROOST_DATA_DIR: dataDir,
     ROOST_PORT: String(port),
     ROOST_INTERNAL_PORT: String(internalPort),
+    ROOST_MCP_PORT: String(mcpPort),
     ROOST_CONTAINERS_URL: process.env.ROOST_TEST_CONTAINERS_URL ?? 'docker:',
     ROOST_SSH_PORT_RANGE: '22220-22290',
     ROOST_LOG_LEVEL: 'debug',
@@ -75,8 +84,8 @@ export async function startPlatform(
   let output = ''
   const url = `http://127.0.0.1:${port}`
 
-  const startApi = async () => {
-    const started = fork(join(root, 'server/src/start/api.ts'), [], {
+  const start = (file: string, wrote: (text: string) => void) => {
+    const started = fork(join(root, file), [], {
       env,
       cwd: root,
       // As `roost up` starts it.
@@ -84,27 +93,20 @@ export async function startPlatform(
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       ...options.user,
     })
-    child = started
-    started.stdout?.on('data', (chunk) => (output += chunk))
-    started.stderr?.on('data', (chunk) => (output += chunk))
-    await new Promise<void>((done, refuse) => {
-      started.on('message', (message: { type?: string; reason?: string }) => {
-        if (message.type === 'ready') done()
-        if (message.type === 'fatal') refuse(new Error(message.reason))
-      })
-      started.once('exit', (code) =>
-        refuse(new Error(`the API ended with ${code} before it was ready:\n${output.slice(-4000)}`)),
-      )
-    })
+    started.stdout?.on('data', wrote)
+    started.stderr?.on('data', wrote)
+    return started
+  }
+  const startApi = async () => {
+    child = start('server/src/start/api.ts', (text) => (output += text))
+    await ready(child, () => output)
   }
   const endApi = async (signal: NodeJS.Signals) => {
     const running = child
     child = null
-    if (!running || running.exitCode !== null || running.signalCode !== null) return
-    const ended = new Promise((done) => running.once('exit', done))
-    running.kill(signal)
-    await ended
+    if (running) await end(running, signal)
   }
+  const beside: ChildProcess[] = []
 
   const platform: Platform = {
     url,
@@ -146,6 +148,13 @@ export async function startPlatform(
     },
     killApi: () => endApi('SIGKILL'),
     startApi,
+    async startBeside(file) {
+      let text = ''
+      const started = start(file, (more) => (text += more))
+      beside.push(started)
+      await ready(started, () => text)
+      return { pid: started.pid ?? 0, output: () => text, end: (signal) => end(started, signal) }
+    },
     async [Symbol.asyncDispose]() {
       try {
         if (!child) await startApi()
@@ -154,6 +163,7 @@ export async function startPlatform(
           if (!agent.is_system) await platform.request('DELETE', `/api/agents/${agent.name}`)
         }
       } finally {
+        await Promise.all(beside.map((each) => end(each, 'SIGTERM')))
         await endApi('SIGTERM')
         await model.close()
         await rm(dataDir, { recursive: true, force: true })
@@ -171,6 +181,26 @@ export async function startPlatform(
     platform.token = await signIn(platform)
   }
   return platform
+}
+
+/** Resolves when a process says that it is ready. */
+function ready(started: ChildProcess, output: () => string): Promise<void> {
+  return new Promise((done, refuse) => {
+    started.on('message', (message: { type?: string; reason?: string }) => {
+      if (message.type === 'ready') done()
+      if (message.type === 'fatal') refuse(new Error(message.reason))
+    })
+    started.once('exit', (code) =>
+      refuse(new Error(`a process ended with ${code} before it was ready:\n${output().slice(-4000)}`)),
+    )
+  })
+}
+
+async function end(running: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (running.exitCode !== null || running.signalCode !== null) return
+  const ended = new Promise((done) => running.once('exit', done))
+  running.kill(signal)
+  await ended
 }
 
 export async function signIn(platform: Pick<Platform, 'url'>): Promise<string> {

@@ -1,0 +1,198 @@
+/** The platform as tools: by a client of the protocol, and by the coding CLIs inside agents. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { type Loose, type Platform, startPlatform } from './platform.ts'
+import { createAgent } from './steps.ts'
+
+let platform: Platform
+let userKey: string
+before(async () => {
+  platform = await startPlatform({ env: { ROOST_MCP_CHAT_TIMEOUT_MS: '3000' } })
+  await platform.startBeside('mcp/src/start.ts')
+  await Promise.all([createAgent(platform, 'mcp-one'), createAgent(platform, 'mcp-two')])
+  await platform.request('PUT', '/api/agents/mcp-one/permissions', { permitted_agents: ['mcp-two'] })
+  userKey = (await platform.request('POST', '/api/mcp/keys', { name: 'tools' })).json.key
+})
+after(() => platform?.[Symbol.asyncDispose]())
+
+async function connect(key: string): Promise<Client> {
+  const client = new Client({ name: 'acceptance', version: '1.0.0' })
+  const requestInit = { headers: { authorization: `Bearer ${key}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${platform.url}/mcp`), { requestInit }))
+  return client
+}
+
+async function call(client: Client, name: string, given: object = {}, options: object = {}): Promise<Loose> {
+  const result: Loose = await client.callTool({ name, arguments: { ...given } }, options)
+  assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent)
+  return { ...result.structuredContent, isError: result.isError ?? false }
+}
+
+const plain = (body: object, headers: Record<string, string> = {}) =>
+  fetch(`${platform.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  })
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+}
+
+describe('who may come in', () => {
+  test('401 without a key, with a wrong one, and with the token of a session', async () => {
+    const wrong: Record<string, string>[] = [
+      {},
+      { authorization: 'Bearer svc_mcp_wrong' },
+      { authorization: `Bearer ${platform.token}` },
+    ]
+    for (const headers of wrong) {
+      const response = await plain(initialize, headers)
+      assert.equal(response.status, 401)
+      assert.match(response.headers.get('www-authenticate') ?? '', /^Bearer/)
+    }
+  })
+
+  test('a session belongs to the key that began it', async () => {
+    const begun = await plain(initialize, { authorization: `Bearer ${userKey}` })
+    const session = begun.headers.get('mcp-session-id') ?? assert.fail('no session')
+    await begun.text()
+    const other = (await platform.request('POST', '/api/mcp/keys', { name: 'other' })).json.key
+    const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
+    const asOther = await plain(list, { authorization: `Bearer ${other}`, 'mcp-session-id': session })
+    assert.equal(asOther.status, 404)
+    const own = await plain(list, { authorization: `Bearer ${userKey}`, 'mcp-session-id': session })
+    assert.equal(own.status, 200)
+    await own.text()
+  })
+
+  test('403 for a page of another origin', async () => {
+    const response = await plain(initialize, {
+      authorization: `Bearer ${userKey}`,
+      origin: 'https://evil.example',
+    })
+    assert.equal(response.status, 403)
+  })
+
+  test('ops keys see nothing', async () => {
+    const { json } = await platform.request('POST', '/api/mcp/keys', { name: 'watch', scope: 'ops' })
+    const client = await connect(json.key)
+    assert.deepEqual((await client.listTools()).tools, [])
+    await assert.rejects(client.callTool({ name: 'list_agents', arguments: {} }), /no tool/)
+    await client.close()
+  })
+})
+
+describe('a client with a user key', () => {
+  test('lists tools with schemas, and calls them', async () => {
+    const client = await connect(userKey)
+    const { tools } = await client.listTools()
+    for (const tool of tools) {
+      assert.ok((tool.description ?? '').length > 20, tool.name)
+      assert.equal(tool.inputSchema.type, 'object')
+    }
+    assert.ok(tools.some(({ name }) => name === 'delete_agent'))
+    const { agents } = await call(client, 'list_agents')
+    assert.ok(agents.some(({ name }: Loose) => name === 'mcp-one'))
+    const reply = await call(client, 'chat_with_agent', { agent_name: 'mcp-one', message: '[[reply:hello]]' })
+    assert.equal(reply.response, 'hello')
+    await client.close()
+  })
+
+  test('refuses unknown parameters by name, unknown tools, and unknown agents', async () => {
+    const client = await connect(userKey)
+    const refused = await call(client, 'get_agent', { name: 'mcp-one', nmae: 'x' })
+    assert.equal(refused.error, 'invalid_parameters')
+    assert.match(refused.message, /"nmae"/)
+    await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), /no tool/)
+    const unknown = await call(client, 'get_agent', { name: 'nobody' })
+    assert.deepEqual([unknown.error, unknown.isError], ['agent_not_found', true])
+    await client.close()
+  })
+
+  test('gets a receipt for long work, whose result is there later, and is told that it goes on', async () => {
+    const client = await connect(userKey)
+    const told: unknown[] = []
+    const receipt = await call(
+      client,
+      'chat_with_agent',
+      { agent_name: 'mcp-one', message: '[[sleep:5]] [[reply:late]]', parallel: true, idempotency_key: 'k1' },
+      { onprogress: (progress: unknown) => told.push(progress) },
+    )
+    assert.equal(receipt.status, 'queued_timeout')
+    const again = await call(client, 'chat_with_agent', {
+      agent_name: 'mcp-one',
+      message: '[[sleep:5]] [[reply:late]]',
+      parallel: true,
+      idempotency_key: 'k1',
+    })
+    assert.equal(again.execution_id, receipt.execution_id)
+    let result: Loose
+    do {
+      const { execution_id } = receipt
+      result = await call(client, 'get_execution_result', { agent_name: 'mcp-one', execution_id })
+    } while (result.status === 'queued' || result.status === 'running')
+    assert.deepEqual([result.status, result.response], ['success', 'late'])
+    await client.close()
+  })
+
+  test('sees the tool of a published agent, with a call of its own', async () => {
+    await platform.request('PUT', '/api/agents/mcp-two/mcp-exposed', { enabled: true })
+    const client = await connect(userKey)
+    await published(client)
+    const reply = await call(client, 'chat_with_mcp_two', { message: '[[reply:direct]]' })
+    assert.equal(reply.response, 'direct')
+    await client.close()
+  })
+
+  test('leaves one entry in the audit log for each call, with the names of its arguments', async () => {
+    const client = await connect(userKey)
+    await call(client, 'get_agent', { name: 'mcp-one' })
+    const { json } = await platform.request('GET', '/api/audit-log?event_type=mcp_operation&limit=1')
+    const [entry] = json.entries
+    assert.equal(entry.event_action, 'get_agent')
+    assert.equal(entry.mcp_scope, 'user')
+    assert.deepEqual(entry.details.arguments, ['name'])
+    await client.close()
+  })
+})
+
+/** Waits until the list of tools changes; the server looks every 20 s and says so. */
+async function published(client: Client): Promise<void> {
+  for (let looks = 0; looks < 300; looks += 1) {
+    const { tools } = await client.listTools()
+    if (tools.some(({ name }) => name === 'chat_with_mcp_two')) return
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  assert.fail('the tool did not appear')
+}
+
+describe('an agent', () => {
+  const ask = async (message: string) =>
+    (await platform.request('POST', '/api/agents/mcp-one/task', { message })).json.response as string
+  const tool = (name: string, given: object) => `[[tool:mcp__roost__${name}:${JSON.stringify(given)}]]`
+
+  test('asks another one that it may call, through the CLI inside its container', async () => {
+    const answer = await ask(tool('chat_with_agent', { agent_name: 'mcp-two', message: 'hello sibling' }))
+    assert.match(answer, /ok: hello sibling/)
+  })
+
+  test('is refused by one that it may not call, and sees no tools for people', async () => {
+    await createAgent(platform, 'mcp-three')
+    const answer = await ask(tool('chat_with_agent', { agent_name: 'mcp-three', message: 'hello' }))
+    assert.match(answer, /Access denied/)
+    assert.match(await ask(tool('delete_agent', { name: 'mcp-two' })), /no-tool/)
+  })
+
+  test('sees of the fleet itself and those it may call', async () => {
+    const answer = await ask(tool('list_agents', {}))
+    assert.match(answer, /"count":2/)
+  })
+})
