@@ -8,13 +8,32 @@ import type { RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
 import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
+import type { Identify } from '../identity/access/index.ts'
 import type { Users } from '../identity/users/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
-import { createSchedules, type Schedules, scheduleRoutes } from './schedules/index.ts'
+import { sourceOf } from '../runs/dispatch/index.ts'
+import {
+  createExecute,
+  createFeed,
+  createFiring,
+  createReachesAgent,
+  type Firing,
+  firingRoutes,
+  internalFiringRoutes,
+  type RaiseAlert,
+} from './firing/index.ts'
+import {
+  createSchedules,
+  createScheduleTimes,
+  type FireByHand,
+  type Schedules,
+  scheduleRoutes,
+} from './schedules/index.ts'
 import { createWakeUps, type WakeUpsDeps } from './wake-ups.ts'
+import { type CallDeps, createCallWebhook, createManageWebhooks, webhookRoutes } from './webhooks/index.ts'
 
 /** What the features that start runs by themselves are built from. */
 export type TriggersAreaDeps = Pick<WakeUpsDeps, 'deliverResult'> & {
@@ -33,8 +52,13 @@ export type TriggersAreaDeps = Pick<WakeUpsDeps, 'deliverResult'> & {
   agents: AgentsArea
   records: RunRecords
   runs: RunsArea
+  identify: Identify
+  /** For the operator's queue. */
+  raiseAlert: RaiseAlert
   /** Under which people and programs reach the platform. */
   baseUrl: string
+  /** Calls of webhooks in a minute. */
+  webhookRates: CallDeps['rates']
 }
 
 export type TriggersArea = {
@@ -43,30 +67,89 @@ export type TriggersArea = {
   internalRoutes: Route[]
   loops: Loop[]
   schedules: Schedules
+  firing: Firing
   /** What follows the ends of runs so far is done; call before the database closes. */
   close(): Promise<void>
 }
 
 /** Wires what starts runs without anybody asking at that moment. */
 export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
-  const { db, clock, events, agents, settings } = deps
+  const { db, clock, events, agents, settings, records, runs } = deps
+  const { directory } = agents
   const schedules = createSchedules({
     db,
     clock,
     events,
-    directory: agents.directory,
+    directory,
     reach: agents.reach.reach,
     hooks: agents.hooks,
     retentionDays: () => settings.value('schedule_soft_delete_retention_days'),
-    lastFires: async () => new Map(),
+    lastFires: (ids) => firing.lastFires(ids),
   })
+  const firing: Firing = createFiring({
+    ...deps,
+    schedules,
+    directory,
+    link: records.link,
+    hooks: records.hooks,
+    registryHooks: agents.hooks,
+    factOf: agents.facts.find,
+    dispatch: runs.dispatch,
+    settle: records.executions.settle,
+    times: createScheduleTimes(),
+    // Filled by git: failed syncs of an agent whose schedules they freeze.
+    frozenAfter: async () => null,
+    reachesAgent: createReachesAgent(deps.users),
+    // Filled by the Workspace, which has the conversations.
+    deliver: async () => {},
+  })
+  const execute = createExecute({
+    ...deps,
+    schedules,
+    firing,
+    directory,
+    reach: agents.reach,
+    dispatch: runs.dispatch,
+    executions: records.executions,
+  })
+  const manage = createManageWebhooks(deps)
+  const call = createCallWebhook({
+    ...deps,
+    directory,
+    rates: deps.webhookRates,
+    fire: async (schedule, asked) =>
+      void (await firing.fire(schedule, { cause: 'webhook', by: null, ...asked })),
+  })
+  const fireByHand: FireByHand = async (schedule, caller) => {
+    const callingId = caller.kind === 'key' ? caller.key.agent_id : null
+    const calling = callingId === null ? null : await directory.byId(callingId)
+    const by = sourceOf(caller, calling?.name ?? null)
+    const fired = await firing.fire(schedule, { cause: 'manual', by })
+    if (fired.outcome !== 'fired') throw new Error(`A fire by hand came to nothing: ${fired.reason}`)
+    return fired
+  }
   const wakeUps = createWakeUps(deps)
 
   return {
     schedules,
-    routes: [...scheduleRoutes(schedules), ...wakeUps.routes],
-    internalRoutes: [],
-    loops: wakeUps.loops,
-    close: wakeUps.settled,
+    firing,
+    routes: [
+      ...scheduleRoutes(schedules, fireByHand),
+      ...firingRoutes({ firing, schedules }),
+      ...webhookRoutes({ manage, call }),
+      ...wakeUps.routes,
+    ],
+    internalRoutes: internalFiringRoutes({
+      firing,
+      execute,
+      directory,
+      identify: deps.identify,
+      changesAfter: createFeed({ schedules, directory }),
+    }),
+    loops: [...firing.loops, ...wakeUps.loops],
+    async close() {
+      await firing.settled()
+      await wakeUps.settled()
+    },
   }
 }
