@@ -21,3 +21,40 @@ test('200 an image that can run nothing, where the row says it is', async () => 
   assert.equal(reply.headers['content-type'], 'image/svg+xml')
   assert.match(String(reply.headers['content-security-policy']), /default-src 'none'/)
 })
+
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'), Buffer.alloc(64)])
+const webp = Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1')
+const jpeg = Buffer.from('\xff\xd8\xff\xe0', 'latin1')
+
+test('200 a picture is what its bytes say, until it is deleted', async () => {
+  await using world = await openAgents(await openTestDatabase())
+  const owner = await world.person()
+  const { json } = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+  const headers = { 'content-type': 'text/html' }
+  for (const [bytes, type] of [
+    [png, 'image/png'],
+    [webp, 'image/webp'],
+    [jpeg, 'image/jpeg'],
+  ] as const) {
+    const set = await world.request(owner.key, 'PUT', json.avatar_url, bytes, headers)
+    assert.deepEqual([set.status, set.json], [200, { agent_name: 'helper', avatar_url: json.avatar_url }])
+    const got = await world.request(owner.key, 'GET', json.avatar_url)
+    assert.equal(got.headers['content-type'], type)
+    assert.deepEqual(got.bytes, bytes)
+  }
+  assert.equal((await world.request(owner.key, 'DELETE', json.avatar_url)).status, 200)
+  const drawn = await world.request(owner.key, 'GET', json.avatar_url)
+  assert.equal(drawn.headers['content-type'], 'image/svg+xml')
+})
+
+test('415 for anything that is no picture, 413 above 1 MiB', async () => {
+  await using world = await openAgents(await openTestDatabase())
+  const owner = await world.person()
+  const { json } = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+  for (const text of ['<svg xmlns="http://www.w3.org/2000/svg"/>', '', 'GIF89a', 'RIFF']) {
+    const { status } = await world.request(owner.key, 'PUT', json.avatar_url, Buffer.from(text))
+    assert.equal(status, 415, text)
+  }
+  const large = Buffer.concat([png, Buffer.alloc(1024 * 1024)])
+  assert.equal((await world.request(owner.key, 'PUT', json.avatar_url, large)).status, 413)
+})

@@ -147,7 +147,9 @@ export async function openAgents(
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     })
     const isJson = reply.headers['content-type']?.toString().startsWith('application/json') ?? false
     // Tests read what they expect; the shape is checked against the contract by the server.
