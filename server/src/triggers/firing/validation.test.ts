@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { startFiringPlatform } from './test/firing-platform.ts'
+import { readReport, validationMessage } from './validation-rules.ts'
+
+const report = { status: 'pass', summary: 'all there', items: [], recommendation: null }
+
+forEachDialect((_dialect, open) => {
+  async function start() {
+    const platform = await startFiringPlatform(await open())
+    const schedule = await platform.addSchedule({ validation_enabled: 1, max_retries: 3 })
+    await platform.firing.fire(schedule, { cause: 'manual' })
+    return platform
+  }
+  const first = async (platform: Awaited<ReturnType<typeof start>>) => {
+    const [run, validation, ...more] = await platform.runs()
+    assert.equal(more.length, 0)
+    return { run, validation }
+  }
+
+  for (const [answer, expected] of [
+    [JSON.stringify(report), 'validated'],
+    [`Here:\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``, 'validated'],
+    [JSON.stringify({ ...report, status: 'partial', summary: 'half' }), 'failed_validation'],
+    ['I think it is fine', 'failed_validation'],
+  ] as const) {
+    test(`${expected} by the answer ${JSON.stringify(answer.slice(0, 30))}`, async () => {
+      const platform = await start()
+      await platform.work({ response: 'sent 3 mails' })
+      await platform.firing.settled()
+      const before = await first(platform)
+      assert.deepEqual(
+        [before.run?.business_status, before.run?.validation_execution_id, before.validation?.triggered_by],
+        ['pending_validation', before.validation?.id, 'validation'],
+      )
+      assert.deepEqual(
+        [before.validation?.validates_execution_id, before.validation?.timeout_seconds],
+        [before.run?.id, 120],
+      )
+      assert.equal(await platform.firing.validate(before.run?.id ?? ''), before.validation?.id)
+      await platform.work({ response: answer })
+      const { run } = await first(platform)
+      assert.deepEqual([run?.status, run?.business_status], ['success', expected])
+      const alerts = platform.told.alerts.map(({ kind, priority, title }) => [kind, priority, title])
+      assert.deepEqual(
+        alerts,
+        expected === 'validated' ? [] : [['validation_failed', 'high', 'Validation failed']],
+      )
+    })
+  }
+
+  test('a validation that fails is not tried again, and says so of the run', async () => {
+    const platform = await start()
+    await platform.work({ response: 'sent' })
+    await platform.firing.settled()
+    await platform.work({ status: 'failed', response: null, error: 'late', error_code: 'timeout' })
+    const { run, validation } = await first(platform)
+    assert.deepEqual([run?.business_status, validation?.status], ['failed_validation', 'failed'])
+    assert.equal(platform.told.alerts.length, 1)
+  })
+
+  test('without an answer there is nothing to validate', async () => {
+    const platform = await start()
+    await platform.work({ response: '  ' })
+    await platform.firing.settled()
+    const [run, ...more] = await platform.runs()
+    assert.deepEqual([run?.business_status, more.length], ['validation_unavailable', 0])
+    await assert.rejects(platform.firing.validate(run?.id ?? ''), { code: 'conflict' })
+    await assert.rejects(platform.firing.validate('unknown'), { code: 'execution_not_found' })
+  })
+
+  test('of twenty who begin a validation one makes the run', async () => {
+    const platform = await start()
+    await platform.work({ response: 'sent' })
+    const [run] = await platform.runs()
+    const begun = await Promise.all(Array.from({ length: 20 }, () => platform.firing.validate(run?.id ?? '')))
+    await platform.firing.settled()
+    assert.equal(new Set(begun).size, 1)
+    assert.equal((await platform.runs()).length, 2)
+  })
+})
+
+test('placeholders are filled in once; without them both texts follow as data', () => {
+  const run = { message: 'say {execution_response}', response: 'hello' }
+  const filled = validationMessage('Was "{original_message}" done by "{execution_response}"?', run, 'm')
+  assert.match(filled, /^Was "say \{execution_response\}" done by "hello"\?\n\nAnswer with one JSON/)
+  const data = validationMessage(null, run, 'm1')
+  assert.match(data, /--- original message m1 ---\nsay \{execution_response\}\n--- response m1 ---\nhello/)
+})
+
+test('an answer that is no report is none', () => {
+  for (const answer of [null, '', '{', '}{', '{"status": "maybe", "summary": ""}', '[1]']) {
+    assert.equal(readReport(answer), null)
+  }
+})
