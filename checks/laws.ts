@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { secretComparisons } from './secret-comparisons.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const areas = [
@@ -22,7 +23,13 @@ type Breach = { law: string; found: Import }
 
 const files = listFiles(root)
 const imports = files.flatMap(importsOf)
-const breaches = [...imports.flatMap(checkImport), ...processEnvReads(), ...webFeatureCircles(), ...cycles()]
+const breaches = [
+  ...imports.flatMap(checkImport),
+  ...processEnvReads(),
+  ...secretBreaches(),
+  ...webFeatureCircles(),
+  ...cycles(),
+]
 
 for (const { law, found } of breaches) console.error(`${found.from}:${found.line}: ${law}: ${found.to}`)
 console.log(`laws: ${files.length} files, ${imports.length} imports, ${breaches.length} breaches`)
@@ -167,6 +174,18 @@ function processEnvReads(): Breach[] {
               ]
             : [],
         ),
+    )
+}
+
+/** Law 12: secrets are compared in one place, whose time tells nothing. */
+function secretBreaches(): Breach[] {
+  return files
+    .filter((file) => /^(server|agent|mcp)\/src\//.test(file) && !isTest(file))
+    .flatMap((file) =>
+      secretComparisons(file, readFileSync(join(root, file), 'utf8')).map(({ text, line }) => ({
+        law: 'secrets are compared by server/src/kit/same-secret.ts',
+        found: { from: file, to: text, external: true, line },
+      })),
     )
 }
 

@@ -1,7 +1,8 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newSecretText } from '../../kit/ids.ts'
+import { isSameSecret } from '../../kit/same-secret.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Account, Proof, Users } from '../users/index.ts'
 import { challengeStore } from './challenge-store.ts'
@@ -26,8 +27,7 @@ export function createChallenges(deps: {
     if (row.mode === 'email') return { mode: 'email' }
     const passwordHash = await users.passwordHashOf(row.user_id)
     if (passwordHash === null || row.password_digest === null) return null
-    const isSame = timingSafeEqual(Buffer.from(digestOf(passwordHash)), Buffer.from(row.password_digest))
-    return isSame ? { mode: 'admin', passwordHash } : null
+    return isSameSecret(digestOf(passwordHash), row.password_digest) ? { mode: 'admin', passwordHash } : null
   }
 
   return {

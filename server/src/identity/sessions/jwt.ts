@@ -1,4 +1,5 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
+import { isSameSecret } from '../../kit/same-secret.ts'
 
 /** What a session token says. `iat` and `exp` are seconds since 1970, `epoch` the boot that signed it. */
 export type Claims = {
@@ -27,9 +28,7 @@ export function readJwt(token: string, key: KeyObject): Claims | null {
   const [first, payload, given] = parts
   if (parts.length !== 3 || first !== header || !payload || !given) return null
   // Compared as text: a second spelling of the same signature is another token, and refused.
-  const expected = Buffer.from(signature(`${first}.${payload}`, key))
-  const presented = Buffer.from(given)
-  if (presented.length !== expected.length || !timingSafeEqual(presented, expected)) return null
+  if (!isSameSecret(given, signature(`${first}.${payload}`, key))) return null
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))
     return isClaims(claims) ? claims : null

@@ -1,5 +1,6 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { argon2, randomBytes } from 'node:crypto'
 import { passwordLength } from '@roost/contracts/identity/setup'
+import { isSameSecret } from '../../kit/same-secret.ts'
 
 export type Passwords = {
   /** As it is stored: the usual `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
@@ -33,7 +34,7 @@ export function createPasswords(): Passwords {
       const known = stored === null ? null : parse(stored)
       const expected = known ?? decoy
       const derived = await derive(password, expected)
-      return timingSafeEqual(derived, expected.hash) && known !== null
+      return isSameSecret(derived, expected.hash) && known !== null
     },
   }
 }

@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { isSameSecret } from '../../kit/same-secret.ts'
 
 /** What a broker token stands for: one agent, and there one execution or one conversation. */
 export type Grant = { agentId: string; kind: 'execution' | 'session'; id: string }
@@ -22,9 +22,7 @@ export function createBrokerTokens(mac: (text: string) => string): BrokerTokens 
       const match = shape.exec(token)
       const [, agentId, letter, id, signature] = match ?? []
       if (!agentId || !letter || !id || !signature) return null
-      const expected = Buffer.from(sign(`${agentId}.${letter}.${id}`))
-      const given = Buffer.from(signature)
-      if (expected.length !== given.length || !timingSafeEqual(expected, given)) return null
+      if (!isSameSecret(signature, sign(`${agentId}.${letter}.${id}`))) return null
       return { agentId, kind: letter === 's' ? 'session' : 'execution', id }
     },
   }

@@ -1,6 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { signedTimeTolerance } from '@roost/contracts/triggers/webhooks'
 import { Fault } from '../../kit/fault.ts'
+import { isSameSecret } from '../../kit/same-secret.ts'
 
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/
 
@@ -40,7 +41,7 @@ export function checkSignature(
   const mac = createHmac('sha256', secret)
   if (signsTime) mac.update(`${time}.`)
   const wanted = mac.update(body).digest()
-  if (!timingSafeEqual(wanted, Buffer.from(given, 'hex'))) throw new Fault('invalid_signature')
+  if (!isSameSecret(Buffer.from(given, 'hex'), wanted)) throw new Fault('invalid_signature')
 }
 
 function isNear(time: string | undefined, now: Date): boolean {
