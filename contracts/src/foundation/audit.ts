@@ -11,6 +11,9 @@ export const auditActorTypes = ['user', 'agent', 'mcp_client', 'system', 'anonym
 export type AuditActorType = (typeof auditActorTypes)[number]
 export const auditSources = ['api', 'mcp', 'scheduler', 'system'] as const
 export type AuditSource = (typeof auditSources)[number]
+/** `refused`: 401 or 403. `failed`: another error. `ok`: the rest, also what is no call and so has no status. */
+export const auditOutcomes = ['ok', 'refused', 'failed'] as const
+export type AuditOutcome = (typeof auditOutcomes)[number]
 
 /** The filters that take one of a few values; another one is 422 `unknown_filter`. */
 export const auditFilterValues = {
@@ -18,6 +21,7 @@ export const auditFilterValues = {
   actor_type: auditActorTypes,
   source: auditSources,
   mcp_scope: keyScopes,
+  outcome: auditOutcomes,
 } as const satisfies Record<string, readonly string[]>
 
 export const AuditLogEntry = z
@@ -70,6 +74,7 @@ export const listAuditLog = endpoint({
   access: admin,
   query: z.object({
     event_type: oneOf(auditFilterValues.event_type),
+    event_action: exactly,
     actor_type: oneOf(auditFilterValues.actor_type),
     actor_id: exactly,
     target_type: exactly,
@@ -79,6 +84,7 @@ export const listAuditLog = endpoint({
     request_id: exactly,
     mcp_key_id: exactly,
     mcp_scope: oneOf(auditFilterValues.mcp_scope),
+    outcome: oneOf(auditFilterValues.outcome),
     limit: queryInteger(1, 1_000, 100),
     offset: queryInteger(0, 999_999_999, 0),
   }),

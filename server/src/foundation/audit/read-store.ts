@@ -6,6 +6,7 @@ import type { AuditRow, AuditTables } from './tables.ts'
 export type AuditFilter = Partial<
   Record<
     | 'event_type'
+    | 'event_action'
     | 'actor_type'
     | 'actor_id'
     | 'target_type'
@@ -13,12 +14,15 @@ export type AuditFilter = Partial<
     | 'source'
     | 'request_id'
     | 'mcp_key_id'
-    | 'mcp_scope',
+    | 'mcp_scope'
+    | 'outcome',
     string | undefined
   >
 >
 export type AuditWindow = { start_time?: string | undefined; end_time?: string | undefined }
 export type Figure = { day: string; event_type: string; actor_type: string; source: string; count: number }
+
+const refusals = [401, 403]
 
 export function auditReadStore(on: Executor) {
   const db = on.withTables<AuditTables>()
@@ -30,11 +34,16 @@ export function auditReadStore(on: Executor) {
       .$if(end_time !== undefined, (query) => query.where('timestamp', '<=', end_time ?? ''))
 
   const matching = (filter: AuditFilter, window: AuditWindow) => {
+    const { outcome, ...columns } = filter
     let query = within(window)
-    for (const [column, value] of Object.entries(filter)) {
-      // The keys of a filter are columns, by its type.
-      if (value !== undefined) query = query.where(column as keyof AuditFilter, '=', value)
+    for (const [column, value] of Object.entries(columns)) {
+      // The other keys of a filter are columns, by its type.
+      if (value !== undefined) query = query.where(column as keyof typeof columns, '=', value)
     }
+    if (outcome === 'refused') return query.where('status', 'in', refusals)
+    if (outcome === 'failed') return query.where('status', '>=', 400).where('status', 'not in', refusals)
+    if (outcome === 'ok')
+      return query.where((of) => of.or([of('status', 'is', null), of('status', '<', 400)]))
     return query
   }
 

@@ -22,8 +22,15 @@ const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
 const byKey = { mcp_key_id: 'k1', mcp_key_name: 'ci', mcp_scope: 'user', actor_type: 'mcp_client' } as const
 const days: AuditEntry[] = [
   entry({ target_type: 'agent', target_id: 'wren', request_id: 'r1', status: 201 }),
-  entry({ event_type: 'authentication', actor_type: 'anonymous', actor_id: null, actor_ip: '10.0.0.9' }),
-  entry({ ...byKey, event_type: 'execution', target_type: 'agent', target_id: 'wren' }),
+  entry({
+    event_type: 'authentication',
+    event_action: 'sign_in',
+    actor_type: 'anonymous',
+    actor_id: null,
+    actor_ip: '10.0.0.9',
+    status: 401,
+  }),
+  entry({ ...byKey, event_type: 'execution', target_type: 'agent', target_id: 'wren', status: 503 }),
   entry({ event_type: 'system', actor_type: 'system', actor_id: 'u2', source: 'scheduler' }),
 ]
 
@@ -76,6 +83,11 @@ forEachDialect((_dialect, open) => {
       ['', [4, 3, 2, 1]],
       ['event_type=execution', [3]],
       ['event_type=webhook', []],
+      ['event_action=sign_in', [2]],
+      ['outcome=ok', [4, 1]],
+      ['outcome=refused', [2]],
+      ['outcome=failed', [3]],
+      ['outcome=failed&target_id=nobody', []],
       ['actor_type=mcp_client', [3]],
       ['actor_id=u1', [3, 1]],
       ['target_type=agent', [3, 1]],
@@ -114,7 +126,7 @@ forEachDialect((_dialect, open) => {
   test('422 for a value that no filter offers, and for a page that cannot be', async () => {
     await using db = await open()
     const { ask } = appOf(db)
-    for (const name of ['event_type', 'actor_type', 'source', 'mcp_scope']) {
+    for (const name of ['event_type', 'actor_type', 'source', 'mcp_scope', 'outcome']) {
       const { status, body } = await ask('GET', `?${name}=nonsense`)
       assert.deepEqual([status, body.error, body.filter], [422, 'unknown_filter', name])
       assert.ok(body.offered.length > 2)
