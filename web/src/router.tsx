@@ -106,6 +106,7 @@ const operations = createRoute({
     agent: text,
     hours: z.number().int().min(0).max(8760).optional().catch(undefined),
     q: text,
+    called: text,
     page: count,
   }),
 }).lazy(() => loadCode(() => import('./pages/operations.tsx').then((page) => page.route)))
@@ -113,7 +114,28 @@ const operations = createRoute({
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',
-  validateSearch: z.object({ tab: text }),
+  validateSearch: z.object({
+    tab: text,
+    q: text,
+    sort: text,
+    role: text,
+    person: text,
+    all: z.boolean().optional().catch(undefined),
+    key: text,
+    type: text,
+    action: text,
+    actor: text,
+    by: text,
+    source: text,
+    scope: text,
+    agent: text,
+    outcome: text,
+    request: text,
+    hours: z.number().int().min(0).max(87_600).optional().catch(undefined),
+    from: text,
+    to: text,
+    entry: text,
+  }),
 }).lazy(() => loadCode(() => import('./pages/settings.tsx').then((page) => page.route)))
 
 const account = createRoute({

@@ -58,6 +58,20 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/info/info-tab.tsx')).InfoTab),
   },
   {
+    id: 'permissions',
+    label: 'Permissions',
+    who: 'access',
+    Content: lazyPart(
+      async () => (await import('../features/permissions/permissions-tab.tsx')).PermissionsTab,
+    ),
+  },
+  {
+    id: 'sharing',
+    label: 'Sharing',
+    who: 'owner',
+    Content: lazyPart(async () => (await import('../features/sharing/sharing-tab.tsx')).SharingTab),
+  },
+  {
     id: 'settings',
     label: 'Settings',
     who: 'access',

@@ -17,4 +17,11 @@ export const operationsTabs: readonly OperationsTab[] = [
       async () => (await import('../features/executions/fleet-executions.tsx')).FleetExecutions,
     ),
   },
+  {
+    id: 'permissions',
+    label: 'Permissions',
+    Content: lazyPart(
+      async () => (await import('../features/permissions/fleet-permissions.tsx')).FleetPermissions,
+    ),
+  },
 ]

@@ -11,7 +11,14 @@ import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
 
 export const route = createLazyRoute('/signed-in/settings')({ component: Settings })
 
-type Tab = { id: string; label: string; isForAdmins: boolean; Content: ComponentType }
+type Tab = {
+  id: string
+  label: string
+  isForAdmins: boolean
+  /** `wide`: it is mostly tables. */
+  width?: 'wide'
+  Content: ComponentType
+}
 
 const tabs: Tab[] = [
   {
@@ -19,6 +26,13 @@ const tabs: Tab[] = [
     label: 'General',
     isForAdmins: true,
     Content: lazyPart(async () => (await import('../features/settings/general-tab.tsx')).GeneralTab),
+  },
+  {
+    id: 'access',
+    label: 'People and access',
+    isForAdmins: true,
+    width: 'wide',
+    Content: lazyPart(async () => (await import('./settings-access.tsx')).AccessTab),
   },
   {
     id: 'integrations',
@@ -32,6 +46,7 @@ const tabs: Tab[] = [
     id: 'keys',
     label: 'MCP keys',
     isForAdmins: false,
+    width: 'wide',
     Content: lazyPart(async () => (await import('../features/keys/keys-tab.tsx')).KeysTab),
   },
   {
@@ -46,6 +61,13 @@ const tabs: Tab[] = [
     isForAdmins: true,
     Content: lazyPart(async () => (await import('../features/settings/ops-tab.tsx')).OpsTab),
   },
+  {
+    id: 'audit',
+    label: 'Audit log',
+    isForAdmins: true,
+    width: 'wide',
+    Content: lazyPart(async () => (await import('../features/audit/audit-tab.tsx')).AuditTab),
+  },
 ]
 
 /** Settings of the platform; people who are no admins see what is their own. */
@@ -55,7 +77,7 @@ function Settings() {
   const shown = tabs.filter(({ isForAdmins }) => me.role === 'admin' || !isForAdmins)
   const chosen = shown.find(({ id }) => id === tab) ?? shown[0]
   return (
-    <Page width="text">
+    <Page width={chosen?.width ?? 'text'}>
       <PageHeader title="Settings" />
       <TabLinks label="Settings" className="mb-6">
         {shown.map(({ id, label }) => (

@@ -1,11 +1,14 @@
 import type { User } from '@roost/contracts/identity/users'
 import {
   Activity,
+  Grid3x3,
   LayoutDashboard,
   type LucideIcon,
+  ScrollText,
   Settings,
   SquareTerminal,
   UserRound,
+  UsersRound,
   Waypoints,
 } from 'lucide-react'
 
@@ -27,6 +30,20 @@ const settingsPlaces: Place[] = [
     to: '/settings',
     search: { tab: 'general' },
     keywords: ['prompt', 'model', 'build'],
+  },
+  {
+    label: 'People and access',
+    icon: UsersRound,
+    to: '/settings',
+    search: { tab: 'access' },
+    keywords: ['users', 'roles', 'invite', 'allow-list', 'second factor', 'suspend', 'sign-in'],
+  },
+  {
+    label: 'Audit log',
+    icon: ScrollText,
+    to: '/settings',
+    search: { tab: 'audit' },
+    keywords: ['who did what', 'history', 'export', 'verify'],
   },
   {
     label: 'Provider keys',
@@ -77,6 +94,13 @@ export function mainPlaces(): Place[] {
 export function allPlaces(user: Pick<User, 'role'>): Place[] {
   return [
     ...mainPlaces(),
+    {
+      label: 'Permissions of agents',
+      icon: Grid3x3,
+      to: '/operations',
+      search: { tab: 'permissions' },
+      keywords: ['matrix', 'may call', 'agent to agent'],
+    },
     ...(user.role === 'admin'
       ? settingsPlaces
       : settingsPlaces.filter(({ search }) => search?.tab === 'keys')),

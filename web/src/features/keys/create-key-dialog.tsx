@@ -1,21 +1,17 @@
 import { CreateKey, createKey, type NewKey } from '@roost/contracts/identity/keys'
 import { useSuspenseQuery } from '@tanstack/react-query'
+import { useController, useWatch } from 'react-hook-form'
+import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
 import { Form, FormError, SelectField, TextField, useZodForm } from '../../ui/form.tsx'
+import { RadioCards } from '../../ui/radio-cards.tsx'
 import { meQuery } from '../users/queries.ts'
+import { endOf } from './key-rows.ts'
 import { keysKey } from './queries.ts'
-
-const scopes = [
-  { value: 'user', label: 'user', hint: 'Everything you may do, except what needs you in person' },
-  { value: 'ops', label: 'ops', hint: 'Reads for monitoring: fleet, health, executions, costs' },
-  {
-    value: 'portal_delegate',
-    label: 'portal_delegate',
-    hint: 'Exchanges an e-mail address for a Workspace session, nothing else',
-  },
-]
+import { mayExpire, type RequestableScope, requestableScopes, scopeWords } from './scopes.ts'
 
 type CreateKeyProps = { open: boolean; onOpenChange(open: boolean): void; onMinted(key: NewKey): void }
 
@@ -27,24 +23,56 @@ export function CreateKeyDialog({ open, onOpenChange, onMinted }: CreateKeyProps
   )
 }
 
+const KeyForm = CreateKey.pick({ name: true, description: true })
+  .extend({ scope: z.enum(requestableScopes), ends: z.string(), day: z.string() })
+  .refine(({ scope, ends, day }) => !mayExpire(scope) || ends !== 'day' || isToCome(day), {
+    path: ['day'],
+    message: 'Choose a day from today on.',
+  })
+
+const scopeCards = requestableScopes.map((value) => ({
+  value,
+  label: scopeWords[value].label,
+  hint: scopeWords[value].hint,
+}))
+
+const endChoices = [
+  { value: 'never', label: 'Never, until it is revoked' },
+  { value: '7', label: 'In 7 days' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+  { value: 'day', label: 'On a day of your choice' },
+]
+
 function CreateKeyForm({ onMinted, onCancel }: Pick<CreateKeyProps, 'onMinted'> & { onCancel(): void }) {
   const { api, queries } = useApp()
   const { data: me } = useSuspenseQuery(meQuery(api))
-  const form = useZodForm(CreateKey, { defaultValues: { name: '', description: null, scope: 'user' } })
+  const form = useZodForm(KeyForm, {
+    defaultValues: { name: '', description: null, scope: 'user', ends: 'never', day: '' },
+  })
+  const [scope, ends] = useWatch({ control: form.control, name: ['scope', 'ends'] })
+  async function mint({ name, description, scope, ...end }: z.output<typeof KeyForm>): Promise<void> {
+    const expires_at = mayExpire(scope) ? endOf(end, Date.now()) : null
+    const key = await api.call(createKey, {
+      body: { name, description, scope, ...(expires_at ? { expires_at } : {}) },
+    })
+    void queries.invalidateQueries({ queryKey: keysKey })
+    onMinted(key)
+  }
   return (
-    <Form
-      form={form}
-      onSubmit={async (body) => {
-        const key = await api.call(createKey, { body })
-        await queries.invalidateQueries({ queryKey: keysKey })
-        onMinted(key)
-      }}
-    >
+    <Form form={form} onSubmit={mint}>
       <FormError />
       <TextField name="name" label="Name" hint="What uses it, such as “CI”" required autoFocus />
       <TextField name="description" label="Description" emptyAs="null" />
       {/* The narrower scopes are an admin's to mint. */}
-      {me.role === 'admin' ? <SelectField name="scope" label="Scope" options={scopes} /> : null}
+      {me.role === 'admin' ? <ScopeField /> : <p className="text-muted text-xs">{scopeWords.user.hint}</p>}
+      {mayExpire(scope) && (
+        <div className="grid gap-4 sm:grid-cols-2">
+          <SelectField name="ends" label="Ends" options={endChoices} />
+          {ends === 'day' && <TextField name="day" label="Last day" type="date" required />}
+        </div>
+      )}
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
@@ -53,4 +81,17 @@ function CreateKeyForm({ onMinted, onCancel }: Pick<CreateKeyProps, 'onMinted'> 
       </div>
     </Form>
   )
+}
+
+function ScopeField() {
+  const { field } = useController<{ scope: RequestableScope }, 'scope'>({ name: 'scope' })
+  return (
+    <Field label="Scope">
+      <RadioCards options={scopeCards} value={field.value} onValueChange={field.onChange} />
+    </Field>
+  )
+}
+
+function isToCome(day: string): boolean {
+  return new Date(`${day}T23:59:59`).getTime() > Date.now()
 }

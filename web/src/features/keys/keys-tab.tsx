@@ -1,47 +1,120 @@
-import { deleteKey, type McpKey, type NewKey, revokeKey } from '@roost/contracts/identity/keys'
-import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
+import type { NewKey } from '@roost/contracts/identity/keys'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { KeyRound, Plus } from 'lucide-react'
-import { useState } from 'react'
-import { useApp } from '../../shell/app-context.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { useMemo, useState } from 'react'
+import { useApi } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { CardHeader } from '../../ui/card.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { SecretDialog } from '../../ui/secret-dialog.tsx'
-import { Section } from '../../ui/section.tsx'
-import { RelativeTime } from '../../ui/time.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
+import { meQuery } from '../users/queries.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
-import { keysKey, keysQuery } from './queries.ts'
+import { EndKeyDialog } from './end-key-dialog.tsx'
+import type { KeyEnding } from './key-actions.ts'
+import { keyColumns } from './key-columns.tsx'
+import { filterKeys } from './key-rows.ts'
+import { KeySheet } from './key-sheet.tsx'
+import { MintedKeyDialog } from './minted-key-dialog.tsx'
+import { keysQuery } from './queries.ts'
+
+const route = getRouteApi('/signed-in/settings')
+type Search = ReturnType<typeof route.useSearch>
+
+const whose = [
+  { value: 'own', label: 'Yours' },
+  { value: 'all', label: 'Everybody’s' },
+] as const
 
 /** Keys for programs: minted, shown once, revoked. */
 export function KeysTab() {
-  const { data: keys } = useSuspenseQuery(keysQuery(useApp().api, { all: false }))
+  const api = useApi()
+  const { data: me } = useSuspenseQuery(meQuery(api))
+  const { q, key: openedId, ...search } = route.useSearch()
+  const navigate = route.useNavigate()
+  const isAdmin = me.role === 'admin'
+  const all = isAdmin && search.all === true
+  const keys = useQuery(keysQuery(api, { all }))
   const [isCreating, setCreating] = useState(false)
   const [minted, setMinted] = useState<NewKey | null>(null)
+  const [asked, setAsked] = useState<KeyEnding | null>(null)
+  const change = (next: Partial<Search>, replace = true) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace, resetScroll: false })
+
+  const columns = useMemo(() => keyColumns({ showsOwner: all, end: setAsked }), [all])
+  const rows = useMemo(() => filterKeys(keys.data ?? [], q), [keys.data, q])
+  const mint = (
+    <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setCreating(true)}>
+      Mint a key
+    </Button>
+  )
   return (
-    <Section
-      title="MCP keys"
-      description="Programs use them as bearer tokens, with all that you may do yourself, or less. They do not expire by themselves unless you say so."
-      actions={
-        <Button variant="primary" icon={<Plus />} onClick={() => setCreating(true)}>
-          Mint a key
-        </Button>
-      }
-    >
-      {keys.length === 0 ? (
-        <EmptyState
-          icon={<KeyRound />}
-          title="No keys yet"
-          description="Mint one to let a program or an MCP client reach your agents."
+    <section aria-label="MCP keys">
+      <CardHeader
+        title="MCP keys"
+        description="Programs use them as bearer tokens, with all that their owner may do, or less."
+        actions={mint}
+      />
+      <div className="mb-3 flex flex-wrap gap-2">
+        <SearchInput
+          label="Search keys"
+          value={q ?? ''}
+          onValueChange={(text) => change({ q: text || undefined })}
+          className="w-full sm:w-64"
+        />
+        {isAdmin && (
+          <Segmented
+            label="Whose keys"
+            options={whose}
+            value={all ? 'all' : 'own'}
+            onValueChange={(value) => change({ all: value === 'all' || undefined })}
+          />
+        )}
+      </div>
+      {keys.isError && !keys.data ? (
+        <ErrorState
+          title="The keys could not be loaded"
+          error={keys.error}
+          onRetry={() => void keys.refetch()}
+          className="rounded-lg border border-line bg-surface"
         />
       ) : (
-        <ul className="divide-y divide-line rounded-lg border border-line">
-          {keys.map((key) => (
-            <KeyRow key={key.id} row={key} />
-          ))}
-        </ul>
+        <DataTable
+          label="Keys"
+          columns={columns}
+          rows={rows}
+          rowKey={(row) => row.id}
+          rowLabel={(row) => row.name}
+          rowHeight={48}
+          defaultSort={{ id: 'created', desc: true }}
+          onOpenRow={(row) => change({ key: row.id }, false)}
+          isLoading={keys.isPending}
+          empty={
+            q ? (
+              <EmptyState
+                title="No key matches"
+                action={<Button onClick={() => change({ q: undefined })}>Clear the search</Button>}
+              />
+            ) : (
+              <EmptyState
+                icon={<KeyRound aria-hidden />}
+                title="No keys yet"
+                description="Mint one to let a program or an MCP client reach your agents."
+                action={<Button onClick={() => setCreating(true)}>Mint the first key</Button>}
+              />
+            )
+          }
+        />
       )}
+      <KeySheet
+        row={keys.data?.find(({ id }) => id === openedId) ?? null}
+        isAdmin={isAdmin}
+        onClose={() => change({ key: undefined })}
+        end={setAsked}
+      />
       <CreateKeyDialog
         open={isCreating}
         onOpenChange={setCreating}
@@ -50,81 +123,14 @@ export function KeysTab() {
           setMinted(key)
         }}
       />
-      <SecretDialog
-        title={`The key “${minted?.name ?? ''}”`}
-        secrets={minted ? [{ label: 'Key', value: minted.key }] : null}
-        onClose={() => setMinted(null)}
-      >
-        <p className="text-muted text-sm">
-          Send it as <code className="text-xs">Authorization: Bearer …</code> with each request.
-        </p>
-      </SecretDialog>
-    </Section>
-  )
-}
-
-function KeyRow({ row }: { row: McpKey }) {
-  const { api, queries } = useApp()
-  const [asked, setAsked] = useState<'revoke' | 'delete' | null>(null)
-  const end = useMutation({
-    mutationFn: async (how: 'revoke' | 'delete') => {
-      await api.call(how === 'revoke' ? revokeKey : deleteKey, { params: { id: row.id } })
-    },
-    onSuccess: () => {
-      setAsked(null)
-      return queries.invalidateQueries({ queryKey: keysKey })
-    },
-    onError: (error) => toast({ title: error.message, tone: 'danger' }),
-  })
-  return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-      <div className="min-w-40 flex-1">
-        <p className="flex flex-wrap items-center gap-2 font-medium text-sm">
-          <span className="min-w-0 break-words">{row.name}</span>
-          <Badge>{row.scope}</Badge>
-          {row.is_active ? null : <Badge tone="danger">revoked</Badge>}
-        </p>
-        {row.description ? <p className="text-muted text-xs">{row.description}</p> : null}
-        <p className="text-faint text-xs">
-          <code>{row.key_prefix}…</code> · minted <RelativeTime at={row.created_at} /> ·{' '}
-          {row.last_used_at ? (
-            <>
-              last used <RelativeTime at={row.last_used_at} />
-            </>
-          ) : (
-            'never used'
-          )}
-          {row.agent_name ? ` · agent ${row.agent_name}` : ''}
-        </p>
-      </div>
-      <div className="flex gap-2">
-        {row.is_active ? (
-          <Button size="sm" onClick={() => setAsked('revoke')} aria-label={`Revoke ${row.name}`}>
-            Revoke
-          </Button>
-        ) : null}
-        <Button
-          size="sm"
-          variant="ghost"
-          onClick={() => setAsked('delete')}
-          aria-label={`Delete ${row.name}`}
-        >
-          Delete
-        </Button>
-      </div>
-      <ConfirmDialog
-        open={asked !== null}
-        onOpenChange={() => setAsked(null)}
-        title={asked === 'revoke' ? `Revoke “${row.name}”?` : `Delete “${row.name}”?`}
-        description={
-          asked === 'revoke'
-            ? 'Programs that use it are refused at once. It stays in this list.'
-            : 'Programs that use it are refused at once, and it leaves this list. The audit log keeps its name.'
-        }
-        action={asked === 'revoke' ? 'Revoke the key' : 'Delete the key'}
-        pending={end.isPending}
-        onConfirm={() => asked && end.mutate(asked)}
+      <MintedKeyDialog minted={minted} onClose={() => setMinted(null)} />
+      <EndKeyDialog
+        asked={asked}
+        onClose={(ended) => {
+          setAsked(null)
+          if (ended?.how === 'delete') change({ key: undefined })
+        }}
       />
-    </li>
+    </section>
   )
 }

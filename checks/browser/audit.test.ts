@@ -1,0 +1,173 @@
+/** Who did what: the page of the audit log, in a browser in front of a real platform. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { createAgent } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+
+const path = '/settings?tab=audit'
+const agent = 'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get'
+
+describe('the audit log', () => {
+  let bench: Bench
+  let keyId = ''
+  before(async () => {
+    bench = await openBench()
+    const { platform } = bench
+    await createAgent(platform, agent)
+    const key = await platform.request('POST', '/api/mcp/keys', { name: 'CI' })
+    keyId = key.json.id
+    const token = key.json.key
+    await platform.request('PUT', `/api/agents/${agent}/tags`, { tags: ['eu'] }, { token })
+    // A person alone may do this: the key is refused, and the log says so.
+    await platform.request('PUT', '/api/users/me/email', { email: 'x@example.com' }, { token })
+    for (let count = 0; count < 260; count++)
+      await platform.request('PUT', '/api/settings/note', { value: String(count) })
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+  afterEach((context) => tellFailure(bench, context))
+
+  const grid = (page: Page) => page.getByRole('grid', { name: 'Audit log' })
+  const rowOf = (page: Page, what: string) => grid(page).getByRole('row').filter({ hasText: what }).first()
+  const open = async (at = path): Promise<Tab> => {
+    const tab = await bench.open()
+    await tab.goto(at)
+    return tab
+  }
+  const done = async (tab: Tab) => {
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  }
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    await reviewPage(bench, {
+      name: 'audit',
+      path,
+      ready: async (page) => {
+        await rowOf(page, 'Put setting').waitFor()
+        await page.getByRole('img').or(page.locator('svg.recharts-surface')).first().waitFor()
+      },
+    })
+    const { json } = await bench.platform.request('GET', '/api/audit-log?outcome=refused')
+    await reviewPage(bench, {
+      name: 'audit-entry',
+      path: `${path}&entry=${json.entries[0].event_id}`,
+      ready: (page) => page.getByRole('dialog').getByText('"event_id"').first().waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'audit-no-match',
+      path: `${path}&type=webhook`,
+      ready: (page) => page.getByText('No entry matches').waitFor(),
+    })
+  })
+
+  test('what was refused is found by its outcome, and the filter stands in the address', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.getByRole('combobox', { name: 'Outcome' }).click()
+    await page.getByRole('option', { name: 'Refused' }).click()
+    await rowOf(page, 'Set email').getByText('Refused').waitFor()
+    assert.match(page.url(), /outcome=refused/)
+    assert.equal(await grid(page).getByText('Put setting').count(), 0)
+    await page.reload()
+    await rowOf(page, 'Set email').click()
+    const sheet = page.getByRole('dialog', { name: 'Set email' })
+    await sheet.getByText('human_only').first().waitFor()
+    await sheet.getByText('CI (user)').waitFor()
+    await sheet.getByRole('button', { name: 'All of this key' }).click()
+    await rowOf(page, 'Set tags').waitFor()
+    assert.match(page.url(), new RegExp(`key=${keyId}`))
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await rowOf(page, 'Put setting').waitFor()
+    await done(tab)
+  })
+
+  test('what was done to an agent, and by an action, is found', async () => {
+    const tab = await open(`${path}&agent=${agent}`)
+    const { page } = tab
+    await rowOf(page, 'Set tags').waitFor()
+    assert.equal(await grid(page).getByText('Put setting').count(), 0)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByLabel('Action').fill('create_key')
+    await keepPicture(tab, 'audit-more-light-desktop')
+    await assertAccessible(tab, 'more filters')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Escape')
+    await rowOf(page, 'Create key').waitFor()
+    await page.getByText('1 of 1 entries').waitFor()
+    await done(tab)
+  })
+
+  test('a long log is fetched further as it is scrolled, and few rows are in the page', async () => {
+    const tab = await open(`${path}&action=put_setting`)
+    const { page } = tab
+    await page.getByText('200 of 260 entries').waitFor()
+    await grid(page).getByRole('row').nth(1).focus()
+    await page.keyboard.press('End')
+    await page.getByText('260 of 260 entries').waitFor()
+    assert.ok((await grid(page).getByRole('row').count()) < 80)
+    await done(tab)
+  })
+
+  test('days of one’s choice, and all time', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.getByRole('radio', { name: 'Days', exact: true }).click()
+    await page.getByLabel('From').fill('2020-01-01')
+    await page.getByLabel('To', { exact: true }).fill('2020-01-31')
+    await page.getByText('Nothing happened in this time').waitFor()
+    await page.getByRole('button', { name: 'Show all time' }).click()
+    await rowOf(page, 'Put setting').waitFor()
+    await done(tab)
+  })
+
+  test('the chain is verified, and a broken one is told with the number of the entry', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('The log is whole.').waitFor()
+    await keepPicture(tab, 'audit-verified-light-desktop')
+    await assertAccessible(tab, 'verified')
+    // The database of a platform refuses every change; the answer to one that was made is set up here.
+    const tampered = { valid: false, status: 'tampered', checked: 41, first_invalid_id: 17 }
+    await page.route('**/api/audit-log/verify', (route) => route.fulfill({ json: tampered }))
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('Entry number 17 is the first').waitFor()
+    await keepPicture(tab, 'audit-tampered-light-desktop')
+    await assertAccessible(tab, 'tampered')
+    await done(tab)
+  })
+
+  test('the entries of the time are exported as CSV and JSON', async () => {
+    const tab = await open()
+    const { page } = tab
+    for (const format of ['CSV', 'JSON']) {
+      await page.getByRole('button', { name: 'Export' }).click()
+      const waited = page.waitForEvent('download')
+      await page.getByRole('menuitem', { name: format }).click()
+      const download = await waited
+      assert.equal(download.suggestedFilename(), `roost-audit-log.${format.toLowerCase()}`)
+      assert.match(await readFile(await download.path(), 'utf8'), /put_setting/)
+    }
+    await done(tab)
+  })
+
+  test('a log that cannot be loaded says so', async () => {
+    const tab = await bench.open()
+    const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
+    await tab.page.route(/\/api\/audit-log\?/, (route) => route.fulfill({ status: 500, json: refusal }))
+    await tab.goto(path)
+    await tab.page.getByText('The log could not be loaded').waitFor({ timeout: 40_000 })
+    await assertAccessible(tab, 'a log that could not be loaded')
+    await tab.page.unroute(/\/api\/audit-log\?/)
+    await tab.page.getByRole('button', { name: 'Retry' }).click()
+    await rowOf(tab.page, 'Put setting').waitFor()
+    await done(tab)
+  })
+})

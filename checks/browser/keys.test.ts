@@ -1,0 +1,173 @@
+/** Keys for programs, in a browser in front of a real platform. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
+import type { Page } from 'playwright-core'
+import { eventually } from '../acceptance/platform.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+import { personOf } from './persons.ts'
+
+const path = '/settings?tab=keys'
+const longName =
+  'A key whose name goes on and on until it is as long as the name of a key may ever become, or nearly'
+
+describe('keys', () => {
+  let mail: MailServer
+  let bench: Bench
+  let annToken = ''
+  before(async () => {
+    mail = await startMailServer()
+    bench = await openBench({ env: { ROOST_MAIL_URL: mail.url } })
+    annToken = await personOf({ platform: bench.platform, mail }, 'ann@example.com', 'creator')
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+    await mail?.close()
+  })
+  afterEach((context) => tellFailure(bench, context))
+
+  const rowOf = (page: Page, name: string) =>
+    page.getByRole('grid', { name: 'Keys' }).getByRole('row').filter({ hasText: name })
+  const dialogOf = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name })
+  const open = async (options: Parameters<Bench['open']>[0] = {}, at = path): Promise<Tab> => {
+    const tab = await bench.open(options)
+    await tab.goto(at)
+    return tab
+  }
+  const statusWith = async (key: string, at: string) =>
+    (await bench.platform.request('GET', at, undefined, { token: key })).status
+  const done = async (tab: Tab) => {
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  }
+
+  test('without a key the page says what one is for', async () => {
+    await reviewPage(bench, {
+      name: 'keys-empty',
+      path,
+      ready: (page) => page.getByText('No keys yet').waitFor(),
+    })
+  })
+
+  test('a key of the scope ops is minted with an end, shown once, and reaches what was said', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.getByRole('button', { name: 'Mint a key' }).click()
+    const form = dialogOf(page, 'Mint a key')
+    await form.getByLabel('Name').fill('Monitoring')
+    await form.getByRole('radio', { name: /^Ops/ }).click()
+    await form.getByRole('combobox', { name: 'Ends' }).click()
+    await page.getByRole('option', { name: 'On a day of your choice' }).click()
+    await form.getByRole('button', { name: 'Mint the key' }).click()
+    await form.getByText('Choose a day from today on.').waitFor()
+    await keepPicture(tab, 'keys-mint-light-desktop')
+    await assertAccessible(tab, 'minting a key')
+    await form.getByLabel('Last day').fill('2099-12-31')
+    await form.getByRole('button', { name: 'Mint the key' }).click()
+
+    const shown = dialogOf(page, 'The key “Monitoring”')
+    await shown.waitFor()
+    await keepPicture(tab, 'keys-minted-light-desktop')
+    await assertAccessible(tab, 'the key, once')
+    const key = (await shown.getByText(/^svc_mcp_/).textContent()) ?? ''
+    await page.keyboard.press('Escape')
+    await shown.waitFor()
+    await shown.getByText('I stored it').click()
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await rowOf(page, 'Monitoring').getByText('Ops').waitFor()
+    assert.equal(await page.getByText(key).count(), 0)
+    assert.equal(await statusWith(key, '/api/executions'), 200)
+    assert.equal(await statusWith(key, '/api/users/me'), 403)
+
+    await rowOf(page, 'Monitoring').click()
+    const sheet = dialogOf(page, 'Monitoring')
+    await sheet.getByText('Executions with their logs and live streams').waitFor()
+    await sheet.getByText(/2099/).first().waitFor()
+    await done(tab)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    const minted = await bench.platform.request('POST', '/api/mcp/keys', {
+      name: longName,
+      description: 'Used by the build of the shop that nobody has looked at for years',
+    })
+    await reviewPage(bench, {
+      name: 'keys',
+      path,
+      ready: (page) => rowOf(page, 'A key whose name').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'keys-one',
+      path: `${path}&key=${minted.json.id}`,
+      ready: (page) =>
+        dialogOf(page, /^A key whose name/)
+          .getByRole('heading', { name: 'Reaches' })
+          .waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'keys-all',
+      path: `${path}&all=true`,
+      ready: (page) => page.getByRole('columnheader', { name: 'Key' }).waitFor(),
+    })
+  })
+
+  test('a revoked key is refused and stays listed, a deleted one leaves the list', async () => {
+    const { json } = await bench.platform.request('POST', '/api/mcp/keys', { name: 'Old build' })
+    assert.equal(await statusWith(json.key, '/api/users/me'), 200)
+    const tab = await open()
+    const { page } = tab
+    const row = rowOf(page, 'Old build')
+    await row.getByRole('button', { name: 'Revoke Old build' }).click()
+    await keepPicture(tab, 'keys-revoke-light-desktop')
+    await assertAccessible(tab, 'revoking a key')
+    await page.getByRole('button', { name: 'Revoke the key' }).click()
+    await row.getByText('Revoked').waitFor()
+    assert.equal(await statusWith(json.key, '/api/users/me'), 401)
+    await row.getByRole('button', { name: 'Delete Old build' }).click()
+    await page.getByRole('button', { name: 'Delete the key' }).click()
+    await row.waitFor({ state: 'detached' })
+    await done(tab)
+  })
+
+  test('who is no admin is offered no narrower scope, and sees the own keys alone', async () => {
+    const tab = await open({ token: annToken })
+    const { page } = tab
+    await page.getByRole('button', { name: 'Mint a key' }).click()
+    const form = dialogOf(page, 'Mint a key')
+    await form.getByLabel('Name').fill('My laptop')
+    assert.equal(await form.getByRole('radio').count(), 0)
+    await page.keyboard.press('Enter')
+    const shown = dialogOf(page, 'The key “My laptop”')
+    await shown.getByText('I stored it').click()
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await rowOf(page, 'My laptop').waitFor()
+    assert.equal(await rowOf(page, 'Monitoring').count(), 0)
+    assert.equal(await page.getByRole('radio', { name: 'Everybody’s' }).count(), 0)
+    await done(tab)
+  })
+
+  test('an admin finds the keys of everybody by owner', async () => {
+    const tab = await open({}, `${path}&all=true&q=ann%40`)
+    await rowOf(tab.page, 'My laptop').getByText('ann@example.com').waitFor()
+    assert.equal(await rowOf(tab.page, 'Monitoring').count(), 0)
+    await eventually(
+      async () => tab.page.getByRole('radio', { name: 'Everybody’s' }).getAttribute('aria-checked'),
+      (checked) => checked === 'true',
+    )
+    await done(tab)
+  })
+
+  test('a list that cannot be loaded says so', async () => {
+    const tab = await bench.open()
+    const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
+    await tab.page.route('**/api/mcp/keys', (route) => route.fulfill({ status: 500, json: refusal }))
+    await tab.goto(path)
+    await tab.page.getByText('The keys could not be loaded').waitFor({ timeout: 40_000 })
+    await assertAccessible(tab, 'keys that could not be loaded')
+    await tab.page.unroute('**/api/mcp/keys')
+    await tab.page.getByRole('button', { name: 'Retry' }).click()
+    await rowOf(tab.page, 'Monitoring').waitFor()
+    await done(tab)
+  })
+})

@@ -1,0 +1,211 @@
+/** Who uses an agent and whom it may call: two tabs and the matrix, in a browser in front of a real platform. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
+import type { Page } from 'playwright-core'
+import { eventually } from '../acceptance/platform.ts'
+import { createAgent } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+import { personOf } from './persons.ts'
+
+const [scout, writer, longName] = [
+  'qa-scout',
+  'qa-writer',
+  'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get',
+] as const
+const ann = 'ann@example.com'
+
+let mail: MailServer
+let bench: Bench
+let annToken = ''
+before(async () => {
+  mail = await startMailServer()
+  bench = await openBench({ env: { ROOST_MAIL_URL: mail.url } })
+  annToken = await personOf({ platform: bench.platform, mail }, ann)
+  for (const name of [scout, writer, longName]) await createAgent(bench.platform, name)
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+  await mail?.close()
+})
+afterEach((context) => tellFailure(bench, context))
+
+const open = async (at: string, options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => {
+  const tab = await bench.open(options)
+  await tab.goto(at)
+  return tab
+}
+const done = async (tab: Tab) => {
+  assert.deepEqual(tab.faults, [])
+  await tab.context.close()
+}
+const permitted = async (name: string) => {
+  const { json } = await bench.platform.request('GET', `/api/agents/${name}/permissions`)
+  return json.permitted_agents.map((agent: { name: string }) => agent.name).sort()
+}
+
+describe('sharing', () => {
+  const path = `/agents/${scout}?tab=sharing`
+  const people = (page: Page) => page.getByRole('list', { name: 'People' })
+  const shares = async () => {
+    const { json } = await bench.platform.request('GET', `/api/agents/${scout}/shares`)
+    return json.map((share: { shared_with_email: string }) => share.shared_with_email)
+  }
+
+  test('an agent that nobody else uses says what to do', async () => {
+    await reviewPage(bench, {
+      name: 'sharing-alone',
+      path,
+      ready: (page) => page.getByText('Nobody else uses this agent yet').waitFor(),
+    })
+  })
+
+  test('shared by e-mail, the person finds the agent; a refusal is told on the field', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByLabel('Share with').fill('no address')
+    await page.keyboard.press('Enter')
+    await page.getByText('must be an e-mail address').waitFor()
+    await page.getByLabel('Share with').fill('ANN@example.com')
+    await page.keyboard.press('Enter')
+    await people(page).getByText(ann).waitFor()
+    await page.getByLabel('Share with').fill(ann)
+    await page.keyboard.press('Enter')
+    await page
+      .getByText(/already/i)
+      .first()
+      .waitFor()
+    await keepPicture(tab, 'sharing-refused-light-desktop')
+    await assertAccessible(tab, 'shared twice')
+    const theirs = await open('/', { token: annToken })
+    await theirs.page.getByRole('link', { name: scout, exact: true }).waitFor()
+    await done(theirs)
+    await done(tab)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    const email = 'somebody-with-a-name-that-goes-on-and-on-until-it-ends@a-long-name.example.com'
+    await bench.platform.request('POST', `/api/agents/${scout}/share`, { email })
+    await reviewPage(bench, {
+      name: 'sharing',
+      path,
+      ready: (page) => people(page).getByText('not yet signed in').waitFor(),
+    })
+  })
+
+  test('whoever it is shared with is not shown the tab', async () => {
+    const tab = await open(path, { token: annToken })
+    await tab.page.getByRole('link', { name: 'Permissions' }).waitFor()
+    assert.equal(await tab.page.getByRole('link', { name: 'Sharing' }).count(), 0)
+    await done(tab)
+  })
+
+  test('removing waits for Undo, and is done when the page is left', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await people(page)
+      .getByRole('button', { name: `Remove ${ann}` })
+      .click()
+    await people(page).getByText(ann).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await people(page).getByText(ann).waitFor()
+    assert.ok((await shares()).includes(ann))
+    await people(page)
+      .getByRole('button', { name: `Remove ${ann}` })
+      .click()
+    await page.getByRole('link', { name: 'Info', exact: true }).click()
+    await eventually(shares, (emails) => !emails.includes(ann))
+    await done(tab)
+  })
+})
+
+describe('permissions', () => {
+  const path = `/agents/${scout}?tab=permissions`
+  const rowSwitch = (page: Page, name: string) => page.getByRole('switch', { name: `May call ${name}` })
+
+  test('a switch grants and withdraws, and another browser sees it by itself', async () => {
+    const [mine, other] = [await open(path), await open(path)]
+    await rowSwitch(other.page, writer).waitFor()
+    await rowSwitch(mine.page, writer).click()
+    await eventually(
+      () => permitted(scout),
+      (names) => names.includes(writer),
+    )
+    await other.page.getByRole('switch', { name: `May call ${writer}`, checked: true }).waitFor()
+    await rowSwitch(mine.page, writer).click()
+    await eventually(
+      () => permitted(scout),
+      (names) => names.length === 0,
+    )
+    await done(mine)
+    await done(other)
+  })
+
+  test('all shown at once, and back by Undo', async () => {
+    const tab = await open(path)
+    await tab.page.getByRole('button', { name: 'Allow all shown' }).click()
+    await eventually(
+      () => permitted(scout),
+      (names) => names.includes(writer) && names.includes(longName),
+    )
+    assert.ok(!(await permitted(scout)).includes('roost-system'), 'what may do everything is chosen alone')
+    await tab.page.getByRole('button', { name: 'Undo' }).click()
+    await eventually(
+      () => permitted(scout),
+      (names) => names.length === 0,
+    )
+    await done(tab)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    await bench.platform.request('POST', `/api/agents/${scout}/permissions/${writer}`)
+    await bench.platform.request('POST', `/api/agents/${longName}/permissions/${scout}`)
+    await reviewPage(bench, {
+      name: 'permissions',
+      path,
+      ready: async (page) => {
+        await page.getByRole('switch', { name: `May call ${writer}`, checked: true }).waitFor()
+        await page.getByRole('link', { name: longName }).waitFor()
+      },
+    })
+    await reviewPage(bench, {
+      name: 'permissions-matrix',
+      path: '/operations?tab=permissions',
+      ready: (page) => page.getByRole('checkbox', { name: `${scout} may call ${writer}` }).waitFor(),
+    })
+  })
+
+  test('the matrix is walked by arrows and ticked by the space bar', async () => {
+    const tab = await open('/operations?tab=permissions')
+    const { page } = tab
+    const cell = (from: string, to: string) =>
+      page.getByRole('checkbox', { name: `${from} may call ${to}`, exact: true })
+    await cell(longName, scout).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Space')
+    await eventually(
+      () => permitted(longName),
+      (names) => names.includes(writer),
+    )
+    await page.getByRole('checkbox', { name: `${longName} may call ${writer}`, checked: true }).waitFor()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Space')
+    assert.ok(!(await permitted(longName)).includes(longName), 'an agent always reaches itself')
+    await page.getByLabel('Search callers').fill('nobody')
+    await page.getByText('No agent matches').waitFor()
+    assert.match(page.url(), /q=nobody/)
+    await done(tab)
+  })
+
+  test('whoever an agent is shared with reads whom it may call and changes nothing', async () => {
+    await bench.platform.request('POST', `/api/agents/${scout}/share`, { email: ann })
+    await bench.platform.request('POST', `/api/agents/${writer}/share`, { email: ann })
+    const tab = await open(path, { token: annToken })
+    await tab.page.getByText('Only its owner decides').waitFor()
+    assert.ok(await rowSwitch(tab.page, writer).isDisabled())
+    await keepPicture(tab, 'permissions-reader-light-desktop')
+    await assertAccessible(tab, 'permissions to read')
+    await done(tab)
+  })
+})

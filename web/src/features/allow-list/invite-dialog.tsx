@@ -1,0 +1,68 @@
+import { AddAllowListEntry, addAllowListEntry } from '@roost/contracts/identity/allow-list'
+import { useWatch } from 'react-hook-form'
+import type { z } from 'zod'
+import { useApp } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form, FormError, SelectField, TextField, useZodForm } from '../../ui/form.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { roleChoices, roleHint } from '../people/role-choices.ts'
+import { allowListKey } from './queries.ts'
+
+type InviteProps = { open: boolean; onOpenChange: (open: boolean) => void }
+
+/** Puts an address on the list; the account comes of the first sign-in. */
+export function InviteDialog({ open, onOpenChange }: InviteProps) {
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Invite somebody"
+      description="The address may sign in by e-mail from then on; its account is made at the first sign-in."
+    >
+      <InviteForm onDone={() => onOpenChange(false)} />
+    </Dialog>
+  )
+}
+
+function InviteForm({ onDone }: { onDone: () => void }) {
+  const { api, queries } = useApp()
+  const form = useZodForm(AddAllowListEntry, { defaultValues: { email: '', default_role: 'user' } })
+  const role = useWatch({ control: form.control, name: 'default_role' }) ?? 'user'
+  async function invite(body: z.output<typeof AddAllowListEntry>): Promise<void> {
+    await api.call(addAllowListEntry, { body })
+    void queries.invalidateQueries({ queryKey: allowListKey })
+    toast({ title: `${body.email} may sign in now.`, tone: 'success' })
+    onDone()
+  }
+  return (
+    <Form form={form} onSubmit={invite}>
+      <FormError />
+      <TextField name="email" label="E-mail address" type="email" autoComplete="off" required autoFocus />
+      <SelectField
+        name="default_role"
+        label="Role"
+        options={roleChoices}
+        hint={`${roleHint(role)}. You can change it later.`}
+      />
+      <div className="text-muted text-xs">
+        <p>Roost sends no invitation. Tell them to sign in here:</p>
+        <p className="mt-1 flex items-center gap-1">
+          <code className="min-w-0 break-all text-ink">{signInAddress()}</code>
+          <CopyButton text={signInAddress()} label="Copy the address" />
+        </p>
+      </div>
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
+          Let them in
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+function signInAddress(): string {
+  return `${window.location.origin}/login?way=email`
+}

@@ -1,0 +1,12 @@
+import type { Client } from '@roost/contracts/client'
+import { listAllowListEntries } from '@roost/contracts/identity/allow-list'
+import { queryOptions } from '@tanstack/react-query'
+
+export const allowListKey = ['allow-list'] as const
+
+/** The addresses that may sign in by e-mail; for admins. */
+export const allowListQuery = (api: Client) =>
+  queryOptions({
+    queryKey: allowListKey,
+    queryFn: ({ signal }) => api.call(listAllowListEntries, { signal }),
+  })

@@ -1,0 +1,77 @@
+import type { AuditLogEntry } from '@roost/contracts/foundation/audit'
+import { Badge, StatusDot } from '../../ui/badge.tsx'
+import type { DataColumn } from '../../ui/data-table.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { actionLabel, actorOf, outcomeLabels, outcomeOf, typeLabels } from './words.ts'
+
+export function auditColumns(names: ReadonlyMap<string, string>): DataColumn<AuditLogEntry>[] {
+  return [
+    {
+      id: 'action',
+      header: 'What',
+      grow: true,
+      width: 150,
+      cell: (row) => (
+        <span className="font-medium" title={row.endpoint ?? undefined}>
+          {actionLabel(row.event_action)}
+        </span>
+      ),
+    },
+    {
+      id: 'type',
+      header: 'Subject',
+      width: 150,
+      priority: 3,
+      cell: (row) => <span className="text-muted">{typeLabels[row.event_type]}</span>,
+    },
+    { id: 'target', header: 'On', width: 190, priority: 2, cell: (row) => <Target entry={row} /> },
+    {
+      id: 'actor',
+      header: 'Who',
+      width: 190,
+      priority: 2,
+      cell: (row) => <Actor entry={row} names={names} />,
+    },
+    { id: 'outcome', header: 'Outcome', width: 110, cell: (row) => <Outcome entry={row} /> },
+    { id: 'ip', header: 'Address', width: 140, hidden: true, cell: (row) => row.actor_ip ?? <Dash /> },
+    { id: 'source', header: 'Came from', width: 110, hidden: true, cell: (row) => row.source },
+    { id: 'time', header: 'When', width: 110, cell: (row) => <RelativeTime at={row.timestamp} /> },
+  ]
+}
+
+export function Outcome({ entry }: { entry: Pick<AuditLogEntry, 'status'> }) {
+  const outcome = outcomeOf(entry)
+  const tone = outcome === 'ok' ? 'success' : outcome === 'refused' ? 'warning' : 'danger'
+  return <StatusDot tone={tone} label={outcomeLabels[outcome]} />
+}
+
+function Target({ entry }: { entry: AuditLogEntry }) {
+  if (!entry.target_id) return <Dash />
+  return (
+    <span title={`${entry.target_type?.replaceAll('_', ' ')}: ${entry.target_id}`}>
+      {entry.target_type !== 'agent' && (
+        <span className="text-muted">{entry.target_type?.replaceAll('_', ' ')} </span>
+      )}
+      {entry.target_id}
+    </span>
+  )
+}
+
+function Actor({ entry, names }: { entry: AuditLogEntry; names: ReadonlyMap<string, string> }) {
+  const who = actorOf(entry, (id) => names.get(id))
+  return (
+    <span className="flex min-w-0 items-center gap-1.5" title={entry.actor_email ?? who}>
+      <span className="truncate">{who}</span>
+      {entry.mcp_key_name && <Badge>{entry.mcp_key_name}</Badge>}
+    </span>
+  )
+}
+
+function Dash() {
+  return (
+    <span className="text-faint">
+      <span aria-hidden>–</span>
+      <span className="sr-only">none</span>
+    </span>
+  )
+}

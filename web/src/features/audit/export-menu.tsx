@@ -1,0 +1,43 @@
+import { errorOf } from '@roost/contracts/client'
+import { exportAuditLog } from '@roost/contracts/foundation/audit'
+import { useMutation } from '@tanstack/react-query'
+import { Download } from 'lucide-react'
+import { describeFault } from '../../lib/fault.ts'
+import { saveBlob } from '../../lib/save-blob.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { toast } from '../../ui/toast.tsx'
+import type { AuditWindow } from './filter.ts'
+
+type Format = 'csv' | 'json'
+
+/** All entries of the time as a file. The platform's export knows no other filter, and the menu says so. */
+export function ExportMenu({ window }: { window: AuditWindow }) {
+  const api = useApi()
+  const save = useMutation({
+    mutationFn: async (format: Format) => {
+      const reply = await api.open(exportAuditLog, { query: { ...window, format } })
+      if (!reply.ok) throw await errorOf(reply)
+      saveBlob(await reply.blob(), `roost-audit-log.${format}`)
+    },
+    onError: (error) => {
+      const { sentence, code } = describeFault(error)
+      toast({ title: sentence, description: code, tone: 'danger' })
+    },
+  })
+  return (
+    <Menu
+      trigger={
+        <Button icon={<Download aria-hidden />} pending={save.isPending}>
+          Export
+        </Button>
+      }
+      items={[
+        { heading: 'All entries of the chosen time' },
+        { label: 'CSV', hint: 'For a spreadsheet', onSelect: () => save.mutate('csv') },
+        { label: 'JSON', hint: 'As the API gives them', onSelect: () => save.mutate('json') },
+      ]}
+    />
+  )
+}

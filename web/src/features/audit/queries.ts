@@ -1,0 +1,44 @@
+import type { Client } from '@roost/contracts/client'
+import { getAuditLogEntry, getAuditLogStats, listAuditLog } from '@roost/contracts/foundation/audit'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { type AuditSearch, type AuditWindow, queryOf } from './filter.ts'
+
+export const auditKeys = {
+  all: ['audit'] as const,
+  entry: (id: string) => ['audit', 'entry', id] as const,
+}
+
+/** Entries asked for at a time. */
+const pageSize = 200
+
+/** Entries of a time, newest first, more of them as they are scrolled to. */
+export const auditLogQuery = (api: Client, search: AuditSearch, window: AuditWindow) =>
+  infiniteQueryOptions({
+    queryKey: [...auditKeys.all, 'list', queryOf(search), window] as const,
+    queryFn: ({ pageParam, signal }) =>
+      api.call(listAuditLog, {
+        query: { ...queryOf(search), ...window, limit: String(pageSize), offset: String(pageParam) },
+        signal,
+      }),
+    initialPageParam: 0,
+    getNextPageParam: (last) => {
+      const next = last.offset + last.entries.length
+      return last.entries.length > 0 && next < last.total ? next : undefined
+    },
+    placeholderData: keepPreviousData,
+  })
+
+export const auditStatsQuery = (api: Client, window: AuditWindow) =>
+  queryOptions({
+    queryKey: [...auditKeys.all, 'stats', window] as const,
+    queryFn: ({ signal }) => api.call(getAuditLogStats, { query: window, signal }),
+    placeholderData: keepPreviousData,
+  })
+
+/** One entry; it never changes. */
+export const auditEntryQuery = (api: Client, id: string) =>
+  queryOptions({
+    queryKey: auditKeys.entry(id),
+    queryFn: ({ signal }) => api.call(getAuditLogEntry, { params: { event_id: id }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })

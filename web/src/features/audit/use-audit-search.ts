@@ -1,0 +1,19 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { windowOf } from './filter.ts'
+
+const route = getRouteApi('/signed-in/settings')
+type Search = ReturnType<typeof route.useSearch>
+
+/** The filters in the address, and the time they stand for since they were chosen. */
+export function useAuditSearch() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  // “The last day” is that before the page was opened or refreshed: otherwise each minute would ask anew.
+  const [now, setNow] = useState(Date.now)
+  const { hours, from, to } = search
+  const window = useMemo(() => windowOf({ hours, from, to }, now), [hours, from, to, now])
+  const change = (next: Partial<Search>, replace = true) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace, resetScroll: false })
+  return { search, window, change, renew: () => setNow(Date.now()) }
+}

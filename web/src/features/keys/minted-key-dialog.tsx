@@ -1,0 +1,26 @@
+import type { NewKey } from '@roost/contracts/identity/keys'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { SecretDialog } from '../../ui/secret-dialog.tsx'
+
+/** The new key, shown once; null keeps it closed. */
+export function MintedKeyDialog({ minted, onClose }: { minted: NewKey | null; onClose: () => void }) {
+  return (
+    <SecretDialog
+      title={`The key “${minted?.name ?? ''}”`}
+      secrets={minted ? [{ label: 'Key', value: minted.key }] : null}
+      onClose={onClose}
+    >
+      <div className="flex min-w-0 flex-col gap-1.5 text-muted text-sm">
+        <p>Send it with each request, for instance from an environment variable:</p>
+        <CodeBlock language="sh" code={exampleOf(minted?.scope, window.location.origin)} />
+      </div>
+    </SecretDialog>
+  )
+}
+
+function exampleOf(scope: string | undefined, origin: string): string {
+  const bearer = '-H "Authorization: Bearer $ROOST_KEY"'
+  if (scope === 'ops') return `curl ${bearer} \\\n  ${origin}/api/executions/stats`
+  if (scope !== 'portal_delegate') return `curl ${bearer} \\\n  ${origin}/api/agents`
+  return `curl -X POST ${bearer} \\\n  ${origin}/api/enterprise/client-portal/auth/exchange`
+}

@@ -1,0 +1,55 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a cell that is placed freely cannot be one of a table
+// biome-ignore-all lint/a11y/useFocusableInteractive: the box in the cell takes the focus
+import { Check, Minus } from 'lucide-react'
+import { cx } from '../../ui/class-names.ts'
+
+type MatrixCellProps = {
+  source: string
+  target: string
+  index: number
+  left: number
+  size: number
+  isOn: boolean
+  mayEdit: boolean
+  /** The one cell that Tab reaches. */
+  isActive: boolean
+  onFocus: () => void
+  onChange: (source: string, target: string, isOn: boolean) => void
+}
+
+/** One pair of agents; an agent always reaches itself. */
+export function MatrixCell(props: MatrixCellProps) {
+  const { source, target, index, left, size, isOn, isActive, onFocus } = props
+  const isSelf = source === target
+  const mayEdit = props.mayEdit && !isSelf
+  return (
+    <div
+      role="gridcell"
+      aria-colindex={index + 2}
+      className="absolute top-0 grid place-items-center"
+      style={{ left, width: size, height: size }}
+    >
+      <button
+        type="button"
+        role="checkbox"
+        aria-checked={isOn || isSelf}
+        aria-disabled={!mayEdit || undefined}
+        aria-label={isSelf ? `${source} always reaches itself` : `${source} may call ${target}`}
+        title={isSelf ? `${source} itself` : `${source} → ${target}`}
+        tabIndex={isActive ? 0 : -1}
+        onFocus={onFocus}
+        onClick={() => mayEdit && props.onChange(source, target, !isOn)}
+        className={cx(
+          'grid size-6 place-items-center rounded-sm border transition-colors duration-75 [&_svg]:size-3.5',
+          isSelf && 'border-transparent text-faint',
+          !isSelf && isOn && 'border-accent bg-accent text-accent-ink',
+          !isSelf && !isOn && 'border-control bg-surface',
+          mayEdit ? 'hover:border-muted' : 'cursor-default',
+          !isSelf && !mayEdit && 'opacity-60',
+        )}
+      >
+        {isSelf ? <Minus aria-hidden /> : isOn && <Check aria-hidden strokeWidth={3} />}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { type AgentAccess, unshareAgent } from '@roost/contracts/agents/sharing'
+import { describeFault } from '../../lib/fault.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { AgentAvatar } from '../../ui/avatar.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { useUndo } from '../../ui/use-undo.ts'
+import { accessKey } from './queries.ts'
+
+/** Everybody who may use the agent, its owner first. */
+export function AccessList({ name, people }: { name: string; people: readonly AgentAccess[] }) {
+  const { api, queries } = useApp()
+  const { pending, later } = useUndo()
+  const remove = (email: string) =>
+    later({
+      id: email,
+      title: `No longer shared with ${email}.`,
+      description: 'What they have open of it ends, and their agents may not call it any more.',
+      run: async () => {
+        await api
+          .call(unshareAgent, { params: { name, email } })
+          .catch((error) => toast({ title: describeFault(error).sentence, tone: 'danger' }))
+        await queries.invalidateQueries({ queryKey: accessKey(name) })
+      },
+    })
+  const shown = people.filter(({ email }) => email === null || !pending.has(email))
+  return (
+    <div>
+      <ul className="divide-y divide-line rounded-lg border border-line bg-surface" aria-label="People">
+        {shown.map((person) => (
+          <PersonRow key={person.email ?? person.username} person={person} onRemove={remove} />
+        ))}
+      </ul>
+      {shown.every(({ relation }) => relation === 'owner') && (
+        <p className="mt-2 text-muted text-sm">
+          Nobody else uses this agent yet. Share it with the address of a person above.
+        </p>
+      )}
+    </div>
+  )
+}
+
+function PersonRow({ person, onRemove }: { person: AgentAccess; onRemove: (email: string) => void }) {
+  const { email, username, relation, status } = person
+  const title = email ?? username ?? 'somebody'
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2.5">
+      <AgentAvatar name={title} shape="person" />
+      <div className="min-w-0 flex-1 basis-40">
+        <p className="flex min-w-0 items-center gap-1.5 text-sm">
+          <span className="truncate font-medium" title={title}>
+            {title}
+          </span>
+          {relation === 'owner' && <Badge tone="accent">owner</Badge>}
+          {status === 'pending' && <Badge>not yet signed in</Badge>}
+        </p>
+        <p className="text-muted text-xs">
+          {person.last_active_at ? (
+            <>
+              last used it <RelativeTime at={person.last_active_at} />
+            </>
+          ) : (
+            'has not used it yet'
+          )}
+          {person.role && relation !== 'owner' && ` · ${person.role}`}
+        </p>
+      </div>
+      {relation === 'shared' && email !== null && (
+        <Button size="sm" variant="ghost" aria-label={`Remove ${email}`} onClick={() => onRemove(email)}>
+          Remove
+        </Button>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,51 @@
+import { shareAgent } from '@roost/contracts/agents/sharing'
+import { EmailAddress } from '@roost/contracts/identity/users'
+import { z } from 'zod'
+import { describeFault } from '../../lib/fault.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { Form, TextField, useZodForm } from '../../ui/form.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { agentKeys } from '../agents/queries.ts'
+import { accessKey } from './queries.ts'
+
+const ShareBody = z.object({ email: EmailAddress })
+
+/** Shares the agent with an address, whether somebody has signed in with it or not. */
+export function ShareForm({ name }: { name: string }) {
+  const { api, queries } = useApp()
+  const form = useZodForm(ShareBody, { defaultValues: { email: '' }, mode: 'onSubmit' })
+  async function share({ email }: z.output<typeof ShareBody>): Promise<void> {
+    try {
+      await api.call(shareAgent, { params: { name }, body: { email } })
+    } catch (error) {
+      // The form has one field, and whatever is refused is about it.
+      form.setError('email', { message: describeFault(error).sentence }, { shouldFocus: true })
+      return
+    }
+    form.reset()
+    toast({ title: `Shared with ${email}.`, tone: 'success' })
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: accessKey(name) }),
+      queries.invalidateQueries({ queryKey: agentKeys.details(name) }),
+    ])
+  }
+  return (
+    <Form form={form} onSubmit={share} label="Share this agent" className="gap-3">
+      <div className="flex flex-wrap items-start gap-2">
+        <TextField
+          name="email"
+          label="Share with"
+          hint="An e-mail address. It may sign in to Roost from then on."
+          type="email"
+          autoComplete="off"
+          placeholder="name@example.com"
+          className="flex-1 basis-56"
+        />
+        <Button type="submit" variant="primary" pending={form.formState.isSubmitting} className="mt-6.5">
+          Share
+        </Button>
+      </div>
+    </Form>
+  )
+}
