@@ -102,5 +102,4 @@ export function ColumnMenu<Row>({ columns, visible, onToggle, onReset }: ColumnM
   )
 }
 
-const cellClass =
-  'h-9 border-b px-3 text-left text-xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4'
+const cellClass = 'h-9 border-b px-3 text-left text-xs font-medium whitespace-nowrap text-muted'

@@ -19,7 +19,7 @@ export function SkeletonRows({ count, columns, height }: { count: number; column
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: these rows take no focus
     <tr key={row} aria-hidden="true" style={{ height }}>
       {[...Array(columns).keys()].map((column) => (
-        <td key={column} className="border-b px-3 first:pl-4">
+        <td key={column} className="border-b px-3">
           <Skeleton className={widths[(row + column) % widths.length]} />
         </td>
       ))}

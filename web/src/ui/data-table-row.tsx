@@ -1,5 +1,4 @@
 import { type KeyboardEvent, type MouseEvent, memo, type ReactNode } from 'react'
-import { Checkbox } from './checkbox.tsx'
 import { cx } from './class-names.ts'
 import type { DataColumn } from './data-table-model.ts'
 
@@ -49,23 +48,48 @@ function Row<Data>(props: DataTableRowProps<Data>) {
       )}
     >
       {isSelected !== null && (
-        <td className={cx(cellClass, 'pr-0')}>
-          <Checkbox tabIndex={-1} label={`Select ${label}`} checked={isSelected} onClick={toggle} />
+        <td className={tickCellClass}>
+          <TickBox label={`Select ${label}`} isTicked={isSelected} onToggle={toggle} />
         </td>
       )}
       {columns.map((column, position) => (
-        <td key={column.id} className={cx(cellClass, column.align === 'end' && 'text-right tabular-nums')}>
+        <td key={column.id} className={column.align === 'end' ? endCellClass : cellClass}>
           {position === 0 && href !== null ? (
             <RowLink href={href} onOpen={props.isOpenable ? () => props.onOpen(row) : null}>
               {column.cell(row)}
             </RowLink>
           ) : (
-            <div className="truncate">{column.cell(row)}</div>
+            column.cell(row)
           )}
         </td>
       ))}
       {props.hasMenuColumn && <td className="border-b" />}
     </tr>
+  )
+}
+
+/** The browser's own box: rows come and go by the dozen while the table scrolls. */
+function TickBox({
+  label,
+  isTicked,
+  onToggle,
+}: {
+  label: string
+  isTicked: boolean
+  onToggle: (event: MouseEvent) => void
+}) {
+  return (
+    <label className="-m-1 inline-grid size-6 place-items-center align-middle">
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={label}
+        checked={isTicked}
+        readOnly
+        onClick={onToggle}
+        className="size-4 accent-accent"
+      />
+    </label>
   )
 }
 
@@ -124,4 +148,7 @@ function open<Data>({ row, href, isOpenable, onOpen }: DataTableRowProps<Data>):
   else if (href !== null) window.location.assign(href)
 }
 
-const cellClass = 'overflow-hidden border-b px-3 text-sm text-ink first:pl-4 last:pr-4'
+// No `first:` and `last:`: rules that depend on neighbours are matched anew for all rows when one comes.
+const cellClass = 'truncate border-b px-3 text-sm text-ink'
+const endCellClass = `${cellClass} text-right tabular-nums`
+const tickCellClass = 'truncate border-b pr-0 pl-3'

@@ -54,7 +54,8 @@ export const markdownElements: Components = {
     </ol>
   ),
   li: ({ children, id }) => (
-    <li id={id} className="min-w-0 marker:text-faint [&>*+*]:mt-1.5">
+    // Never `* + *`: such a rule makes the browser match every list of the application anew when a child comes.
+    <li id={id} className="min-w-0 marker:text-faint [&>:not(:first-child)]:mt-1.5">
       {children}
     </li>
   ),

@@ -16,13 +16,14 @@ export function toast(input: ToastInput): () => void {
 export function Toaster() {
   const toasts = useSyncExternalStore(queue.subscribe, queue.current)
   return (
-    <Primitive.Provider label="Notification" swipeDirection="right">
+    <Primitive.Provider label="Notification" swipeDirection="left">
       {toasts.map((item) => (
         <Message key={item.id} item={item} />
       ))}
       <Primitive.Viewport
         label="Notifications ({hotkey})"
-        className="fixed right-0 bottom-0 z-toast flex max-h-dvh w-96 max-w-full flex-col gap-2 p-4 pb-[max(1rem,env(safe-area-inset-bottom))] outline-none"
+        // Over what is clicked least: the free end of the sidebar, on phones the platform's name in the bar above.
+        className="fixed top-0 left-0 z-toast flex max-h-dvh w-[calc(100%-6rem)] flex-col gap-2 p-1 pt-[max(0.25rem,env(safe-area-inset-top))] outline-none md:top-auto md:bottom-24 md:w-56 md:p-2"
       />
     </Primitive.Provider>
   )
@@ -37,10 +38,10 @@ function Message({ item }: { item: ShownToast }) {
       onAnimationEnd={() => !item.isOpen && queue.remove(id)}
       type={tone === 'danger' ? 'foreground' : 'background'}
       duration={action ? 10_000 : tone === 'danger' ? 8_000 : 5_000}
-      className="flex items-start gap-2.5 rounded-lg border border-line bg-raised p-3 text-sm text-ink shadow-md data-[state=closed]:animate-slide-out data-[state=open]:animate-slide-in data-[swipe=move]:translate-x-(--radix-toast-swipe-move-x)"
+      className="flex flex-wrap items-start gap-x-2 gap-y-1.5 rounded-lg border border-line bg-raised p-2.5 text-sm text-ink shadow-md data-[state=closed]:animate-slide-out data-[state=open]:animate-slide-in data-[swipe=move]:translate-x-(--radix-toast-swipe-move-x)"
     >
       {icons[tone]}
-      <div className="min-w-0 flex-1">
+      <div className="min-w-0 flex-1 basis-24">
         <Primitive.Title className="font-medium">{title}</Primitive.Title>
         {description && (
           <Primitive.Description className="mt-0.5 text-xs break-words text-muted">
@@ -52,7 +53,7 @@ function Message({ item }: { item: ShownToast }) {
         <Primitive.Action
           altText={action.label}
           onClick={action.onAction}
-          className="-my-0.5 h-6 shrink-0 rounded-sm px-2 text-xs font-medium text-accent hover:bg-accent-soft"
+          className="-my-0.5 ml-auto h-6 shrink-0 rounded-sm px-2 text-xs font-medium text-accent hover:bg-accent-soft"
         >
           {action.label}
         </Primitive.Action>
