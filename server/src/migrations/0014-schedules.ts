@@ -9,6 +9,7 @@ export const schedules: Migration = {
       .createTable('schedules')
       .ifNotExists()
       .addColumn('id', 'text', (c) => c.primaryKey())
+      .addColumn('number', 'integer', (c) => c.notNull())
       .addColumn('agent_id', 'text', (c) => c.notNull())
       .addColumn('name', 'text', (c) => c.notNull())
       .addColumn('description', 'text')

@@ -42,6 +42,7 @@ export function createDescribe({ clock, times, runs, lastFires }: DescribeDeps):
 
 function fieldsOf(row: Schedule) {
   const {
+    number: _number,
     agent_id: _agent,
     created_by_id: _creator,
     is_paused: _paused,

@@ -3,11 +3,14 @@ import type { SchedulesTable, ScheduleTables } from './tables.ts'
 
 export type Schedule = SchedulesTable
 /** What a change of a schedule may set; its position is set beside it. */
-export type SchedulePatch = Partial<Omit<Schedule, 'id' | 'agent_id' | 'position' | 'webhook_token_hash'>>
+export type SchedulePatch = Partial<
+  Omit<Schedule, 'id' | 'number' | 'agent_id' | 'position' | 'webhook_token_hash'>
+>
 
 /** All of a schedule but its webhook. */
 export const scheduleColumns = [
   'id',
+  'number',
   'agent_id',
   'name',
   'description',
@@ -67,10 +70,11 @@ export function scheduleStore(executor: Executor) {
       await nextPosition()
     },
 
-    async insert(row: Omit<Schedule, 'position' | 'webhook_token_hash'>): Promise<Schedule> {
+    async insert(row: Omit<Schedule, 'number' | 'position' | 'webhook_token_hash'>): Promise<Schedule> {
+      const position = await nextPosition()
       return db
         .insertInto('schedules')
-        .values({ ...row, position: await nextPosition() })
+        .values({ ...row, number: position, position })
         .returning(scheduleColumns)
         .executeTakeFirstOrThrow()
     },
@@ -84,7 +88,7 @@ export function scheduleStore(executor: Executor) {
       return live()
         .where('agent_id', '=', agentId)
         .orderBy('created_at', 'desc')
-        .orderBy('position', 'desc')
+        .orderBy('number', 'desc')
         .execute()
     },
 
@@ -94,7 +98,7 @@ export function scheduleStore(executor: Executor) {
         .$if(agentId !== null, (query) => query.where('agent_id', '=', agentId ?? ''))
         .$if(enabledOnly, (query) => query.where('enabled', '=', 1))
         .orderBy('created_at', 'desc')
-        .orderBy('position', 'desc')
+        .orderBy('number', 'desc')
         .execute()
     },
 
@@ -150,7 +154,7 @@ export function scheduleStore(executor: Executor) {
         .select(scheduleColumns)
         .where('deleted_at', 'is not', null)
         .orderBy('deleted_at', 'desc')
-        .orderBy('position', 'desc')
+        .orderBy('number', 'desc')
         .execute()
     },
 

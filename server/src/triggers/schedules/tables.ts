@@ -5,6 +5,8 @@ import type { ExecutionToolsTable } from '../../runs/transcripts/index.ts'
 /** One row for each schedule. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type SchedulesTable = {
   id: string
+  /** Its first position: orders schedules that were made in the same millisecond. */
+  number: number
   agent_id: string
   name: string
   description: string | null

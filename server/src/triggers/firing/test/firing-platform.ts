@@ -119,6 +119,7 @@ function heldOf({ execution_id, claim_token }: { execution_id: string; claim_tok
 
 const blankSchedule: Schedule = {
   id: 's1',
+  number: 1,
   agent_id: 'a1',
   name: 'nightly',
   description: null,
