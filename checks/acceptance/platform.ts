@@ -22,6 +22,8 @@ export type Platform = {
   url: string
   internalPort: number
   dataDir: string
+  /** What its processes are started with. */
+  env: Readonly<Record<string, string>>
   model: ModelServer
   token: string
   /** What the API process wrote to its output and error streams so far. */
@@ -112,6 +114,7 @@ export async function startPlatform(
     url,
     internalPort,
     dataDir,
+    env,
     model,
     token: '',
     output: () => output,
