@@ -25,6 +25,7 @@ import {
   internalFiringRoutes,
   type RaiseAlert,
 } from './firing/index.ts'
+import { createReminders, type DeliverResult, reminderRoutes } from './reminders/index.ts'
 import {
   createSchedules,
   createScheduleTimes,
@@ -32,11 +33,11 @@ import {
   type Schedules,
   scheduleRoutes,
 } from './schedules/index.ts'
-import { createWakeUps, type WakeUpsDeps } from './wake-ups.ts'
+import { createSubscriptions, subscriptionRoutes } from './subscriptions/index.ts'
 import { type CallDeps, createCallWebhook, createManageWebhooks, webhookRoutes } from './webhooks/index.ts'
 
 /** What the features that start runs by themselves are built from. */
-export type TriggersAreaDeps = Pick<WakeUpsDeps, 'deliverResult'> & {
+export type TriggersAreaDeps = {
   db: Db
   clock: Clock
   log: Log
@@ -53,6 +54,8 @@ export type TriggersAreaDeps = Pick<WakeUpsDeps, 'deliverResult'> & {
   records: RunRecords
   runs: RunsArea
   identify: Identify
+  /** What a run leaves in the conversation that it came from. */
+  deliverResult: DeliverResult
   /** For the operator's queue. */
   raiseAlert: RaiseAlert
   /** Under which people and programs reach the platform. */
@@ -128,7 +131,17 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     if (fired.outcome !== 'fired') throw new Error(`A fire by hand came to nothing: ${fired.reason}`)
     return fired
   }
-  const wakeUps = createWakeUps(deps)
+
+  const shared = { ...deps, directory, dispatch: runs.dispatch, hooks: records.hooks }
+  const subscriptions = createSubscriptions({
+    ...shared,
+    reach: agents.reach,
+    secrets: agents.facts.secrets,
+    agentName: async (id) => (await directory.byId(id))?.name ?? null,
+  })
+  agents.hooks.onDeleting((tx, { agent }) => subscriptions.agentDeleted(tx, agent.id))
+  const reminders = createReminders({ ...shared, deliver: deps.deliverResult })
+  agents.hooks.onDeleting((tx, { agent }) => reminders.agentDeleted(tx, agent.id))
 
   return {
     schedules,
@@ -137,7 +150,8 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
       ...scheduleRoutes(schedules, fireByHand),
       ...firingRoutes({ firing, schedules }),
       ...webhookRoutes({ manage, call }),
-      ...wakeUps.routes,
+      ...subscriptionRoutes(subscriptions),
+      ...reminderRoutes(reminders),
     ],
     internalRoutes: internalFiringRoutes({
       firing,
@@ -146,10 +160,11 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
       identify: deps.identify,
       changesAfter: createFeed({ schedules, directory }),
     }),
-    loops: [...firing.loops, ...wakeUps.loops],
+    loops: [...firing.loops, ...subscriptions.loops, ...reminders.loops],
     async close() {
       await firing.settled()
-      await wakeUps.settled()
+      await subscriptions.settled()
+      await reminders.settled()
     },
   }
 }

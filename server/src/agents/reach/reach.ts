@@ -56,18 +56,22 @@ export function createReach({ directory, permittedTargets, isConnectorOn }: Reac
     return reached
   }
 
+  async function relationTo(caller: Caller, agent: Agent): Promise<Relation | null> {
+    return (await isShut(caller)) ? null : relationOf(caller, agent, await permittedOf(caller))
+  }
+
   return {
+    relationTo,
     async reach(caller, agentName) {
       const agent = await directory.byName(agentName)
-      if (!agent || (await isShut(caller))) return null
-      const relation = relationOf(caller, agent, await permittedOf(caller))
+      if (!agent) return null
+      const relation = await relationTo(caller, agent)
       if (relation) return { agent, relation }
       if (caller.kind === 'key' && caller.key.scope === 'agent' && agent.owner_id === caller.user.id) {
         throw new Fault('agent_not_permitted')
       }
       return null
     },
-    relationTo: async (caller, agent) => relationOf(caller, agent, await permittedOf(caller)),
     reachable,
     permittedTargets,
     async reachableNames(caller) {

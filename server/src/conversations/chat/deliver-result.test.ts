@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLog } from '../../ports/log.ts'
+import { agentKey } from '../../test/agents-platform.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { linked, person, resultOf } from '../../test/run-platform.ts'
+import { agent, pass, set, startReminderPlatform } from '../../triggers/reminders/test/reminder-platform.ts'
+import { type Chat, createChat } from './index.ts'
+
+const party = { caller: person(), agent }
+
+forEachDialect((_, openDb) => {
+  async function start() {
+    const clock = createTestClock()
+    const made: Chat[] = []
+    const on = await startReminderPlatform({
+      db: await openDb(),
+      clock,
+      deliver(platform) {
+        const chat = createChat({ ...platform, log: silentLog })
+        made.push(chat)
+        return chat.deliverResult
+      },
+    })
+    return { ...on, clock, chat: made[0] ?? assert.fail() }
+  }
+  type On = Awaited<ReturnType<typeof start>>
+
+  const turn = ({ chat }: On, message: string) =>
+    chat.takeOnce(party, { message, files: [], sessionId: null, viaMcp: false }, undefined)
+  const claim = async ({ dispatch }: On) =>
+    (await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })).runs[0] ?? assert.fail()
+  const end = ({ dispatch }: On, run: Awaited<ReturnType<typeof claim>>, response: string) =>
+    dispatch.handlers.result(linked, resultOf(run, { response }))
+  const messages = async ({ chat }: On, sessionId: string) =>
+    (await chat.sessions.read(party, sessionId, { limit: 99 })).messages
+
+  test('a reminder set in a turn leaves its result as one message, after the reply in progress', async () => {
+    const on = await start()
+    await turn(on, 'remind me')
+    const first = await claim(on)
+    const reminder = await set(on, {}, { caller: agentKey('a1') })
+    const sessionId = reminder.origin_session_id ?? assert.fail('it knows its conversation')
+    await end(on, first, 'I will')
+    await on.clock.advance(60)
+    await pass(on)
+    const run = await claim(on)
+    await turn(on, 'and now?')
+    const second = await claim(on)
+    await end(on, run, 'here I am')
+    await pass(on)
+    assert.equal((await messages(on, sessionId)).length, 3)
+    await end(on, second, 'wait')
+    await Promise.all(Array.from({ length: 20 }, () => pass(on)))
+    assert.deepEqual(
+      (await messages(on, sessionId)).slice(3).map(({ role, content, source }) => [role, content, source]),
+      [
+        ['assistant', 'wait', 'text'],
+        ['assistant', 'here I am', 'reminder'],
+      ],
+    )
+  })
+
+  test('after two minutes the result waits no longer for a reply', async () => {
+    const on = await start()
+    await turn(on, 'remind me')
+    await claim(on)
+    const { origin_session_id } = await set(on, {}, { caller: agentKey('a1') })
+    const sessionId = origin_session_id ?? assert.fail()
+    await on.clock.advance(60)
+    await pass(on)
+    await end(on, await claim(on), 'late')
+    await on.clock.advance(119)
+    await pass(on)
+    assert.equal((await messages(on, sessionId)).length, 1)
+    await on.clock.advance(1)
+    await pass(on)
+    assert.equal((await messages(on, sessionId)).length, 2)
+  })
+
+  test('of several turns at once none is taken for the origin; a conversation that is gone gets nothing', async () => {
+    const on = await start()
+    await turn(on, 'one')
+    const run = await claim(on)
+    const { origin_session_id } = await set(on, {}, { caller: agentKey('a1') })
+    assert.ok(origin_session_id)
+    await on.chat.takeOnce(
+      { ...party, caller: person({ id: 'u2' }) },
+      { message: 'two', files: [], sessionId: null, viaMcp: false },
+      undefined,
+    )
+    await claim(on)
+    const second = await set(on, { message: 'other' }, { caller: agentKey('a1') })
+    assert.equal(second.origin_session_id, null)
+    await end(on, run, 'done')
+    await on.chat.sessions.remove(party, origin_session_id)
+    await on.clock.advance(60)
+    await pass(on)
+    await end(on, await claim(on), 'for nobody')
+    await pass(on)
+  })
+})

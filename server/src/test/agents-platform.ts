@@ -1,0 +1,80 @@
+import {
+  type AgentsTable,
+  agentStore,
+  blankRow,
+  createDirectory,
+  type Directory,
+} from '../agents/directory/index.ts'
+import { createReach, type Reach } from '../agents/reach/index.ts'
+import { createIdempotency, createWorkStates, type Idempotency } from '../foundation/idempotency/index.ts'
+import { createRateLimits, type RateLimits } from '../foundation/rate-limits/index.ts'
+import type { Relation, SignedIn } from '../identity/access/index.ts'
+import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
+import { silentLog } from '../ports/log.ts'
+import {
+  agentFact,
+  person,
+  type RunPlatform,
+  type RunPlatformOptions,
+  startRunPlatform,
+} from './run-platform.ts'
+
+/** One process of the platform with agents in the directory; two of them on one database share nothing else. */
+export type AgentsPlatform = RunPlatform & {
+  directory: Directory
+  reach: Reach
+  /** Ids that each agent may call. */
+  edges: Map<string, Set<string>>
+  idempotency: Idempotency
+  works: ReturnType<typeof createWorkStates>
+  limits: RateLimits
+  agentName(id: string): Promise<string | null>
+  /** Writes to an agent's row, as its settings would. */
+  change(id: string, patch: Partial<Pick<AgentsTable, 'autonomy_enabled'>>): Promise<void>
+}
+
+/** Agents by their ids, with the rest of their rows; `a1` is there in any case, as `scout` of `u-owner`. */
+export async function startAgentsPlatform(
+  options: RunPlatformOptions,
+  agents: Record<string, Partial<AgentsTable>> = {},
+): Promise<AgentsPlatform> {
+  const platform = await startRunPlatform(options)
+  const { db, clock } = platform
+  const ephemeral = memoryEphemeral({ clock, log: silentLog })
+  const all = { a1: { name: 'scout' }, ...agents }
+  for (const [id, over] of Object.entries(all)) {
+    const name = over.name ?? id
+    platform.agents.set(id, agentFact({ id, name }))
+    const made = { id, state: 'ready' as const, status: 'running' as const, circuit_breaker_enabled: 1 }
+    const row = { ...blankRow(name, clock.now().toISOString()), owner_id: 'u-owner', ...made, ...over }
+    await db.atomically(async (tx) => void (await agentStore(tx).insert(row)))
+  }
+  const directory = createDirectory({ db, clock, ephemeral })
+  const edges = new Map<string, Set<string>>()
+  const permittedTargets = async (id: string) => edges.get(id) ?? new Set<string>()
+  const works = createWorkStates()
+  return {
+    ...platform,
+    directory,
+    reach: createReach({ directory, permittedTargets, isConnectorOn: async () => false }),
+    edges,
+    works,
+    idempotency: createIdempotency({ db, clock, log: silentLog, workState: works.ask }),
+    limits: createRateLimits({ ephemeral, clock }),
+    agentName: async (id) => (await directory.byId(id))?.name ?? null,
+    async change(id, patch) {
+      await db.atomically(async (tx) => {
+        await agentStore(tx).update(id, patch)
+        directory.changed(tx, id)
+      })
+    },
+  }
+}
+
+export type Party = { caller: SignedIn; agent: { id: string; name: string }; relation: Relation }
+
+/** The key of an agent whose owner is `u-owner`. */
+export function agentKey(agent_id: string, userId = 'u-owner'): SignedIn {
+  const key = { id: `k-${agent_id}`, name: agent_id, scope: 'agent' as const, agent_id }
+  return { kind: 'key', user: person({ id: userId, username: userId }).user, key }
+}

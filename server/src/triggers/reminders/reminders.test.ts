@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isFault } from '../../kit/fault.ts'
+import { executionStore } from '../../runs/executions/index.ts'
+import { createTestClock, type TestClock } from '../../test/clock.ts'
+import { forEachDialect, type TestDb } from '../../test/dialects.ts'
+import { agentFact } from '../../test/run-platform.ts'
+import { agent, pass, set, startReminderPlatform } from './test/reminder-platform.ts'
+
+const refused = (code: Parameters<typeof isFault>[1]) => (error: unknown) => isFault(error, code)
+
+forEachDialect((_, openDb) => {
+  async function open(db: TestDb, clock: TestClock) {
+    const platform = await startReminderPlatform({ db, clock })
+    return { ...platform, db, clock, again: async () => open({ ...db, ...(await db.openAgain()) }, clock) }
+  }
+  const start = async () => open(await openDb(), createTestClock())
+  type On = Awaited<ReturnType<typeof start>>
+
+  const find = async (on: On, id: string) => {
+    const all = await on.reminders.list(agent, { status: 'all', limit: 500 })
+    return all.find((reminder) => reminder.id === id) ?? assert.fail()
+  }
+  const runs = (on: On) =>
+    executionStore(on.db).list({ agentId: 'a1', triggeredBy: 'reminder' }, { limit: 99, offset: 0 })
+
+  test('a due reminder fires once, by two processes twenty times at once, and tells of it', async () => {
+    const on = await start()
+    const other = await on.again()
+    const { id } = await set(on, {
+      message: 'water the plants',
+      timeout_seconds: 30,
+      allowed_tools: ['Read'],
+    })
+    await pass(on)
+    assert.equal((await runs(on)).length, 0)
+    await on.clock.advance(60)
+    await Promise.all(Array.from({ length: 20 }, (_each, index) => pass(index % 2 ? on : other)))
+    const [run, ...more] = await runs(on)
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      [run?.message, run?.reminder_id, run?.timeout_seconds, run?.allowed_tools, run?.source_user_id],
+      ['water the plants', id, 30, '["Read"]', 'u-owner'],
+    )
+    const fired = await find(on, id)
+    assert.deepEqual([fired.status, fired.execution_id, fired.fire_attempts], ['fired', run?.id, 1])
+    await on.events.relaying.pass()
+    const told = (await on.events.after(0, 500)).filter(({ type }) => type === 'reminder.fired')
+    assert.deepEqual(
+      told.map(({ fields }) => fields),
+      [{ reminder_id: id, execution_id: run?.id }],
+    )
+  })
+
+  test('while autonomy is off a due one is held, and fires when it returns', async () => {
+    const on = await start()
+    const { id } = await set(on)
+    await on.change('a1', { autonomy_enabled: 0 })
+    assert.equal((await find(on, id)).autonomy_hold, false)
+    await on.clock.advance(3600)
+    await pass(on)
+    const held = await find(on, id)
+    assert.deepEqual([held.status, held.autonomy_hold, held.fire_attempts], ['pending', true, 0])
+    await on.change('a1', { autonomy_enabled: 1 })
+    await pass(on)
+    assert.deepEqual([(await find(on, id)).status, (await runs(on)).length], ['fired', 1])
+  })
+
+  test('five attempts that fail make it failed, each with a longer pause', async () => {
+    const on = await start()
+    const { id } = await set(on)
+    on.agents.set('a1', agentFact({ status: 'stopped' }))
+    for (const seconds of [60, 60, 120, 240, 480]) {
+      await on.clock.advance(seconds - 1)
+      await pass(on)
+      const before = (await find(on, id)).fire_attempts
+      await on.clock.advance(1)
+      await pass(on)
+      assert.equal((await find(on, id)).fire_attempts, before + 1)
+    }
+    const failed = await find(on, id)
+    assert.deepEqual([failed.status, failed.fire_attempts, failed.execution_id], ['failed', 5, null])
+    assert.match(failed.error ?? '', /stopped/)
+    await assert.rejects(on.reminders.cancel(agent, id), refused('already_finished'))
+  })
+
+  test('firing and cancelling at once: one wins, and there is a run exactly when it fired', async () => {
+    const on = await start()
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await set(on, { message: `round ${round}` })
+      await on.clock.advance(60)
+      const [, cancelled] = await Promise.all([
+        pass(on),
+        on.reminders.cancel(agent, id).then(
+          () => true,
+          () => false,
+        ),
+      ])
+      const { status, execution_id } = await find(on, id)
+      assert.equal(status, cancelled ? 'cancelled' : 'fired')
+      assert.equal(execution_id !== null, !cancelled)
+    }
+  })
+
+  test('a cancelled one is cancelled again as well; one of another agent is not there', async () => {
+    const on = await start()
+    const { id } = await set(on)
+    assert.equal((await on.reminders.cancel(agent, id)).status, 'cancelled')
+    assert.equal((await on.reminders.cancel(agent, id)).status, 'cancelled')
+    await assert.rejects(on.reminders.cancel({ id: 'a2', name: 'b' }, id), refused('not_found'))
+  })
+
+  test('without a key the same message and time is one reminder while it is pending, twenty times at once', async () => {
+    const on = await start()
+    const all = await Promise.all(Array.from({ length: 20 }, () => set(on)))
+    assert.equal(new Set(all.map(({ id }) => id)).size, 1)
+    assert.equal(all.filter(({ replayed }) => !replayed).length, 1)
+    const id = all[0]?.id ?? assert.fail()
+    assert.notEqual((await set(on, { delay_seconds: 61 })).id, id)
+    await on.reminders.cancel(agent, id)
+    assert.notEqual((await set(on)).id, id)
+  })
+
+  test('with a key the key alone decides, also when it is pending no more', async () => {
+    const on = await start()
+    const first = await set(on, {}, { key: 'k1' })
+    await on.reminders.cancel(agent, first.id)
+    const again = await set(on, { message: 'another' }, { key: 'k1' })
+    assert.deepEqual([again.id, again.replayed], [first.id, true])
+    assert.notEqual((await set(on, {}, { key: 'k2' })).id, first.id)
+  })
+
+  test('429: 25 are pending, 30 a minute, 100 a day', async () => {
+    const on = await start()
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 30 }, (_each, index) =>
+        set(on, { message: `number ${index}`, delay_seconds: 86_400 }),
+      ),
+    )
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 25)
+    await assert.rejects(set(on, { message: 'one more' }), refused('rate_limited'))
+    for (let count = 25; count < 100; count += 1) {
+      const [soonest] = await on.reminders.list(agent, { status: 'pending', limit: 1 })
+      await on.reminders.cancel(agent, soonest?.id ?? assert.fail())
+      await on.clock.advance(60)
+      await set(on, { message: `number ${count}`, delay_seconds: 2_000_000 })
+    }
+    await on.reminders.cancel(
+      agent,
+      (await on.reminders.list(agent, { status: 'pending', limit: 1 }))[0]?.id ?? '',
+    )
+    await on.clock.advance(60)
+    await assert.rejects(set(on, { message: 'one more' }), (error) => {
+      assert.ok(isFault(error, 'daily_cap_reached'))
+      assert.equal(error.fields.retry_after_seconds, 86_400 - 76 * 60)
+      return true
+    })
+  })
+
+  test('soonest first, filtered by status', async () => {
+    const on = await start()
+    const late = await set(on, { message: 'late', delay_seconds: 900 })
+    const soon = await set(on, { message: 'soon', delay_seconds: 90 })
+    const gone = await set(on, { message: 'gone' })
+    await on.reminders.cancel(agent, gone.id)
+    const ids = async (status: string) =>
+      (await on.reminders.list(agent, { status, limit: 9 })).map(({ id }) => id)
+    assert.deepEqual(await ids('pending'), [soon.id, late.id])
+    assert.deepEqual(await ids('all'), [gone.id, soon.id, late.id])
+    assert.deepEqual(await ids('cancelled'), [gone.id])
+    await assert.rejects(ids('sleeping'), refused('unknown_filter'))
+  })
+
+  test('a deleted agent takes its reminders along', async () => {
+    const on = await start()
+    const { id } = await set(on)
+    await on.db.atomically((tx) => on.reminders.agentDeleted(tx, 'a1'))
+    await assert.rejects(on.reminders.cancel(agent, id), refused('not_found'))
+  })
+})

@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CreateEventSubscription, EmitEvent } from '@roost/contracts/triggers/events'
+import { rateRules } from '../../foundation/rate-limits/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { isFault } from '../../kit/fault.ts'
+import { silentLog } from '../../ports/log.ts'
+import { executionStore } from '../../runs/executions/index.ts'
+import { agentKey, startAgentsPlatform } from '../../test/agents-platform.ts'
+import { createTestClock, type TestClock } from '../../test/clock.ts'
+import { forEachDialect, type TestDb } from '../../test/dialects.ts'
+import { accept, agentFact, person, resultOf } from '../../test/run-platform.ts'
+import { createSubscriptions, type Subscriptions } from './index.ts'
+
+const never = new AbortController().signal
+const owner = person({ id: 'u-owner', username: 'olga', email: 'olga@example.org' })
+const stranger = person({ id: 'u-stranger', username: 'sam', email: 'sam@example.org' })
+const emitted = (event_type: string, payload?: Record<string, unknown>) =>
+  EmitEvent.parse({ event_type, payload })
+const refused =
+  (...codes: Parameters<typeof isFault>[1][]) =>
+  (error: unknown) =>
+    codes.some((code) => isFault(error, code))
+
+forEachDialect((_, openDb) => {
+  async function open(db: TestDb, clock: TestClock, queueDepth = 50) {
+    const platform = await startAgentsPlatform(
+      { db, clock, queueDepth },
+      { a2: { name: 'helper' }, a3: { name: 'writer' }, x1: { name: 'foreign', owner_id: 'u-stranger' } },
+    )
+    platform.edges.set('a2', new Set(['a1']))
+    const subscriptions = createSubscriptions({
+      ...platform,
+      log: silentLog,
+      secrets: async (id) => [`secret-of-${id}`],
+    })
+    return {
+      ...platform,
+      db,
+      clock,
+      subscriptions,
+      again: async () => open({ ...db, ...(await db.openAgain()) }, clock),
+    }
+  }
+  const start = async (queueDepth?: number) => open(await openDb(), createTestClock(), queueDepth)
+  type On = Awaited<ReturnType<typeof start>>
+  const ends = {
+    a1: { id: 'a1', name: 'scout' },
+    a2: { id: 'a2', name: 'helper' },
+    a3: { id: 'a3', name: 'writer' },
+  }
+  const subscribe = (
+    on: { subscriptions: Subscriptions },
+    subscriber: { id: string; name: string },
+    over: Record<string, unknown>,
+    caller: SignedIn = owner,
+  ) =>
+    on.subscriptions.create(
+      caller,
+      subscriber,
+      CreateEventSubscription.parse({ event_type: 'news', target_message: 'read {{payload.text}}', ...over }),
+    )
+  const runsOf = async (on: On, agentId: string) =>
+    executionStore(on.db).list({ agentId, triggeredBy: 'event' }, { limit: 50, offset: 0 })
+
+  test('an agent emits: who listens to it or to anybody and may call it is woken, once each', async () => {
+    const on = await start()
+    await subscribe(on, ends.a2, { source_agent: 'scout' })
+    await subscribe(on, ends.a2, { source_agent: 'scout', event_type: 'other' })
+    const anybody = await subscribe(on, ends.a3, {})
+    const emit = () => on.subscriptions.emit(agentKey('a1'), emitted('news', { text: 'hi' }))
+    const first = await emit()
+    assert.deepEqual([first.source_agent, first.subscriptions_triggered], ['scout', 1])
+    assert.deepEqual(
+      first.executions.map(({ agent_name }) => agent_name),
+      ['helper'],
+    )
+    on.edges.set('a3', new Set(['a1']))
+    const second = await emit()
+    assert.deepEqual(
+      second.executions.map(({ agent_name }) => agent_name),
+      ['helper', 'writer'],
+    )
+    const [run] = await runsOf(on, 'a3')
+    assert.equal(run?.id, second.executions[1]?.execution_id)
+    assert.match(run?.message ?? '', /^read ⟦hi⟧\n/)
+    assert.deepEqual([run?.source_agent_name, run?.chain_depth, run?.kind], ['scout', 1, 'task'])
+    assert.ok((await on.subscriptions.get(owner, anybody.id)).last_triggered_at)
+    assert.equal((await runsOf(on, 'a2')).length, 2)
+  })
+
+  test('a person emits: whatever source is named, within the reach of the person', async () => {
+    const on = await start()
+    await subscribe(on, ends.a2, { source_agent: 'scout' })
+    await subscribe(on, { id: 'x1', name: 'foreign' }, {}, stranger)
+    const event = await on.subscriptions.emit(owner, emitted('news'))
+    assert.deepEqual(
+      event.executions.map(({ agent_name }) => agent_name),
+      ['helper'],
+    )
+    assert.equal(event.source_agent, 'olga')
+    const [run] = await runsOf(on, 'a2')
+    assert.deepEqual([run?.source_user_id, run?.source_agent_name, run?.chain_depth], ['u-owner', null, 1])
+    on.edges.delete('a2')
+    assert.equal((await on.subscriptions.emit(owner, emitted('news'))).subscriptions_triggered, 0)
+    assert.deepEqual(await on.subscriptions.events(stranger, { limit: 9 }), [])
+    assert.equal((await on.subscriptions.events(owner, { limit: 9, source_agent: 'olga' })).length, 2)
+  })
+
+  test('emitting as an agent: a person who reaches it may, another agent may not', async () => {
+    const on = await start()
+    await subscribe(on, ends.a2, { source_agent: 'scout' })
+    const asScout = { ...ends.a1, relation: 'shared' as const }
+    const event = await on.subscriptions.emitAs(owner, asScout, emitted('news'))
+    assert.deepEqual([event.source_agent, event.subscriptions_triggered], ['scout', 1])
+    await assert.rejects(
+      on.subscriptions.emitAs(agentKey('a2'), { ...ends.a1, relation: 'permitted' }, emitted('news')),
+      refused('agent_identity_required'),
+    )
+    await assert.rejects(
+      on.subscriptions.emit(owner, emitted('agent.task.failed')),
+      refused('reserved_event_type'),
+    )
+    assert.equal((await on.subscriptions.eventsOf(owner, 'a1', { limit: 9 })).length, 1)
+  })
+
+  test('403 agent_not_permitted: a missing source, one out of reach and one without permission look alike', async () => {
+    const on = await start()
+    for (const source_agent of ['nobody', 'foreign', 'writer']) {
+      await assert.rejects(
+        subscribe(on, ends.a2, { source_agent }),
+        refused('agent_not_permitted'),
+        source_agent,
+      )
+    }
+    await assert.rejects(
+      subscribe(on, ends.a2, { source_agent: 'writer' }, agentKey('a2')),
+      refused('agent_not_permitted'),
+    )
+    const made = await subscribe(on, ends.a2, { source_agent: 'scout' }, agentKey('a2'))
+    assert.deepEqual(
+      [made.created_by, made.subscriber_agent, made.source_agent],
+      ['helper', 'helper', 'scout'],
+    )
+    await assert.rejects(
+      subscribe(on, ends.a1, { source_agent: 'scout', event_type: 'agent.task.failed' }),
+      refused('reserved_event_type'),
+    )
+  })
+
+  test('409 already_exists for the same three, twenty at once and by a change', async () => {
+    const on = await start()
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => subscribe(on, ends.a2, {})))
+    const refusals = outcomes.filter((outcome) => outcome.status === 'rejected')
+    assert.equal(refusals.length, 19)
+    assert.ok(refusals.every(({ reason }) => isFault(reason, 'already_exists')))
+    const other = await subscribe(on, ends.a2, { event_type: 'other' })
+    const change = (patch: object) => on.subscriptions.update(owner, other.id, patch)
+    await assert.rejects(change({ event_type: 'news' }), refused('already_exists'))
+    assert.equal((await change({ enabled: false, target_message: 'new' })).target_message, 'new')
+    assert.equal((await on.subscriptions.emit(owner, emitted('other'))).subscriptions_triggered, 0)
+  })
+
+  test('who reaches the subscriber reads a subscription, its owner and itself change it, others find none', async () => {
+    const on = await start()
+    const { id } = await subscribe(on, ends.a2, { source_agent: 'scout' })
+    on.edges.set('a3', new Set(['a2']))
+    assert.equal((await on.subscriptions.get(agentKey('a3'), id)).id, id)
+    await assert.rejects(on.subscriptions.remove(agentKey('a3'), id), refused('owner_required'))
+    await assert.rejects(on.subscriptions.get(stranger, id), refused('not_found'))
+    await assert.rejects(on.subscriptions.update(stranger, id, { enabled: false }), refused('not_found'))
+    const listed = async (caller: SignedIn, direction: 'subscriber' | 'source' | 'both') =>
+      (await on.subscriptions.list(caller, 'a1', { direction, limit: 9 })).length
+    assert.deepEqual([await listed(owner, 'subscriber'), await listed(owner, 'source')], [0, 1])
+    assert.equal(await listed(stranger, 'both'), 0)
+    await on.subscriptions.remove(agentKey('a2'), id)
+    await assert.rejects(on.subscriptions.get(owner, id), refused('not_found'))
+  })
+
+  test('a stopped subscriber and a full queue drop the wake; the event says which', async () => {
+    const on = await start(1)
+    on.edges.set('a3', new Set(['a1']))
+    await subscribe(on, ends.a2, { source_agent: 'scout' })
+    await subscribe(on, ends.a3, { source_agent: 'scout' })
+    on.agents.set('a2', agentFact({ id: 'a2', name: 'helper', status: 'stopped' }))
+    await accept(on, { agentId: 'a3' })
+    const event = await on.subscriptions.emit(agentKey('a1'), emitted('news'))
+    assert.deepEqual(event.executions, [
+      { agent_name: 'helper', dropped: 'agent_not_running' },
+      { agent_name: 'writer', dropped: 'queue_full' },
+    ])
+    assert.equal(event.subscriptions_triggered, 2)
+    assert.deepEqual(await on.subscriptions.events(owner, { limit: 9 }), [event])
+  })
+
+  test('secrets of both agents, and what looks like one, are replaced', async () => {
+    const on = await start()
+    await subscribe(on, ends.a2, { source_agent: 'scout' })
+    const text = 'secret-of-a1 secret-of-a2 svc_mcp_0123456789abcdefghijABCDEFGHIJ0123456789abc'
+    await on.subscriptions.emit(agentKey('a1'), emitted('news', { text }))
+    const [run] = await runsOf(on, 'a2')
+    assert.match(run?.message ?? '', /^read ⟦\[secret\] \[secret\] \[secret\]⟧/)
+  })
+
+  test('the end of a task wakes those who listen, says what came of it, and writes nothing when nobody does', async () => {
+    const on = await start()
+    const end = async (over: object = {}) => {
+      const { id } = await accept(on)
+      const link = { agentId: 'a1', agentName: 'scout', keyId: 'k1' }
+      const { runs } = await on.dispatch.handlers.claim(link, { t: 'claim', free: 1 })
+      const run = runs.find(({ execution_id }) => execution_id === id) ?? assert.fail()
+      await on.dispatch.handlers.result(link, resultOf(run, over))
+      await on.subscriptions.settled()
+      return id
+    }
+    const events = () => on.subscriptions.eventsOf(owner, 'a1', { limit: 9 })
+    await subscribe(on, ends.a1, { event_type: 'agent.task.completed' })
+    await subscribe(on, ends.a3, { source_agent: null, event_type: 'agent.task.completed' })
+    await end()
+    assert.deepEqual(await events(), [], 'the one itself, and one that may not call it')
+    await subscribe(on, ends.a2, {
+      event_type: 'agent.task.completed',
+      target_message: '{{payload.summary_or_error}}',
+    })
+    await end({ status: 'failed', response: null, error: 'no', error_code: 'oom' })
+    assert.deepEqual(await events(), [], 'another type')
+    const id = await end({ response: 'all is well', metadata: { cost_usd: 0.5 } })
+    const [event] = await events()
+    assert.deepEqual(event?.payload, {
+      execution_id: id,
+      status: 'success',
+      triggered_by: 'manual',
+      summary_or_error: 'all is well',
+      duration_ms: 0,
+      cost: 0.5,
+    })
+    assert.deepEqual(
+      event?.executions.map(({ agent_name }) => agent_name),
+      ['helper'],
+    )
+    const [run] = await runsOf(on, 'a2')
+    assert.match(run?.message ?? '', /^⟦all is well⟧/)
+    assert.equal((await runsOf(on, 'a1')).length, 0)
+  })
+
+  test('two agents that listen to each other end after eight hops, and the last event says why', async () => {
+    const on = await start()
+    on.edges.set('a1', new Set(['a2']))
+    await subscribe(on, ends.a1, { source_agent: 'helper', event_type: 'agent.task.completed' })
+    await subscribe(on, ends.a2, { source_agent: 'scout', event_type: 'agent.task.completed' })
+    await accept(on)
+    let hops = 0
+    for (; hops < 20; hops += 1) {
+      const agentId = hops % 2 ? 'a2' : 'a1'
+      const link = { agentId, agentName: agentId, keyId: 'k' }
+      const [run] = (await on.dispatch.handlers.claim(link, { t: 'claim', free: 1 })).runs
+      if (!run) break
+      await on.dispatch.handlers.result(link, resultOf(run))
+      await on.subscriptions.settled()
+      await on.clock.advance(1)
+    }
+    assert.equal(hops, 9)
+    const [last] = await on.subscriptions.events(owner, { limit: 1 })
+    assert.deepEqual(last?.executions, [{ agent_name: 'helper', dropped: 'inter_agent_depth_exceeded' }])
+  })
+
+  test('what a killed process left undone is delivered once, by two processes twenty times at once', async () => {
+    const on = await start()
+    const other = await on.again()
+    await subscribe(on, ends.a2, { source_agent: 'scout', event_type: 'agent.task.completed' })
+    const { id } = await accept(on)
+    const link = { agentId: 'a1', agentName: 'scout', keyId: 'k1' }
+    const { runs } = await on.dispatch.handlers.claim(link, { t: 'claim', free: 1 })
+    await on.dispatch.handlers.result(
+      link,
+      resultOf(runs.find((run) => run.execution_id === id) ?? assert.fail()),
+    )
+    const pass = ({ subscriptions }: On) => subscriptions.loops[0]?.run(never)
+    await Promise.all([
+      on.subscriptions.settled(),
+      ...Array.from({ length: 20 }, (_each, index) => pass(index % 2 ? on : other)),
+    ])
+    assert.equal((await runsOf(on, 'a2')).length, 1)
+    await on.events.relaying.pass()
+    const told = (await on.events.after(0, 500)).filter(({ type }) => type === 'agent.event')
+    assert.equal(told.length, 1)
+    assert.deepEqual(told[0]?.agent_names, ['scout'])
+  })
+
+  test('429 rate_limited above 600 events a minute of one source', async () => {
+    const on = await start()
+    for (let count = 0; count < 600; count += 1) await on.limits.use(rateRules.event, 'agent:a1')
+    await assert.rejects(on.subscriptions.emit(agentKey('a1'), emitted('news')), refused('rate_limited'))
+    await on.subscriptions.emit(agentKey('a2'), emitted('news'))
+  })
+
+  test('a deleted agent listens no more, and nobody listens to it', async () => {
+    const on = await start()
+    await subscribe(on, ends.a2, { source_agent: 'scout' })
+    await on.db.atomically((tx) => on.subscriptions.agentDeleted(tx, 'a1'))
+    assert.deepEqual(await on.subscriptions.list(owner, 'a2', { direction: 'both', limit: 9 }), [])
+  })
+})
