@@ -9,6 +9,7 @@ import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
 import * as chat from './conversations/chat.ts'
+import * as workspace from './conversations/workspace.ts'
 import * as audit from './foundation/audit.ts'
 import * as settings from './foundation/settings.ts'
 import * as allowList from './identity/allow-list.ts'
@@ -78,6 +79,7 @@ const modules: Record<string, unknown>[] = [
   scheduleAdmin,
   webhooks,
   chat,
+  workspace,
   operatorQueue,
   sockets,
   audit,

@@ -82,6 +82,7 @@ function accessWords({ access }: Endpoint): string {
     owner: "The agent's owner or an admin.",
     admin: 'Admins.',
     agent: "The agent's own key.",
+    workspace: 'Somebody with a Workspace session or a session of their own.',
     internal: 'The internal listener only.',
   }
   const gate = {

@@ -240,6 +240,16 @@ export async function compose(
     records,
     runs,
     agentName,
+    limits,
+    identity,
+    mail: adapters.mail,
+    baseUrl: config.baseUrl,
+    isExchangeEntitled: config.entitlements.includes('portal_delegate_exchange'),
+    standing,
+    asks: {
+      asksOf: (email, agentIds) => operations.operatorQueue.addressed.asksOf(email, agentIds),
+      answer: (by, agentIds, id, body) => operations.operatorQueue.addressed.answer(by, agentIds, id, body),
+    },
   })
 
   hub.serve({
@@ -317,6 +327,7 @@ export async function compose(
       ...agents.loops,
       ...runs.loops,
       ...triggers.loops,
+      ...conversations.loops,
       ...operations.loops,
     ],
     async open() {
@@ -329,6 +340,7 @@ export async function compose(
       await agents.close()
       await hub.close()
       await operations.close()
+      await conversations.close()
       await triggers.close()
       await runs.close()
       await records.live.close()

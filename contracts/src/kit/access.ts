@@ -22,9 +22,10 @@ export type Access = {
    * - `owner`: the agent's owner or an admin; an agent key only for its own agent.
    * - `admin`: role admin through a session, a `user` key or the `system` key.
    * - `agent`: the agent's own key.
+   * - `workspace`: a Workspace session, which the feature checks itself, or a signed-in person.
    * - `internal`: the internal listener only; on loopback without a credential.
    */
-  who: 'none' | 'any' | 'access' | 'owner' | 'admin' | 'agent' | 'internal'
+  who: 'none' | 'any' | 'access' | 'owner' | 'admin' | 'agent' | 'workspace' | 'internal'
   /** `person`: session, `user` or `system` key. `human`: a session only. `key`: a key only, which is asked about. */
   gate?: 'person' | 'human' | 'key'
   /** The least role of the caller, apart from `who`. */

@@ -14,7 +14,7 @@ export type Endpoint<
 > = {
   /** Unique, camelCase verb phrase; the operation id in the documentation. */
   id: string
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With `{name}` for parameters. */
   path: string
   summary: string

@@ -1,35 +1,70 @@
 import type { AgentsArea } from '../agents/area.ts'
+import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
+import type { RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Route } from '../http/route.ts'
+import type { IdentityArea } from '../identity/area.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.ts'
+import {
+  createWorkspaceChat,
+  type WorkspaceChat,
+  type WorkspaceChatDeps,
+  workspaceChatRoutes,
+} from './workspace-chat/index.ts'
 
-export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> & {
-  db: Db
-  clock: Clock
-  log: Log
-  events: Pick<Outbox, 'append' | 'signal' | 'on'>
-  idempotency: Pick<Idempotency, 'enter'>
-  works: Pick<WorkStates, 'register'>
-  agents: Pick<AgentsArea, 'hooks'>
-  records: RunRecords
-  runs: Pick<RunsArea, 'dispatch'>
-}
+export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
+  Pick<WorkspaceChatDeps, 'mail' | 'isExchangeEntitled' | 'baseUrl' | 'standing' | 'asks'> & {
+    db: Db
+    clock: Clock
+    log: Log
+    limits: RateLimits
+    events: Pick<Outbox, 'append' | 'signal' | 'on'>
+    idempotency: Pick<Idempotency, 'enter'>
+    works: Pick<WorkStates, 'register'>
+    identity: Pick<IdentityArea, 'users' | 'codes'>
+    agents: Pick<AgentsArea, 'hooks' | 'directory' | 'reach' | 'workspace'>
+    records: RunRecords
+    runs: Pick<RunsArea, 'dispatch'>
+  }
 
 export type ConversationsArea = {
   chat: Chat
+  workspaceChat: WorkspaceChat
   routes: Route[]
+  loops: Loop[]
+  /** What is on its way to people has left; call before the database closes. */
+  close(): Promise<void>
 }
 
 /** Wires the ways in which people talk with agents. */
 export function createConversationsArea(deps: ConversationsAreaDeps): ConversationsArea {
-  const { records, runs, works, agents } = deps
+  const { records, runs, works, agents, identity } = deps
   const chat = createChat({ ...deps, ...records, dispatch: runs.dispatch })
   works.register(chat.workState)
+  // After chat, whose message of a turn's end comes before what waits for that end.
+  const workspaceChat = createWorkspaceChat({
+    ...deps,
+    ...records,
+    ...identity,
+    directory: agents.directory,
+    reach: agents.reach,
+    workspace: agents.workspace,
+    dispatch: runs.dispatch,
+  })
+  works.register(workspaceChat.workState)
+  // Before the conversations that it stands on.
+  agents.hooks.onDeleting((tx, { agent }) => workspaceChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
-  return { chat, routes: chatRoutes(chat) }
+  return {
+    chat,
+    workspaceChat,
+    routes: [...chatRoutes(chat), ...workspaceChatRoutes(workspaceChat)],
+    loops: workspaceChat.loops,
+    close: workspaceChat.settled,
+  }
 }

@@ -34,6 +34,10 @@ export function createGuard(deps: GuardDeps): Guard {
     if (access.who === 'none' || access.who === 'internal') {
       return { caller: anonymous, agent: null, relation: null }
     }
+    // The feature itself knows its tokens, and refuses what is none.
+    if (access.who === 'workspace' && isWorkspaceToken(authorization)) {
+      return { caller: anonymous, agent: null, relation: null }
+    }
     const caller = await deps.identify(authorization)
     seen(caller)
     const before = deps.refuseBefore(caller, access)
@@ -51,6 +55,11 @@ export function createGuard(deps: GuardDeps): Guard {
     if (after) throw new Fault(after)
     return { caller, agent: reached.agent, relation: reached.relation }
   }
+}
+
+/** No key and no session looks like one: keys are longer, sessions have dots. */
+export function isWorkspaceToken(authorization: string | undefined): authorization is string {
+  return authorization !== undefined && /^bearer +[A-Za-z0-9_-]{43}$/i.test(authorization)
 }
 
 /** What only the agent itself may do is no question of permissions between agents. */

@@ -17,6 +17,7 @@ import { fires } from './0015-fires.ts'
 import { loops } from './0016-loops.ts'
 import { eventsAndReminders } from './0017-events-and-reminders.ts'
 import { operatorQueue } from './0018-operator-queue.ts'
+import { workspaceChat } from './0019-workspace-chat.ts'
 import { access } from './0021-access.ts'
 
 /** Every migration there is; applied in the order of their names. */
@@ -39,5 +40,6 @@ export const migrations: Migration[] = [
   loops,
   eventsAndReminders,
   operatorQueue,
+  workspaceChat,
   access,
 ]

@@ -5,5 +5,6 @@
  * that a browser runs nothing it is shown. The files themselves are handled by the agent's program, over its
  * link.
  */
+export { disposition, safeHeaders } from './content.ts'
 export { workspaceRoutes } from './routes.ts'
 export { createWorkspace, type Workspace } from './workspace.ts'

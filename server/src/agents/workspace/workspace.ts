@@ -44,6 +44,13 @@ export type Workspace = {
     content: string,
     signal: AbortSignal,
   ): Promise<{ path: string; size: number }>
+  /** Beside what has the name already; the answer says where it lies. */
+  upload(
+    agent: Agent,
+    path: string,
+    bytes: Buffer,
+    signal: AbortSignal,
+  ): Promise<{ path: string; size: number }>
   remove(agent: Agent, path: string, signal: AbortSignal): Promise<{ path: string }>
   makeDirectory(agent: Agent, path: string, signal: AbortSignal): Promise<{ path: string }>
   /**
@@ -78,6 +85,26 @@ export function createWorkspace({ ask }: { ask: AskAgent }): Workspace {
     if (at <= end) throw new Error('The file became shorter while it was read.')
   }
 
+  /** Where it lies now: with `rename` perhaps under another name. */
+  async function write(
+    agent: Agent,
+    { path, bytes, onConflict }: { path: string; bytes: Buffer; onConflict: 'replace' | 'rename' },
+    signal: AbortSignal,
+  ): Promise<string> {
+    const upload_id = newId()
+    let offset = 0
+    let placed = path
+    do {
+      const chunk = bytes.subarray(offset, offset + fileChunkBytes)
+      const last = offset + chunk.length >= bytes.length
+      const data_base64 = chunk.toString('base64')
+      const request = { path, upload_id, offset, data_base64, last, on_conflict: onConflict }
+      placed = (await ask(agent, 'fs.write', request, signal).catch(named(path))).path
+      offset += chunk.length
+    } while (offset < bytes.length)
+    return placed
+  }
+
   return {
     async list(agent, { path: given, depth, show_hidden }, signal) {
       const path = resolvePath(given)
@@ -94,17 +121,15 @@ export function createWorkspace({ ask }: { ask: AskAgent }): Workspace {
       if (bytes.length > maxFileWriteBytes) {
         throw new Fault('file_too_large', 'A file saved this way has at most 5 MiB.')
       }
-      const upload_id = newId()
-      let offset = 0
-      do {
-        const chunk = bytes.subarray(offset, offset + fileChunkBytes)
-        const last = offset + chunk.length >= bytes.length
-        const data_base64 = chunk.toString('base64')
-        const request = { path, upload_id, offset, data_base64, last, on_conflict: 'replace' as const }
-        await ask(agent, 'fs.write', request, signal).catch(named(given))
-        offset += chunk.length
-      } while (offset < bytes.length)
+      await write(agent, { path, bytes, onConflict: 'replace' }, signal)
       return { path, size: bytes.length }
+    },
+
+    async upload(agent, given, bytes, signal) {
+      const path = resolvePath(given)
+      refuseWrite(path)
+      const placed = await write(agent, { path, bytes, onConflict: 'rename' }, signal)
+      return { path: placed, size: bytes.length }
     },
 
     async remove(agent, given, signal) {

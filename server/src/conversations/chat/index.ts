@@ -6,5 +6,12 @@
  * that run's end, and that a turn which failed leaves its mark on the question. Refuses to know how a run
  * reaches the agent: it asks `dispatch` for runs and hears of them through `RunHooks`.
  */
+
 export { chatRoutes } from './routes.ts'
+export { titleOf } from './rules.ts'
 export { type Chat, type ChatDeps, createChat } from './service.ts'
+export { chatStore, type MessageRow, type SessionRow } from './store.ts'
+export { asEvents, asLines, type Item, replayedItems, turnItems } from './stream.ts'
+export type { ChatTables } from './tables.ts'
+export { fileNotes, noFigures, type Turn } from './turn.ts'
+export { figuresOf, readyEvent } from './turn-hooks.ts'

@@ -38,7 +38,8 @@ export function createTakeOnce(deps: {
 export function turnState(deps: ReplyDeps): WorkStateOf {
   return async ({ execution_id }) => {
     const row = execution_id === null ? null : await executionStore(deps.db).byId(execution_id)
-    if (row?.kind !== 'chat') return null
+    // Replies of the Workspace have another shape; it answers for its turns itself.
+    if (row?.kind !== 'chat' || row.triggered_by === 'workspace') return null
     if (!isFinal(row.status)) return { state: 'open' }
     if (row.status !== 'success') return { state: 'void' }
     const reply = await recordedReply(deps, row)

@@ -1,9 +1,9 @@
 import type { ChatMessage, ChatReply, ChatSession } from '@roost/contracts/conversations/chat'
 import type { ChatMessagesTable, ChatSessionsTable } from './tables.ts'
 
-/** Whether a conversation is held by a person; see `holderOf`. */
+/** Whether a conversation is held by a person: by account (see `holderOf`), or in the Workspace by address. */
 export function isPerson(holderId: string): boolean {
-  return holderId.startsWith('user:')
+  return holderId.startsWith('user:') || holderId.startsWith('email:')
 }
 
 const titleLength = 80

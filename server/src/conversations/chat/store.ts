@@ -84,6 +84,29 @@ export function chatStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
+    /** Nobody else changes the session until the transaction ends. False: it is gone. */
+    async hold(id: string): Promise<boolean> {
+      const result = await db
+        .updateTable('chat_sessions')
+        .set((e) => ({ message_count: e.ref('message_count') }))
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async rename(id: string, title: string): Promise<void> {
+      await db.updateTable('chat_sessions').set({ title }).where('id', '=', id).execute()
+    },
+
+    /** The account that is told of answers: a person may have none when the conversation begins. */
+    async setUser(id: string, userId: string): Promise<void> {
+      await db.updateTable('chat_sessions').set({ user_id: userId }).where('id', '=', id).execute()
+    },
+
+    async rate(messageId: string, rating: MessageRow['rating']): Promise<void> {
+      await db.updateTable('chat_messages').set({ rating }).where('id', '=', messageId).execute()
+    },
+
     async forgetRuntime(id: string): Promise<void> {
       await db
         .updateTable('chat_sessions')

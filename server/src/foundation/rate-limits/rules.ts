@@ -54,6 +54,9 @@ export const rateRules = {
   publicLookup: rule('public-lookup', 60, minute, 'open'),
   publicCode: rule('public-code', 3, 10 * minute, 'process'),
   paidChat: rule('paid-chat', 30, minute, 'open'),
+  // client address, e-mail address
+  workspaceCodeClient: rule('workspace-code-client', 30, minute, 'process'),
+  workspaceCode: rule('workspace-code', 5, 5 * minute, 'process'),
   // person and agent
   workspaceChatMinute: rule('workspace-chat-minute', 20, minute, 'open'),
   workspaceChatHour: rule('workspace-chat-hour', 300, hour, 'open'),

@@ -68,6 +68,7 @@ function refuseByRelation(caller: SignedIn, access: Access, relation: Relation |
       return relation === 'self' ? null : 'agent_identity_required'
     case 'any':
     case 'admin':
+    case 'workspace':
     case 'none':
     case 'internal':
       return null

@@ -1,6 +1,6 @@
+import { roles } from '@roost/contracts/kit/access'
 import { type AskBody, agingHours, type QueueItem } from '@roost/contracts/operations/operator-queue'
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
-import { roleAtLeast } from '../../identity/access/index.ts'
 import type { OperatorItemsTable } from './tables.ts'
 
 /** What an entry or an ask says; two that say the same are the same ask. */
@@ -85,7 +85,12 @@ export function optionsOf(row: OperatorItemsTable): string[] {
 export function seesItemsOf(caller: SignedIn, relation: Relation): boolean {
   if (relation === 'self') return true
   if (relation === 'permitted' || !actsForPerson(caller)) return false
-  return relation === 'owner' || relation === 'admin' || roleAtLeast(caller.user.role, 'operator')
+  return relation === 'owner' || relation === 'admin' || isOperator(caller)
+}
+
+/** Of role operator or above. */
+function isOperator({ user }: SignedIn): boolean {
+  return roles.indexOf(user.role) >= roles.indexOf('operator')
 }
 
 /** Admins see what is about no single agent as well. */

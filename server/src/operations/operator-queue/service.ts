@@ -5,6 +5,7 @@ import type { Clock } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import { type Addressed, createAddressed } from './addressed.ts'
 import { type Alerts, createAlerts } from './alerts.ts'
 import { createAnswer } from './answer.ts'
 import { type Asks, type AsksDeps, createAsks } from './asks.ts'
@@ -30,6 +31,8 @@ export type OperatorQueue = Alerts & {
   asks: Asks
   answer: ReturnType<typeof createAnswer>
   resolve: Resolve
+  /** For people without an account, too: the Workspace. */
+  addressed: Addressed
   /** What an agent's file says; answers what it is to say. */
   takeFile(
     agentId: string,
@@ -68,11 +71,14 @@ export function createOperatorQueue(deps: OperatorQueueDeps): OperatorQueue {
   }
 
   const resolve = createResolve({ ...deps, settled })
+  const view = createView(deps)
+  const answer = createAnswer({ ...deps, settled })
   return {
     ...alerts,
-    view: createView(deps),
+    view,
     asks,
-    answer: createAnswer({ ...deps, settled }),
+    answer,
+    addressed: createAddressed({ ...deps, answer, shown: view.shown }),
     resolve,
     takeFile: createFileEntries({ ...deps, alerts, asks, resolve }),
     agentDeleted: (tx, agentId) => operatorQueueStore(tx).removeOfAgent(agentId),

@@ -254,7 +254,11 @@ export function operatorQueueStore(executor: Executor) {
       await db.deleteFrom('operator_items').where('agent_id', '=', agentId).execute()
     },
 
-    async asksOf(email: string, agentIds: readonly string[], kind: { limit: number }): Promise<ItemRow[]> {
+    async asksOf(
+      email: string,
+      agentIds: readonly string[],
+      { limit }: { limit: number },
+    ): Promise<ItemRow[]> {
       if (agentIds.length === 0) return []
       return db
         .selectFrom('operator_items')
@@ -262,7 +266,7 @@ export function operatorQueueStore(executor: Executor) {
         .where('addressed_to_email', '=', email)
         .where('agent_id', 'in', [...agentIds])
         .orderBy('created_at', 'desc')
-        .limit(kind.limit)
+        .limit(limit)
         .execute()
     },
   }

@@ -4,4 +4,4 @@
  * Promises that a file which passes is what its type says, within the bounds, under a name that is safe to
  * write. Refuses to know what the files are for.
  */
-export { type CheckedFile, checkFiles } from './rules.ts'
+export { type CheckedFile, checkFiles, cleanName } from './rules.ts'

@@ -43,6 +43,6 @@ export {
   executionStore,
   type Usage,
 } from './store.ts'
-export { streamHeaders } from './stream.ts'
+export { executionEvents, resumeAfter, streamHeaders } from './stream.ts'
 export { nameOf } from './terminate.ts'
 export type { Watch, Watched } from './watch.ts'

@@ -1,0 +1,179 @@
+import { agentStore } from '../../agents/directory/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Users } from '../../identity/users/index.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Executions, RunHooks } from '../../runs/executions/index.ts'
+import { chatStore, noFigures, readyEvent, type SessionRow } from '../chat/index.ts'
+import type { Conversations } from './conversations.ts'
+import { clientOf } from './principal.ts'
+import type { Roster } from './roster.ts'
+import { type DeliveryRow, workspaceStore } from './store.ts'
+
+/** The output of a run, as one message for somebody. */
+export type Delivery = {
+  agentId: string
+  /** Whose Main, or which conversation. */
+  to: { email: string } | { sessionId: string }
+  text: string
+  source: 'schedule' | 'reminder'
+  /** Of the fire: the id of its first attempt. One message at most comes of it. */
+  key: string
+  /** The run whose output it is; what becomes of it is written to its record. */
+  executionId: string
+}
+export type Delivered = {
+  status: 'delivered' | 'pending' | 'failed'
+  message_id: string | null
+  error: string | null
+}
+
+export type DeliveriesDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  hooks: Pick<RunHooks, 'onEnded'>
+  executions: Pick<Executions, 'inFlight'>
+  users: Pick<Users, 'holderOf'>
+  conversations: Pick<Conversations, 'ensureMain'>
+  roster: Pick<Roster, 'reachesIn'>
+}
+
+export type Deliveries = {
+  /**
+   * In the transaction that ends the run. A turn that is going on is waited for, up to two minutes; then the
+   * message follows it. `failed` with `recipient_unreachable` for an address that does not reach the agent (any
+   * more), with a sentence for the rest.
+   */
+  deliver(tx: Tx, delivery: Delivery): Promise<Delivered>
+  /** What has waited long enough. */
+  flush(signal: AbortSignal): Promise<void>
+}
+
+const longestWaitSeconds = 120
+
+export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  const { db, clock, events, hooks, executions, users, conversations, roster } = deps
+
+  /** Null: there is none, or not any more. */
+  async function sessionFor(tx: Tx, { agentId, to }: Delivery): Promise<SessionRow | null> {
+    if ('sessionId' in to) {
+      const row = await chatStore(tx).session(to.sessionId)
+      return row?.agent_id === agentId && row.status === 'active' ? row : null
+    }
+    const email = to.email.toLowerCase()
+    const account = await users.holderOf(tx, email)
+    const accountId = account?.email === email ? account.id : null
+    return conversations.ensureMain(tx, clientOf(email, accountId, null, ''), agentId)
+  }
+
+  async function end(tx: Tx, row: DeliveryRow, delivered: Delivered): Promise<Delivered> {
+    const store = workspaceStore(tx)
+    const { session_id } = row
+    if (!(await store.endDelivery(row.key, { ...delivered, session_id }))) return delivered
+    await store.noteDelivery(row.execution_id, noteOf(row.email, delivered))
+    return delivered
+  }
+
+  /** The message, behind everything that was said. The session is held. */
+  async function place(tx: Tx, row: DeliveryRow, session: SessionRow): Promise<Delivered> {
+    // A share that ended while it waited ends it, too.
+    if (row.email !== null && !(await roster.reachesIn(tx, row.agent_id, row.email))) {
+      return end(tx, row, unreachable)
+    }
+    const now = clock.now()
+    const id = newId()
+    await chatStore(tx).addMessage({
+      id,
+      session_id: session.id,
+      role: 'assistant',
+      content: row.content,
+      timestamp: timestamp(now),
+      source: row.source,
+      execution_id: row.execution_id,
+      files: null,
+      is_aside: 1,
+      ...noFigures,
+    })
+    const agent = await agentStore(tx).byId(row.agent_id)
+    if (agent) {
+      const run = { id: row.execution_id, status: 'success', agent_id: agent.id, agent_name: agent.name }
+      await events.append(tx, readyEvent(session, run), now)
+    }
+    return end(tx, row, { status: 'delivered', message_id: id, error: null })
+  }
+
+  hooks.onEnded(async (tx, run) => {
+    if (run.kind !== 'chat' || run.session_id === null) return
+    const waiting = await workspaceStore(tx).waitingFor(run.session_id)
+    if (waiting.length === 0) return
+    const session = await chatStore(tx).session(run.session_id)
+    for (const row of waiting) if (session) await place(tx, row, session)
+  })
+
+  return {
+    async deliver(tx, delivery) {
+      const { agentId, to, text, source, key, executionId } = delivery
+      const store = workspaceStore(tx)
+      const email = 'email' in to ? to.email.toLowerCase() : null
+      const refuse = async (refused: Delivered) => {
+        await store.noteDelivery(executionId, noteOf(email, refused))
+        return refused
+      }
+      const before = await store.delivery(key)
+      if (before) return { status: before.status, message_id: before.message_id, error: before.error }
+      if (text.trim() === '') return refuse(failed('The run had no output.'))
+      if (email !== null && !(await roster.reachesIn(tx, agentId, email))) return refuse(unreachable)
+      const session = await sessionFor(tx, delivery)
+      if (!session) return refuse(failed('The conversation is gone.'))
+      // Held, so that a turn begins or ends before this or after it.
+      await chatStore(tx).hold(session.id)
+      const isBusy = (await executions.inFlight(tx, [session.id])).has(session.id)
+      const now = clock.now()
+      const row: DeliveryRow = {
+        key,
+        agent_id: agentId,
+        email,
+        session_id: session.id,
+        execution_id: executionId,
+        source,
+        content: text,
+        status: 'pending',
+        error: null,
+        message_id: null,
+        created_at: timestamp(now),
+        due_at: isBusy ? timestamp(secondsLater(now, longestWaitSeconds)) : null,
+      }
+      const pending: Delivered = { status: 'pending', message_id: null, error: null }
+      if (!(await store.addDelivery(row))) return pending
+      if (!isBusy) return place(tx, row, session)
+      await store.noteDelivery(executionId, noteOf(email, pending))
+      return pending
+    },
+
+    async flush(signal) {
+      for (const row of await workspaceStore(db).overdue(timestamp(clock.now()))) {
+        if (signal.aborted) return
+        await db.atomically(async (tx) => {
+          const session = row.session_id === null ? null : await chatStore(tx).session(row.session_id)
+          if (!session) return end(tx, row, failed('The conversation is gone.'))
+          await chatStore(tx).hold(session.id)
+          const now = await workspaceStore(tx).delivery(row.key)
+          return now?.status === 'pending' ? place(tx, now, session) : null
+        })
+      }
+    },
+  }
+}
+
+const unreachable: Delivered = { status: 'failed', message_id: null, error: 'recipient_unreachable' }
+
+function failed(error: string): Delivered {
+  return { status: 'failed', message_id: null, error }
+}
+
+/** As the record of the run shows it. */
+function noteOf(email: string | null, { status, message_id, error }: Delivered) {
+  return { email, status, ...(message_id ? { message_id } : {}), ...(error ? { error } : {}) }
+}

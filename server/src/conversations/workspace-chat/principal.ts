@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import { workspaceSession } from '@roost/contracts/conversations/workspace'
+import type { Caller, SessionCaller } from '../../identity/access/caller.ts'
+import type { Users } from '../../identity/users/index.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newSecretText } from '../../kit/ids.ts'
+import type { Db, Executor } from '../../ports/database/port.ts'
+import { workspaceSessionStore } from './session-store.ts'
+
+/** Who uses the Workspace. */
+export type Principal = {
+  /** Lower-cased; null for a person without an address. */
+  email: string | null
+  /** Whose conversations: of the address, however it was proven; without one, of the account. */
+  holder: string
+  /** The account whose agents count as own; null with a Workspace session, which has none. */
+  owns: string | null
+  /**
+   * As runs and their ends name the person. With a Workspace session it carries no more than the address, and the
+   * account of that address where there is one, so that the person reads the same from both sides.
+   */
+  caller: SessionCaller
+  /** Null: signed in as a person. */
+  tokenHash: string | null
+}
+
+export type PrincipalsDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  users: Pick<Users, 'holderOf' | 'find'>
+}
+
+export type Principals = {
+  /**
+   * `caller` is what the guard has found, `authorization` what was sent. Throws `session_expired` for a Workspace
+   * session that is over, and `not_authenticated`.
+   */
+  of(caller: Caller, authorization: string | undefined): Promise<Principal>
+  /** A new session; the token is shown this once. */
+  open(on: Executor, email: string): Promise<{ token: string; expires_at: string }>
+  /** Whether the principal may still come in: its Workspace session is there, its account not suspended. */
+  isOpen(principal: Principal): Promise<boolean>
+  close(principal: Principal): Promise<void>
+  closeAllOf(email: string): Promise<void>
+  sweep(): Promise<void>
+}
+
+/** A session's last use is written down at most this often. */
+const touchSeconds = 60
+
+export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principals {
+  const store = workspaceSessionStore(db)
+  const idleSince = () => timestamp(secondsLater(clock.now(), -workspaceSession.idleSeconds))
+
+  async function ofToken(token: string): Promise<Principal> {
+    const tokenHash = hashOf(token)
+    const row = await store.byHash(tokenHash)
+    const now = clock.now()
+    if (!row || row.expires_at <= timestamp(now) || row.last_used_at <= idleSince()) {
+      throw new Fault('session_expired')
+    }
+    const account = await users.holderOf(db, row.email)
+    // Who may not sign in as a person does not come in by the other door either.
+    if (account?.suspended_at) throw new Fault('session_expired')
+    if (row.last_used_at < timestamp(secondsLater(now, -touchSeconds))) {
+      await store.touch(tokenHash, timestamp(now))
+    }
+    return clientOf(row.email, account?.email === row.email ? account.id : null, tokenHash, row.expires_at)
+  }
+
+  return {
+    async of(caller, authorization) {
+      if (caller.kind === 'session') return personOf(caller)
+      const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+      if (caller.kind === 'key' || token === undefined) throw new Fault('not_authenticated')
+      return ofToken(token)
+    },
+    async open(on, email) {
+      const token = newSecretText()
+      const now = clock.now()
+      const expires_at = timestamp(secondsLater(now, workspaceSession.longestSeconds))
+      const at = timestamp(now)
+      const row = { token_hash: hashOf(token), email, created_at: at, last_used_at: at, expires_at }
+      await workspaceSessionStore(on).insert(row)
+      return { token, expires_at }
+    },
+    async isOpen({ tokenHash, caller }) {
+      const account = await users.find(caller.user.id)
+      if (account?.suspended_at) return false
+      return tokenHash === null ? account !== null : (await store.byHash(tokenHash)) !== null
+    },
+    async close({ tokenHash }) {
+      if (tokenHash !== null) await store.remove(tokenHash)
+    },
+    closeAllOf: (email) => store.removeOf(email),
+    sweep: () => store.removeOver(timestamp(clock.now()), idleSince()),
+  }
+}
+
+function personOf(caller: SessionCaller): Principal {
+  const email = caller.user.email?.toLowerCase() ?? null
+  return {
+    email,
+    holder: email === null ? `user:${caller.user.id}` : holderOfAddress(email),
+    owns: caller.user.id,
+    caller,
+    tokenHash: null,
+  }
+}
+
+export function clientOf(
+  email: string,
+  accountId: string | null,
+  tokenHash: string | null,
+  expires_at: string,
+): Principal {
+  const holder = holderOfAddress(email)
+  return {
+    email,
+    holder,
+    owns: null,
+    tokenHash,
+    caller: {
+      kind: 'session',
+      user: { id: accountId ?? holder, username: email, email, role: 'user' },
+      session: { jti: '', mode: 'email', expires_at },
+    },
+  }
+}
+
+export function holderOfAddress(email: string): string {
+  return `email:${email.toLowerCase()}`
+}
+
+/** Tokens have 256 bits of chance: a plain digest gives nothing away. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

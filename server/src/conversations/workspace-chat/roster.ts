@@ -1,0 +1,86 @@
+import type { RosterAgent } from '@roost/contracts/conversations/workspace'
+import { type Agent, agentStore, type Directory } from '../../agents/directory/index.ts'
+import { isSharedWith } from '../../agents/reach/index.ts'
+import type { Users } from '../../identity/users/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Principal } from './principal.ts'
+import { workspaceSessionStore } from './session-store.ts'
+
+export type RosterDeps = {
+  db: Db
+  directory: Pick<Directory, 'all' | 'byName' | 'byId'>
+  users: Pick<Users, 'find' | 'holderOf'>
+  link: Pick<AgentLink, 'isConnected'>
+}
+
+export type Roster = {
+  /** What is shared with the address, and what the account owns. */
+  agentsOf(principal: Pick<Principal, 'email' | 'owns'>): Promise<Agent[]>
+  /** Throws `agent_not_found` for every other agent. */
+  find(principal: Pick<Principal, 'email' | 'owns'>, name: string): Promise<Agent>
+  /** Whether the agent is on the roster still. */
+  has(principal: Pick<Principal, 'email' | 'owns'>, agentId: string): Promise<boolean>
+  /** In a transaction: whether this address receives what the agent delivers; its owner does, too. */
+  reachesIn(tx: Tx, agentId: string, email: string): Promise<boolean>
+  shown(principal: Principal, agent: Agent, unread: number): Promise<RosterAgent>
+}
+
+export function createRoster({ db, directory, users, link }: RosterDeps): Roster {
+  const isOn = (principal: Pick<Principal, 'email' | 'owns'>, agent: Agent, blocked: ReadonlySet<string>) => {
+    if (principal.owns !== null && agent.owner_id === principal.owns) return true
+    const { email } = principal
+    return email !== null && isSharedWith(agent, email) && !blocked.has(agent.id)
+  }
+  const blockedFrom = async ({ email }: Pick<Principal, 'email'>) =>
+    email === null ? new Set<string>() : workspaceSessionStore(db).blockedFrom(email)
+
+  return {
+    async agentsOf(principal) {
+      const blocked = await blockedFrom(principal)
+      return (await directory.all()).filter((agent) => isOn(principal, agent, blocked))
+    },
+    async find(principal, name) {
+      const agent = await directory.byName(name)
+      if (agent && isOn(principal, agent, await blockedFrom(principal))) return agent
+      throw new Fault('agent_not_found', `There is no agent named "${name.slice(0, 80)}".`)
+    },
+    async has(principal, agentId) {
+      const agent = await directory.byId(agentId)
+      return agent !== null && isOn(principal, agent, await blockedFrom(principal))
+    },
+    async reachesIn(tx, agentId, email) {
+      const agent = await agentStore(tx).byId(agentId)
+      if (!agent) return false
+      const account = await users.holderOf(tx, email)
+      if (account && account.email === email && account.id === agent.owner_id) return true
+      if (!isSharedWith(agent, email)) return false
+      return !(await workspaceSessionStore(tx).blockedFrom(email)).has(agentId)
+    },
+    async shown(principal, agent, unread) {
+      const owned = principal.owns !== null && agent.owner_id === principal.owns
+      const owner = await users.find(agent.owner_id)
+      const share = agent.shares.find(({ email }) => email === principal.email)
+      return {
+        name: agent.name,
+        label: agent.label,
+        owner: owner?.email ?? owner?.username ?? null,
+        avatar_url: `/api/agents/${encodeURIComponent(agent.name)}/avatar`,
+        shared_at: share?.created_at ?? null,
+        owned,
+        description: null,
+        state: stateOf(agent),
+        playbooks: [],
+        voice_available: false,
+        can_manage_canvases: owned,
+        unread,
+      }
+    },
+  }
+
+  function stateOf(agent: Agent): RosterAgent['state'] {
+    if (agent.status !== 'running') return 'stopped'
+    return link.isConnected(agent.id) ? 'ready' : 'unreachable'
+  }
+}

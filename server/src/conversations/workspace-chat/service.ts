@@ -1,0 +1,110 @@
+import type { QueueItem, RespondBody } from '@roost/contracts/operations/operator-queue'
+import type { Directory } from '../../agents/directory/index.ts'
+import type { Loop } from '../../background/loops.ts'
+import type { WorkStateOf } from '../../foundation/idempotency/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Executions } from '../../runs/executions/index.ts'
+import { createTalk, type WorkspaceTalk } from './chat.ts'
+import { type Clients, type ClientsDeps, createClients } from './clients.ts'
+import { type Conversations, type ConversationsDeps, createConversations } from './conversations.ts'
+import { createDeliveries, type Deliveries, type DeliveriesDeps } from './deliveries.ts'
+import { createDocuments, type Documents, type DocumentsDeps } from './documents.ts'
+import { createFollowing, type Following, type StandingPort } from './following.ts'
+import { createPrincipals, type Principals, type PrincipalsDeps } from './principal.ts'
+import { createRoster, type Roster, type RosterDeps } from './roster.ts'
+import { workspaceSessionStore } from './session-store.ts'
+import { createSignIn, type SignIn, type SignInDeps } from './sign-in.ts'
+import { workspaceStore } from './store.ts'
+import { createTurns, type Turns, type TurnsDeps } from './turns.ts'
+
+/** What agents ask somebody by address; the queue of asks stands to the right. */
+export type AsksPort = {
+  asksOf(email: string, agentIds: readonly string[]): Promise<QueueItem[]>
+  /** Throws `not_found` for what is not asked of this address about these agents. */
+  answer(
+    by: { id: string | null; email: string },
+    agentIds: readonly string[],
+    id: string,
+    body: RespondBody,
+  ): Promise<QueueItem>
+}
+
+export type WorkspaceChatDeps = PrincipalsDeps &
+  RosterDeps &
+  Omit<SignInDeps, 'principals' | 'roster'> &
+  Omit<ConversationsDeps, 'roster'> &
+  Omit<TurnsDeps, 'conversations'> &
+  Omit<DeliveriesDeps, 'conversations' | 'roster'> &
+  DocumentsDeps &
+  Pick<ClientsDeps, 'reach'> & {
+    clock: Clock
+    log: Log
+    directory: Pick<Directory, 'all' | 'byName' | 'byId'>
+    executions: Pick<Executions, 'find' | 'inFlight' | 'watch' | 'terminate'>
+    standing: StandingPort & Pick<ClientsDeps, 'doubt'>
+    asks: AsksPort
+  }
+
+export type WorkspaceChat = {
+  principals: Principals
+  signIn: SignIn
+  roster: Roster
+  conversations: Conversations
+  turns: Turns
+  talk: WorkspaceTalk
+  following: Following
+  documents: Documents
+  clients: Clients
+  asks: AsksPort
+  executions: Pick<Executions, 'watch' | 'terminate'>
+  log: Log
+  /** For what runs by itself: their output as messages. */
+  deliver: Deliveries['deliver']
+  /** Whether this address receives what the agent delivers. */
+  reaches: Roster['reachesIn']
+  workState: WorkStateOf
+  /** Hook of the registry. */
+  agentDeleted(tx: Tx, agentId: string): Promise<void>
+  loops: Loop[]
+  /** Resolves when no mail is on its way any more. */
+  settled(): Promise<void>
+}
+
+export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
+  const { standing, asks, executions, log } = deps
+  const principals = createPrincipals(deps)
+  const roster = createRoster(deps)
+  const conversations = createConversations({ ...deps, roster })
+  const turns = createTurns({ ...deps, conversations })
+  const following = createFollowing({ standing, principals, roster })
+  const deliveries = createDeliveries({ ...deps, conversations, roster })
+  const signIn = createSignIn({ ...deps, principals, roster })
+  return {
+    principals,
+    signIn,
+    roster,
+    conversations,
+    turns,
+    following,
+    talk: createTalk({ ...deps, turns, following }),
+    documents: createDocuments(deps),
+    clients: createClients({ ...deps, roster, principals, doubt: standing.doubt }),
+    asks,
+    executions,
+    log,
+    deliver: deliveries.deliver,
+    reaches: roster.reachesIn,
+    workState: turns.workState,
+    async agentDeleted(tx, agentId) {
+      await workspaceStore(tx).removeOfAgent(agentId)
+      await workspaceSessionStore(tx).removeBlocksOf(agentId)
+    },
+    loops: [
+      { name: 'workspace.deliveries', everySeconds: 5, run: deliveries.flush },
+      { name: 'workspace.sessions', everySeconds: 3600, run: principals.sweep },
+    ],
+    settled: signIn.settled,
+  }
+}

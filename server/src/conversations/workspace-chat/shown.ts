@@ -1,0 +1,93 @@
+import type { Conversation } from '@roost/contracts/conversations/workspace'
+import type { MessageRow, SessionRow } from '../chat/index.ts'
+import type { ChatStatesTable } from './tables.ts'
+
+/** Unique while this is the one constant conversation of a person with an agent. */
+export function mainKey(agentId: string, holder: string): string {
+  return `main:${agentId}:${holder}`
+}
+
+export function isMain(row: Pick<SessionRow, 'current_key'>): boolean {
+  return row.current_key?.startsWith('main:') ?? false
+}
+
+export function shownConversation(
+  row: SessionRow,
+  agentName: string,
+  state: Pick<ChatStatesTable, 'starred'> | null,
+  unread: number,
+): Conversation {
+  return {
+    id: row.id,
+    agent_name: agentName,
+    title: row.title,
+    is_main: isMain(row),
+    archived_at: row.closed_at,
+    message_count: row.message_count,
+    created_at: row.started_at,
+    last_message_at: row.last_message_at,
+    starred: state?.starred === 1,
+    unread,
+  }
+}
+
+export function shownMessage(row: MessageRow) {
+  return {
+    id: row.id,
+    role: row.role,
+    content: row.content,
+    created_at: row.timestamp,
+    my_rating: row.rating,
+    source: row.source,
+    voice_call_id: null,
+    // Written by the feature of chat as a list of notes.
+    files:
+      row.files === null ? [] : (JSON.parse(row.files) as { name: string; mimetype: string; size: number }[]),
+  }
+}
+
+/** Whether another try may go better, by what ended the turn. */
+const retryable: readonly string[] = [
+  'timeout',
+  'stalled',
+  'rate_limited',
+  'network',
+  'agent_lost',
+  'lease_expired',
+  'no_result',
+  'agent_error',
+  'agent_stopped',
+  'user_cancelled',
+]
+
+const words: Record<string, string> = {
+  timeout: 'The answer took too long.',
+  stalled: 'The agent went silent.',
+  rate_limited: 'The model provider limits the rate; try again a little later.',
+  cap_reached: 'The spend cap of the agent is reached.',
+  user_cancelled: 'The turn was stopped.',
+  agent_stopped: 'The agent was stopped.',
+  circuit_open: 'The agent takes no messages at the moment.',
+}
+
+/** Of the newest message: a question that came to nothing; null when the last turn went well. */
+export function outcomeOf(last: MessageRow | undefined) {
+  if (last?.role !== 'user' || last.error_code === null) return null
+  return {
+    execution_id: last.execution_id ?? '',
+    category: last.error_code,
+    message: words[last.error_code] ?? 'The agent could not answer.',
+    retryable: retryable.includes(last.error_code),
+  }
+}
+
+const snippetLength = 160
+
+/** The words with what stands around them, in one line. */
+export function snippetOf(content: string, words: string): string {
+  const text = content.replaceAll(/\s+/g, ' ').trim()
+  const at = Math.max(0, text.toLowerCase().indexOf(words.toLowerCase().replaceAll(/\s+/g, ' ')))
+  const start = Math.max(0, at - (snippetLength - words.length) / 2)
+  const piece = text.slice(start, start + snippetLength).toWellFormed()
+  return `${start > 0 ? '…' : ''}${piece}${start + snippetLength < text.length ? '…' : ''}`
+}
