@@ -1,5 +1,4 @@
-import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
-import { misfiresToFire } from '../schedules/index.ts'
+import { type MisfirePolicy, mostMisfires } from '@roost/contracts/triggers/schedules'
 
 /** A due time that was missed by at most this long is made up for. */
 export const graceSeconds = 3600
@@ -91,4 +90,19 @@ function newestOf(
     if (newest !== undefined) return newest
   }
   return timesIn(next, { after, until }).at(-1) ?? after
+}
+
+/**
+ * Which of the due times that nobody saw to are fired after all, oldest first; the others are missed. `due`
+ * are those within the grace, oldest first.
+ */
+function misfiresToFire<T>(policy: MisfirePolicy, due: readonly T[]): T[] {
+  switch (policy) {
+    case 'run_once':
+      return due.slice(-1)
+    case 'run_all':
+      return due.slice(-mostMisfires)
+    case 'skip':
+      return []
+  }
 }

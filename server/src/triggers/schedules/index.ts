@@ -8,7 +8,6 @@
  */
 export { scheduleRetention } from './retention.ts'
 export { type FireByHand, scheduleRoutes } from './routes.ts'
-export { misfiresToFire } from './rules.ts'
 export { createSchedules, type Schedules, type SchedulesDeps } from './service.ts'
 export { type Schedule, scheduleColumns } from './store.ts'
 export { createScheduleTimes, registrationError, type ScheduleTimes } from './times.ts'

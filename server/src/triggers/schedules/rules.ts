@@ -1,6 +1,5 @@
 import { EmailAddress } from '@roost/contracts/identity/users'
-import { mostMisfires } from '@roost/contracts/triggers/schedules'
-import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import type { Relation, SignedIn } from '../../identity/access/caller.ts'
 import { isTimezone, parseCron } from '../../kit/cron.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Schedule } from './store.ts'
@@ -81,19 +80,4 @@ export function recipientOf(
   const isOwn = by.caller.user.email?.toLowerCase() === address
   if (isOwn || address === stored || (isOwner(by) && by.relation !== 'self')) return address
   throw new Fault('delivery_target_requires_owner')
-}
-
-/**
- * Which of the due times that nobody saw to are fired after all, oldest first; the others are missed. `due`
- * are those within the grace, oldest first.
- */
-export function misfiresToFire<T>(policy: Schedule['misfire_policy'], due: readonly T[]): T[] {
-  switch (policy) {
-    case 'run_once':
-      return due.slice(-1)
-    case 'run_all':
-      return due.slice(-mostMisfires)
-    case 'skip':
-      return []
-  }
 }
