@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
+import { createAgent } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
 import { personOf } from './persons.ts'
@@ -169,5 +170,92 @@ describe('keys', () => {
     await tab.page.getByRole('button', { name: 'Retry' }).click()
     await rowOf(tab.page, 'Monitoring').waitFor()
     await done(tab)
+  })
+})
+
+describe('the keys of an agent', () => {
+  const name = 'qa-key-holder'
+  const path = `/agents/${name}?tab=settings`
+  let bench: Bench
+  before(async () => {
+    bench = await openBench()
+    await createAgent(bench.platform, name)
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+  afterEach((context) => tellFailure(bench, context))
+  const region = (page: Page, title: string) => page.getByRole('region', { name: title })
+
+  test('its own key is told by its state, looked for in the container, and renewed', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto(path)
+    const section = region(page, 'Own key')
+    await section.getByText(/^svc_mcp_/).waitFor()
+    const before = await section.getByText(/^svc_mcp_/).textContent()
+    await section.getByRole('button', { name: 'Look into the container' }).click()
+    await section.getByText(/^In the container:/).waitFor()
+    await section.scrollIntoViewIfNeeded()
+    await keepPicture(tab, 'agent-own-key-light-desktop')
+    await assertAccessible(tab, 'own key')
+    await section.getByRole('button', { name: 'New key…' }).click()
+    await page.getByRole('button', { name: 'Make a new key' }).click()
+    await page.getByText('The agent has another key.').waitFor({ timeout: 60_000 })
+    await eventually(
+      () => section.getByText(/^svc_mcp_/).textContent(),
+      (prefix) => prefix !== before,
+    )
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
+  test('a connector key is shown once with what to paste where, reaches its agent, and is revoked', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto(path)
+    const section = region(page, 'Connector')
+    await section.getByText('No client has a key for it yet.').waitFor()
+    await section.getByRole('button', { name: 'Mint a connector key' }).click()
+    const dialog = page.getByRole('dialog', { name: `A connector key of ${name}` })
+    const key = (await dialog.getByText(/^svc_mcp_\S+$/).textContent()) ?? ''
+    await dialog.getByRole('radio', { name: 'Claude Desktop' }).click()
+    await dialog.getByText('mcp-remote').first().waitFor()
+    await keepPicture(tab, 'agent-connector-key-light-desktop')
+    await assertAccessible(tab, 'connector key')
+    await dialog.getByText('I stored it').click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await section.getByRole('switch', { name: 'Open to connectors', checked: true }).waitFor()
+    const check = async () =>
+      (await bench.platform.request('POST', '/api/mcp/validate', {}, { token: key })).status
+    assert.equal(await check(), 200)
+    await section.getByRole('switch', { name: 'All playbooks' }).click()
+    await section.getByLabel('Playbooks', { exact: true }).fill('morning-report')
+    await page.keyboard.press('Enter')
+    await eventually(
+      () => bench.platform.request('GET', `/api/agents/${name}/connector`),
+      ({ json }) => json.exposed_playbooks.includes('morning-report'),
+    )
+    await section.getByRole('button', { name: /^Revoke/ }).click()
+    await page.getByRole('button', { name: 'Revoke the key' }).click()
+    await section.getByText('No client has a key for it yet.').waitFor()
+    assert.equal(await check(), 401)
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    await bench.platform.request('POST', `/api/agents/${name}/connector/key`)
+    await reviewPage(bench, {
+      name: 'agent-keys',
+      path,
+      ready: async (page) => {
+        await region(page, 'Own key')
+          .getByText(/^svc_mcp_/)
+          .waitFor()
+        await page.getByRole('list', { name: 'Connector keys' }).waitFor()
+        await region(page, 'Connector').scrollIntoViewIfNeeded()
+      },
+    })
   })
 })

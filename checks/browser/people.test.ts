@@ -183,6 +183,15 @@ describe('people and access', () => {
     await group.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
     const policy = await bench.platform.request('GET', '/api/enterprise/2fa/policy')
     assert.deepEqual(policy.json.required_roles, ['creator'])
+
+    await page.getByLabel('Agents of each creator').fill('1001')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/1000/).first().waitFor()
+    await page.getByLabel('Agents of each creator').fill('3')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' })
+    const quotas = await bench.platform.request('GET', '/api/settings/agent-quotas')
+    assert.equal(quotas.json.max_agents_creator, 3)
     await done(tab)
   })
 

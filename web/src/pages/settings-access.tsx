@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { AllowListSection } from '../features/allow-list/allow-list-section.tsx'
 import { InviteDialog } from '../features/allow-list/invite-dialog.tsx'
 import { PeopleSection } from '../features/people/people-section.tsx'
+import { QuotaSection } from '../features/settings/quota-section.tsx'
 import { FactorPolicySection } from '../features/sign-in-policy/factor-policy-section.tsx'
 import { SignInSection } from '../features/sign-in-policy/sign-in-section.tsx'
 
@@ -16,6 +17,7 @@ export function AccessTab() {
       <div className="max-w-4xl border-t pt-6">
         <SignInSection />
         <FactorPolicySection />
+        <QuotaSection />
       </div>
       <InviteDialog open={isInviting} onOpenChange={setInviting} />
     </div>

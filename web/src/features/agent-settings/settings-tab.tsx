@@ -1,5 +1,7 @@
 import { Suspense } from 'react'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { ConnectorSection } from '../connector/connector-section.tsx'
+import { OwnKeySection } from '../own-key/own-key-section.tsx'
 import { BehaviourSection } from './behaviour-section.tsx'
 import { BreakerSection } from './breaker-section.tsx'
 import { ContainerSection } from './container-section.tsx'
@@ -21,6 +23,8 @@ export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
         <ReadOnlySection {...props} />
         <ContainerSection {...props} />
         <BreakerSection {...props} />
+        {props.isOwner && <OwnKeySection agent={agent} />}
+        {props.isOwner && !agent.is_system && <ConnectorSection name={agent.name} />}
       </div>
     </Suspense>
   )

@@ -1,4 +1,5 @@
 import type { Client } from '@roost/contracts/client'
+import { getAgentQuotas } from '@roost/contracts/foundation/platform-settings'
 import {
   getAgentDefaultResources,
   getFeatureFlags,
@@ -17,6 +18,7 @@ export const settingKeys = {
   ceiling: ['settings', 'ceiling'] as const,
   resources: ['settings', 'resources'] as const,
   ops: ['settings', 'ops'] as const,
+  quotas: ['settings', 'quotas'] as const,
 }
 
 /** A plain setting; a known one that is not stored has its default. */
@@ -62,4 +64,10 @@ export const versionQuery = (api: Client) =>
     queryKey: ['version'],
     queryFn: ({ signal }) => api.call(getVersion, { signal }),
     staleTime: 600_000,
+  })
+
+export const quotasQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.quotas,
+    queryFn: ({ signal }) => api.call(getAgentQuotas, { signal }),
   })

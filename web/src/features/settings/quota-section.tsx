@@ -1,0 +1,57 @@
+import { AgentQuotas, putAgentQuotas } from '@roost/contracts/foundation/platform-settings'
+import { useQuery } from '@tanstack/react-query'
+import type { z } from 'zod'
+import { useApp } from '../../shell/app-context.ts'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Form, FormError, NumberField, useZodForm } from '../../ui/form.tsx'
+import { SaveRow } from '../../ui/save-row.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { quotasQuery, settingKeys } from './queries.ts'
+
+/** How many agents a creator may own. */
+export function QuotaSection() {
+  const quotas = useQuery(quotasQuery(useApp().api))
+  return (
+    <Section
+      title="Quota"
+      description="How many agents a creator may own. Whoever owns more keeps them; admins have no bound."
+    >
+      {quotas.isError && !quotas.data ? (
+        <ErrorState error={quotas.error} onRetry={() => void quotas.refetch()} />
+      ) : quotas.data ? (
+        <QuotaForm quotas={quotas.data} />
+      ) : (
+        <Skeleton className="h-16" />
+      )}
+    </Section>
+  )
+}
+
+type Quotas = z.output<typeof AgentQuotas>
+
+function QuotaForm({ quotas }: { quotas: Quotas }) {
+  const { api, queries } = useApp()
+  const form = useZodForm(AgentQuotas, { values: quotas, resetOptions: { keepDirtyValues: true } })
+  async function save(body: Quotas): Promise<void> {
+    queries.setQueryData(settingKeys.quotas, await api.call(putAgentQuotas, { body }))
+    form.reset(body)
+    toast({ title: 'Saved.', tone: 'success' })
+  }
+  return (
+    <Form form={form} onSubmit={save}>
+      <FormError />
+      <NumberField
+        name="max_agents_creator"
+        label="Agents of each creator"
+        hint="0 to 1,000; 0 is without a bound."
+        unit="agents"
+        min={0}
+        max={1000}
+        className="max-w-56"
+      />
+      <SaveRow form={form} />
+    </Form>
+  )
+}
