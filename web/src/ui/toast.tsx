@@ -38,7 +38,7 @@ function Message({ item }: { item: ShownToast }) {
       onAnimationEnd={() => !item.isOpen && queue.remove(id)}
       type={tone === 'danger' ? 'foreground' : 'background'}
       duration={action ? 10_000 : tone === 'danger' ? 8_000 : 5_000}
-      className="flex flex-wrap items-start gap-x-2 gap-y-1.5 rounded-lg border border-line bg-raised p-2.5 text-sm text-ink shadow-md data-[state=closed]:animate-slide-out data-[state=open]:animate-slide-in data-[swipe=move]:translate-x-(--radix-toast-swipe-move-x)"
+      className="[--slide-from:-24px] flex flex-wrap items-start gap-x-2 gap-y-1.5 rounded-lg border border-line bg-raised p-2.5 text-sm text-ink shadow-md data-[state=closed]:animate-slide-out data-[state=open]:animate-slide-in data-[swipe=move]:translate-x-(--radix-toast-swipe-move-x)"
     >
       {icons[tone]}
       <div className="min-w-0 flex-1 basis-24">
