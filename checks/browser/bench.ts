@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { adminPassword, type Platform, startPlatform } from '../acceptance/platform.ts'
-import { pictures } from './evidence.ts'
 
+export const pictures = resolve(import.meta.dirname, '../../artifacts/screenshots')
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export type Theme = 'light' | 'dark'

@@ -110,6 +110,25 @@ describe('a turn', () => {
     await tab.context.close()
   })
 
+  test('shows what was written before a reload, and goes on piece by piece', async () => {
+    const tab = await openChat()
+    const words = Array.from({ length: 80 }, (_, index) => `piece${index + 1}`).join(' ')
+    await say(tab, `[[drip:250]] [[reply:${words}]]`)
+    await messages(tab.page)
+      .getByText(/^piece1 .*piece6/)
+      .waitFor()
+    await tab.page.reload()
+    const begun = messages(tab.page).getByText(/^piece1 .*piece6/)
+    await begun.waitFor()
+    assert.ok(!(await begun.innerText()).includes('piece80'), 'it was still being written')
+    const lengths = await growth(tab.page, words)
+    assert.ok(lengths.length >= 4, `after the reload it grew in ${lengths.length} steps: ${lengths}`)
+    await copyAnswer(turn(tab.page)).waitFor()
+    assert.equal(await messages(tab.page).getByText(words, { exact: true }).count(), 1)
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
   test('goes on through a reload, without loss and without doubling', async () => {
     const tab = await openChat()
     await say(tab, '[[tool:Bash:sleep 3]] [[reply:survived the reload]]')

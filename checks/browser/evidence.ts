@@ -1,9 +1,7 @@
 /** What a reviewer of a failed test needs to see. */
 import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import type { Bench, Tab } from './bench.ts'
-
-export const pictures = resolve(import.meta.dirname, '../../artifacts/screenshots')
+import { join } from 'node:path'
+import { type Bench, pictures, type Tab } from './bench.ts'
 
 /** What `afterEach` is given. A test's context says `passed` too, which its types do not know. */
 export type Outcome = { fullName?: string; name: string; passed?: boolean }

@@ -104,7 +104,7 @@ describe('a task', () => {
     await tab.goto(tabOf(name))
     await messageField(page).fill('Count them. [[reply:counted]]')
     await page
-      .getByTestId('task-files')
+      .getByTestId('attachments')
       .setInputFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('one\ntwo') }])
     await page.getByRole('list', { name: 'Files to send' }).getByText('notes.txt').waitFor()
     await page.getByLabel('Allowed tools').fill('Read')
@@ -118,6 +118,11 @@ describe('a task', () => {
     const facts = page.getByRole('complementary', { name: 'About this run' })
     await facts.getByText('Read', { exact: true }).waitFor()
     await facts.getByText('2m', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Retry as new' }).click()
+    await page.getByRole('dialog').getByText('Run it again without its 1 file?').waitFor()
+    const first = page.url()
+    await page.getByRole('button', { name: 'Retry without files' }).click()
+    await page.waitForURL((url) => isRun.test(url.pathname) && url.href !== first)
     await tab.context.close()
   })
 

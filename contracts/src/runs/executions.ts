@@ -149,6 +149,8 @@ export const ExecutionDetails = ExecutionSummary.extend({
   timeout_seconds: integer,
   allowed_tools: z.array(z.string()).nullable(),
   model: text.describe('As dispatched.'),
+  system_prompt: text.describe("What the task added to the agent's own."),
+  attachment_count: integer.describe('Files that came with it. They are kept until the run has ended.'),
   runtime_session_id: text,
   num_turns: count,
   tool_count: count,

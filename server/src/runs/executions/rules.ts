@@ -158,6 +158,7 @@ export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSumm
 /** The row with its large fields, as this caller may see them. */
 export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: SignedIn): ExecutionDetails {
   const isShown = mayRead(caller, row)
+  const asked = parseJson<Asked>(row.request)
   return {
     ...summaryOf(row, caller),
     response: isShown ? row.response : null,
@@ -171,6 +172,8 @@ export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: Signe
     timeout_seconds: row.timeout_seconds,
     allowed_tools: parseJson(row.allowed_tools),
     model: row.model,
+    system_prompt: isShown ? (asked?.system_prompt ?? null) : null,
+    attachment_count: asked?.attachments ?? 0,
     // With it a task could go on in somebody else's conversation.
     runtime_session_id: isShown ? row.runtime_session_id : null,
     num_turns: row.num_turns,
@@ -182,6 +185,9 @@ export function detailsOf(row: ExecutionsTable, tools: ToolCall[], caller: Signe
     delivery: parseJson(row.delivery),
   }
 }
+
+/** The part of the request that a reader is told. */
+type Asked = { system_prompt?: string | null; attachments?: number }
 
 /** Claimed by the agent, runtime not yet spawned. */
 export function isParked(row: Pick<ExecutionsTable, 'status' | 'spawned_at'>): boolean {

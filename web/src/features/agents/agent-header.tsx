@@ -13,15 +13,16 @@ import { AgentMenu } from './agent-menu.tsx'
 import { AgentStatus } from './agent-status.tsx'
 import { AgentTags } from './agent-tags.tsx'
 import { AgentTitle } from './agent-title.tsx'
-import { runStatsQuery } from './queries.ts'
+import { avatarQuery, runStatsQuery } from './queries.ts'
 
 /** What is true of an agent whatever tab is shown, and what is done to it as a whole. */
 export function AgentHeader({ agent }: { agent: AgentDetails }) {
   const mayEdit = agent.is_owner || agent.can_delete
+  const { data: picture } = useQuery(avatarQuery(useApi(), agent.name))
   return (
     <header className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-1.5 md:px-6">
       <div className="flex min-w-0 flex-1 basis-64 items-start gap-3">
-        <AgentAvatar name={agent.name} size="lg" />
+        <AgentAvatar name={agent.name} src={picture ?? null} size="lg" />
         <div className="min-w-0 flex-1">
           <AgentTitle agent={agent} mayEdit={mayEdit} />
           <Facts agent={agent} mayEdit={mayEdit} />

@@ -1,6 +1,7 @@
+import { getAvatar } from '@roost/contracts/agents/avatar'
 import { getContextStats } from '@roost/contracts/agents/health'
 import { getAgent, listAgents } from '@roost/contracts/agents/registry'
-import type { Client } from '@roost/contracts/client'
+import { type Client, errorOf } from '@roost/contracts/client'
 import { getExecutionStats, getFleetSlots } from '@roost/contracts/runs/fleet'
 import { queryOptions } from '@tanstack/react-query'
 
@@ -24,6 +25,27 @@ export const agentQuery = (api: Client, name: string) =>
     queryKey: agentKeys.details(name),
     queryFn: ({ signal }) => api.call(getAgent, { params: { name }, signal }),
   })
+
+/** The picture as a data URL: an image element could not say who asks. */
+export const avatarQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...agentKeys.details(name), 'avatar'],
+    queryFn: async ({ signal }) => {
+      const response = await api.open(getAvatar, { params: { name }, signal })
+      if (!response.ok) throw await errorOf(response)
+      return dataUrlOf(await response.blob())
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+function dataUrlOf(blob: Blob): Promise<string> {
+  const reader = new FileReader()
+  return new Promise((resolve, reject) => {
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(blob)
+  })
+}
 
 /** Context use and activity of all agents. */
 export const contextStatsQuery = (api: Client) =>

@@ -1,8 +1,8 @@
-import { ArrowUp, Paperclip, Square } from 'lucide-react'
-import { type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react'
+import { ArrowUp, Square } from 'lucide-react'
+import type { ClipboardEvent, KeyboardEvent, ReactNode, RefObject } from 'react'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { AttachFiles } from './attach-files.tsx'
 import { AttachmentChips } from './attachment-chips.tsx'
-import { acceptedFiles } from './attachments.ts'
 import type { ComposerState } from './use-composer.ts'
 
 export type ComposerProps = {
@@ -35,7 +35,6 @@ export function Composer(props: ComposerProps) {
     isStopping,
     modelChoice,
   } = props
-  const chooser = useRef<HTMLInputElement>(null)
   const isReady = !isBlocked && state.isSendable
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -68,23 +67,9 @@ export function Composer(props: ComposerProps) {
           className="block field-sizing-content max-h-[40dvh] min-h-11 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 text-base leading-6 text-ink outline-none"
         />
         <div className="flex items-center gap-1 px-2 pb-2">
-          <IconButton
-            label="Attach files"
-            icon={<Paperclip aria-hidden />}
-            onClick={() => chooser.current?.click()}
-          />
-          <input
-            ref={chooser}
-            type="file"
-            multiple
-            accept={acceptedFiles}
-            tabIndex={-1}
-            aria-hidden
-            data-testid="attachments"
-            className="hidden"
-            onChange={({ currentTarget }) => {
-              void state.attach([...(currentTarget.files ?? [])])
-              currentTarget.value = ''
+          <AttachFiles
+            onChosen={(files) => {
+              void state.attach(files)
               input.current?.focus()
             }}
           />

@@ -47,14 +47,14 @@ export function useSendTask(name: string) {
   })
 }
 
-/** Asks for the same again, as a run of its own. Files of the first one are not kept by the platform. */
+/** Asks for the same again, as a run of its own; without files, which are kept until a run has ended. */
 export function useRunAgain(name: string, onBegun: (id: string) => void) {
   const send = useSendTask(name)
   return {
     isPending: send.isPending,
-    run: ({ message, model, allowed_tools, timeout_seconds }: ExecutionDetails) =>
+    run: ({ message, model, allowed_tools, timeout_seconds, system_prompt }: ExecutionDetails) =>
       send.mutate(
-        { message: message ?? '', model, allowed_tools, timeout_seconds, key: newKey() },
+        { message: message ?? '', model, allowed_tools, timeout_seconds, system_prompt, key: newKey() },
         { onSuccess: ({ execution_id }) => onBegun(execution_id), onError: complain },
       ),
   }

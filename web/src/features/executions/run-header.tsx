@@ -1,7 +1,10 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Check, Hash, Link2, MoreHorizontal, RotateCw, Square } from 'lucide-react'
+import { useState } from 'react'
+import { plural } from '../../lib/format.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { copyText } from '../../ui/copy-button.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -74,9 +77,7 @@ function Actions({ run }: { run: ExecutionDetails }) {
         !run.redacted &&
         run.message !== null &&
         run.agent_deleted !== true && (
-          <Button icon={<RotateCw aria-hidden />} pending={again.isPending} onClick={() => again.run(run)}>
-            Retry as new
-          </Button>
+          <RetryAsNew run={run} isPending={again.isPending} onRetry={() => again.run(run)} />
         )
       )}
       <Menu
@@ -98,6 +99,36 @@ function Actions({ run }: { run: ExecutionDetails }) {
             onSelect: () => void copy(run.response ?? '', 'The answer is'),
           },
         ]}
+      />
+    </>
+  )
+}
+
+type RetryProps = { run: ExecutionDetails; isPending: boolean; onRetry: () => void }
+
+function RetryAsNew({ run, isPending, onRetry }: RetryProps) {
+  const [isAsking, setAsking] = useState(false)
+  const files = plural(run.attachment_count, 'file')
+  return (
+    <>
+      <Button
+        icon={<RotateCw aria-hidden />}
+        pending={isPending}
+        onClick={() => (run.attachment_count === 0 ? onRetry() : setAsking(true))}
+      >
+        Retry as new
+      </Button>
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        tone="primary"
+        title={`Run it again without its ${files}?`}
+        description={`Files are kept until a run has ended, so the ${files} of this one cannot be sent again. To send them too, write the task anew and attach them.`}
+        action="Retry without files"
+        onConfirm={() => {
+          setAsking(false)
+          onRetry()
+        }}
       />
     </>
   )

@@ -2,16 +2,16 @@ import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { ApiError } from '@roost/contracts/client'
 import { TaskBody } from '@roost/contracts/runs/tasks'
 import { useNavigate } from '@tanstack/react-router'
-import { Paperclip, SendHorizontal } from 'lucide-react'
-import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { SendHorizontal } from 'lucide-react'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { formatDuration } from '../../lib/format.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { Field } from '../../ui/field.tsx'
 import { NumberInput } from '../../ui/input.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
+import { AttachFiles } from '../chat/attach-files.tsx'
 import { AttachmentChips } from '../chat/attachment-chips.tsx'
-import { acceptedFiles } from '../chat/attachments.ts'
 import { useComposer } from '../chat/use-composer.ts'
 import { type TaskInput, useSendTask } from './actions.ts'
 import { type AskErrors, AskFault, errorsOf, faultsOf } from './ask-errors.tsx'
@@ -26,7 +26,6 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
   const [errors, setErrors] = useState<AskErrors>({})
   const send = useSendTask(agent.name)
   const sending = useSendKey()
-  const chooser = useRef<HTMLInputElement>(null)
   const isReady = !isBlocked && composer.isSendable && !send.isPending
 
   const submit = () => {
@@ -88,26 +87,7 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
             className="block field-sizing-content max-h-[40dvh] min-h-20 w-full resize-none bg-transparent px-3 py-2.5 text-base outline-none"
           />
           <div className="flex items-center gap-2 px-2 pb-2">
-            <IconButton
-              size="sm"
-              label="Attach files"
-              icon={<Paperclip aria-hidden />}
-              onClick={() => chooser.current?.click()}
-            />
-            <input
-              ref={chooser}
-              type="file"
-              multiple
-              accept={acceptedFiles}
-              tabIndex={-1}
-              aria-hidden
-              data-testid="task-files"
-              className="hidden"
-              onChange={({ currentTarget }) => {
-                void composer.attach([...(currentTarget.files ?? [])])
-                currentTarget.value = ''
-              }}
-            />
+            <AttachFiles size="sm" onChosen={(files) => void composer.attach(files)} />
             <span role="status" className="min-w-0 flex-1 text-danger text-xs">
               {composer.excess > 0 && `${composer.excess.toLocaleString('en')} characters too many`}
             </span>

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { json, type Loose, startChatPlatform } from '../../test/chat-platform.ts'
+import { linked, resultOf } from '../../test/run-platform.ts'
+
+test('conversations are private: 404 for others, the owner included; admins read and cannot write', async () => {
+  const { call, turn } = await startChatPlatform()
+  const { run } = await turn('bob', '/chat', { message: 'between us' })
+  const id = run.session_id
+  for (const who of ['ann', 'agent', 'self']) {
+    for (const [method, path] of [
+      ['GET', `/chat/sessions/${id}`],
+      ['GET', `/sessions/${id}`],
+      ['POST', `/chat/sessions/${id}/close`],
+      ['POST', `/sessions/${id}/reset`],
+      ['DELETE', `/sessions/${id}`],
+    ] as const) {
+      const { status, json: body } = await call(who, method, path)
+      assert.deepEqual([status, body.error], [404, 'session_not_found'], `${who} ${method} ${path}`)
+    }
+    assert.equal((await call(who, 'POST', `/sessions/${id}/message`, { message: 'x' })).status, 404)
+    assert.doesNotMatch((await call(who, 'GET', '/chat/history/persistent')).text, /between us/)
+    assert.equal((await call(who, 'GET', '/chat/sessions')).json.session_count, 0)
+  }
+  assert.match((await call('admin', 'GET', `/chat/sessions/${id}`)).text, /between us/)
+  assert.equal((await call('admin', 'GET', '/chat/sessions?all=true')).json.session_count, 1)
+  assert.equal((await call('admin', 'POST', `/sessions/${id}/message`, { message: 'x' })).status, 404)
+  assert.equal((await call('bob', 'GET', '/chat/sessions?all=true')).json.error, 'admin_required')
+})
+
+test('an agent and a connector talk for themselves, not in their owner’s conversation', async () => {
+  const { turn, call, platform } = await startChatPlatform()
+  const own = await turn('ann', '/chat', { message: 'mine' })
+  const agent = await turn('agent', '/chat', { message: 'theirs' })
+  const connector = await turn('connector', '/chat', { message: 'its' })
+  assert.equal(new Set([own, agent, connector].map(({ run }) => run.session_id)).size, 3)
+  const row = await platform.row(agent.run.execution_id)
+  assert.deepEqual([row.triggered_by, row.source_agent_name, row.chain_depth], ['agent', 'name-of-a2', 1])
+  assert.equal((await call('connector', 'GET', '/chat/sessions')).json.error, 'scope_not_allowed')
+  assert.equal(
+    (await call('connector', 'GET', `/executions/${connector.run.execution_id}`)).json.response,
+    'hello',
+  )
+  assert.equal((await call('connector', 'GET', `/executions/${own.run.execution_id}`)).status, 404)
+})
+
+test('sessions: begin, make current, list, read in pages, close', async () => {
+  const { call, turn } = await startChatPlatform()
+  const first = await turn('ann', '/chat', { message: 'one' })
+  const created = await call('ann', 'POST', '/session', { title: ' Other ', make_current: true })
+  assert.equal(created.status, 201)
+  assert.deepEqual(
+    [created.json.title, created.json.is_current, created.json.status],
+    ['Other', true, 'active'],
+  )
+  const second = await turn('ann', '/chat', { message: 'two' })
+  assert.equal(second.run.session_id, created.json.id)
+  assert.notEqual(second.run.session_id, first.run.session_id)
+  await turn('ann', '/chat', { message: 'three' })
+
+  const list = (await call('ann', 'GET', '/chat/sessions')).json
+  assert.deepEqual([list.agent_name, list.session_count, list.sessions.length], ['scout', 2, 2])
+  assert.equal((await call('ann', 'GET', '/sessions?status=closed')).json.length, 0)
+
+  const { messages, message_count } = (await call('ann', 'GET', `/chat/sessions/${created.json.id}?limit=2`))
+    .json
+  assert.equal(message_count, 4)
+  assert.deepEqual(
+    messages.map(({ content }: Loose) => content),
+    ['three', 'hello'],
+  )
+  const older = await call('ann', 'GET', `/chat/sessions/${created.json.id}?before=${messages[0].id}`)
+  assert.deepEqual(
+    older.json.messages.map(({ content }: Loose) => content),
+    ['two', 'hello'],
+  )
+  assert.equal((await call('ann', 'GET', `/chat/sessions/${created.json.id}?before=nonsense`)).status, 422)
+
+  const path = `/chat/sessions/${created.json.id}/close`
+  assert.deepEqual((await call('ann', 'POST', path)).json, { status: 'closed', session_id: created.json.id })
+  assert.equal((await call('ann', 'POST', path)).status, 200)
+  const conflict = await call('ann', 'POST', `/sessions/${created.json.id}/message`, { message: 'x' })
+  assert.deepEqual([conflict.status, conflict.json.error], [409, 'conflict'])
+  const fresh = await turn('ann', '/chat', { message: 'four' })
+  assert.ok(![created.json.id, first.run.session_id].includes(fresh.run.session_id))
+})
+
+test('history is that of the current conversation; deleting it closes the conversation', async () => {
+  const { call, turn } = await startChatPlatform()
+  assert.deepEqual((await call('ann', 'GET', '/chat/history')).json, [])
+  assert.equal((await call('ann', 'DELETE', '/chat/history')).json.session_id, null)
+  const { run } = await turn('ann', '/chat', { message: 'one' })
+  const history = (await call('ann', 'GET', '/chat/history')).json
+  assert.deepEqual(
+    history.map(({ role, content }: Loose) => [role, content]),
+    [
+      ['user', 'one'],
+      ['assistant', 'hello'],
+    ],
+  )
+  const reset = (await call('ann', 'DELETE', '/chat/history')).json
+  assert.deepEqual([reset.status, reset.session_id], ['reset', run.session_id])
+  assert.deepEqual((await call('ann', 'GET', '/chat/history')).json, [])
+  assert.equal((await call('ann', 'GET', '/chat/history/persistent')).json.message_count, 2)
+})
+
+test("reset forgets the runtime's session and what was said, keeps the messages, drops the live process", async () => {
+  const { call, turn, link } = await startChatPlatform()
+  const { run } = await turn('ann', '/chat', { message: 'one' }, { runtime_session_id: 'r1' })
+  link.link('a1', { 'session.drop': () => ({ ok: true }) })
+  const reset = await call('ann', 'POST', `/sessions/${run.session_id}/reset`)
+  assert.deepEqual([reset.json.runtime_session_id, reset.json.message_count], [null, 2])
+  assert.ok(link.asked.some(({ t }) => t === 'session.drop'))
+  const next = await turn('ann', '/chat', { message: 'two' })
+  assert.deepEqual([next.run.resume_session_id, next.run.message], [null, 'two'])
+})
+
+test('while a turn is in progress the session says so and is neither reset nor deleted', async () => {
+  const { call, woken, work } = await startChatPlatform()
+  const wake = woken()
+  const reply = call('ann', 'POST', '/chat', { message: 'one' })
+  await wake
+  const [session] = (await call('ann', 'GET', '/sessions')).json
+  const [execution] = (await call('ann', 'GET', '/executions')).json
+  assert.deepEqual([session.turn_in_progress, session.in_flight_execution_id], [true, execution.id])
+  for (const [method, path] of [
+    ['POST', `/sessions/${session.id}/reset`],
+    ['DELETE', `/sessions/${session.id}`],
+  ] as const) {
+    const { status, json: body } = await call('ann', method, path)
+    assert.deepEqual([status, body.error, body.execution_id], [409, 'turn_in_progress', execution.id])
+  }
+  await work()
+  await reply
+  assert.equal((await call('ann', 'DELETE', `/sessions/${session.id}`)).status, 200)
+  assert.equal((await call('ann', 'GET', `/sessions/${session.id}`)).status, 404)
+})
+
+test('five first messages at once are one conversation, its turns one after another', async () => {
+  const { call, platform } = await startChatPlatform()
+  const replies = Array.from({ length: 5 }, (_, index) =>
+    call('ann', 'POST', '/chat', { message: `${index}` }, json),
+  )
+  for (let number = 0; number < 5; ) {
+    const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 9 })
+    assert.ok(runs.length <= 1, 'turns of one conversation are serial')
+    for (const run of runs) {
+      await platform.dispatch.handlers.result(linked, resultOf(run))
+      number += 1
+    }
+    if (runs.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const done = await Promise.all(replies)
+  assert.equal(new Set(done.map(({ json: body }) => body.session.id)).size, 1)
+  assert.equal((await call('ann', 'GET', '/sessions')).json[0].message_count, 10)
+})
+
+test('the person is told that the reply is ready, and nobody else', async () => {
+  const { turn, platform } = await startChatPlatform()
+  const { run } = await turn('ann', '/chat', { message: 'hi' })
+  await platform.events.relaying.pass()
+  const told = (await platform.events.after(0, 100)).find(({ type }) => type === 'chat.response_ready')
+  assert.equal(told?.visible_to_user_id, 'u1')
+  assert.deepEqual(told?.fields, {
+    execution_id: run.execution_id,
+    session_id: run.session_id,
+    status: 'success',
+  })
+  const created = (await platform.events.after(0, 100)).find(({ type }) => type === 'execution.created')
+  assert.equal(created?.fields.message_preview, undefined, 'a private message is not shown around')
+})

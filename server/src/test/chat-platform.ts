@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import type { RunResult } from '@roost/contracts/link/messages'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { chatRoutes, createChat } from '../conversations/chat/index.ts'
+import { createIdempotency } from '../foundation/idempotency/index.ts'
+import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
+import { silentLog } from '../ports/log.ts'
+import { executionRoutes } from '../runs/executions/index.ts'
+import { createTestClock } from './clock.ts'
+import { openTestDatabase } from './dialects.ts'
+import { as, routesApp } from './routes-app.ts'
+import { linked, person, resultOf, startRunPlatform } from './run-platform.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are looked at field by field; their shapes are checked by the server
+export type Loose = any
+
+/** A line of the transcript in which the agent says something. */
+export const said = (text: string): TranscriptLine => ({
+  type: 'assistant',
+  message: { role: 'assistant', content: [{ type: 'text', text }] },
+})
+const key = (scope: 'agent' | 'connector', agent_id: string) => ({
+  kind: 'key' as const,
+  user: person().user,
+  key: { id: `k-${scope}-${agent_id}`, name: scope, scope, agent_id },
+})
+
+/** For replies as one JSON document. */
+export const json = { accept: 'application/json' }
+
+/** Conversations behind their routes, with an agent whose work the test does itself. */
+export async function startChatPlatform() {
+  const clock = createTestClock()
+  const link = createFakeAgentLink()
+  const db = await openTestDatabase()
+  const platform = await startRunPlatform({ db, clock, link, queueDepth: 5 })
+  const { executions, dispatch, hooks, events } = platform
+  const idempotency = createIdempotency({
+    db,
+    clock,
+    log: silentLog,
+    workState: async (work) => (await chat.workState(work)) ?? { state: 'void' },
+  })
+  const chat = createChat({
+    ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
+    log: silentLog,
+    agentName: async (id) => `name-of-${id}`,
+  })
+  const app = routesApp([...chatRoutes(chat), ...executionRoutes(executions, silentLog)], {
+    ann: { caller: person(), relation: 'owner' },
+    bob: { caller: person({ id: 'u2', username: 'bob', email: 'bob@example.org' }), relation: 'shared' },
+    admin: { caller: person({ id: 'u3', username: 'root', role: 'admin' }), relation: 'admin' },
+    agent: { caller: key('agent', 'a2'), relation: 'permitted' },
+    self: { caller: key('agent', 'a1'), relation: 'self' },
+    connector: { caller: key('connector', 'a1'), relation: 'shared' },
+  })
+  async function call(
+    who: string,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    payload?: object,
+    headers: Record<string, string> = {},
+  ) {
+    const reply = await app.inject({
+      method,
+      url: `/api/agents/scout${path}`,
+      headers: as(who, headers),
+      ...(payload ? { payload } : {}),
+    })
+    const type = String(reply.headers['content-type'])
+    const json: Loose = type.includes('application/json') ? reply.json() : null
+    const objects: Loose[] = type.includes('x-ndjson')
+      ? reply.body
+          .trimEnd()
+          .split('\n')
+          .map((text) => JSON.parse(text))
+      : []
+    return { status: reply.statusCode, headers: reply.headers, text: reply.body, json, objects }
+  }
+
+  /** Takes the next run as the agent would, says something and ends it. */
+  async function work(over: Partial<RunResult> = {}, lines: TranscriptLine[] = [said('hello')]) {
+    const { runs } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    const run = runs[0] ?? assert.fail('nothing was handed out')
+    const hold = { execution_id: run.execution_id, claim_token: run.claim_token }
+    await dispatch.handlers.started(linked, { t: 'started', ...hold, pid: 1 })
+    if (lines.length > 0) await dispatch.handlers.lines(linked, { t: 'lines', ...hold, from: 1, lines })
+    await dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...over }))
+    return run
+  }
+  /** Resolves when the agent is told that there is work. */
+  const woken = () =>
+    new Promise<void>((resolve) => {
+      const wake = link.wake
+      link.wake = (agentId) => {
+        link.wake = wake
+        wake(agentId)
+        resolve()
+      }
+    })
+  /** One whole turn. */
+  async function turn(
+    who: string,
+    path: string,
+    payload: object,
+    over: Partial<RunResult> = {},
+    headers = {},
+  ) {
+    const wake = woken()
+    const reply = call(who, 'POST', path, payload, headers)
+    await wake
+    const run = await work(over)
+    return { run, ...(await reply) }
+  }
+  const messages = async (who = 'ann') =>
+    (await call(who, 'GET', '/chat/history/persistent')).json.messages as Loose[]
+  return { platform, link, clock, call, work, turn, woken, messages }
+}
