@@ -77,8 +77,7 @@ export function createTurnover({ facts, claims, finish }: TurnoverDeps): Turnove
       return (await finish(agentId, reported, alone)).answer
     } finally {
       const waiting = ask ?? desk.leave()
-      // The result is answered first.
-      if (waiting) setImmediate(() => waiting.given.resolve(taken))
+      waiting?.given.resolve(taken)
     }
   }
 
