@@ -18,6 +18,7 @@ import { loops } from './0016-loops.ts'
 import { eventsAndReminders } from './0017-events-and-reminders.ts'
 import { operatorQueue } from './0018-operator-queue.ts'
 import { workspaceChat } from './0019-workspace-chat.ts'
+import { engineTuning } from './0020-engine-tuning.ts'
 import { access } from './0021-access.ts'
 
 /** Every migration there is; applied in the order of their names. */
@@ -41,5 +42,6 @@ export const migrations: Migration[] = [
   eventsAndReminders,
   operatorQueue,
   workspaceChat,
+  engineTuning,
   access,
 ]

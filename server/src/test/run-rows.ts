@@ -1,6 +1,6 @@
 import { newId } from '../kit/ids.ts'
 import type { Db } from '../ports/database/port.ts'
-import { type ExecutionRow, executionStore } from '../runs/executions/index.ts'
+import { type ExecutionRow, executionStore, isFinal } from '../runs/executions/index.ts'
 
 /** A finished task of agent `a1`, as its columns stand in the database; for tests of what is read from them. */
 export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
@@ -22,7 +22,7 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     serial_key: null,
     started_at: created_at,
     spawned_at: created_at,
-    completed_at: created_at,
+    completed_at: isFinal(over.status ?? 'success') ? created_at : null,
     duration_ms: null,
     claim_token: null,
     lease_expires_at: null,

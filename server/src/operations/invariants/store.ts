@@ -60,6 +60,7 @@ export async function readRecords(executor: Executor): Promise<Records> {
     .select(['id', 'name', 'desired', 'status', 'max_parallel_tasks'])
     .execute()
   const open = await runs()
+    .where('completed_at', 'is', null)
     .where('status', 'in', [...openStatuses])
     .orderBy('status', 'desc')
     .orderBy('queued_at')

@@ -9,6 +9,11 @@ export function schemaTools(tx: Tx, dialect: Db['dialect']): SchemaTools {
       for (const statement of statements(table, timeColumn, guard))
         await sql.raw(statement).execute(tx.withTables())
     },
+    async keepRoom(table, percent) {
+      // SQLite changes rows in place.
+      if (dialect === 'sqlite') return
+      await sql.raw(`alter table ${table} set (fillfactor = ${100 - percent})`).execute(tx.withTables())
+    },
   }
 }
 

@@ -58,6 +58,11 @@ export type SchemaTools = {
    * column `sweep_before`, null while no sweep runs.
    */
   makeAppendOnly(table: string, timeColumn: string, guard: string): Promise<void>
+  /**
+   * Rows of `table` change often: where a page keeps room for that, `percent` of it, a change of columns that are in
+   * no index stays beside the row and costs its indexes nothing.
+   */
+  keepRoom(table: string, percent: number): Promise<void>
 }
 
 /** What `/health` shows. */

@@ -69,6 +69,7 @@ export function agentViewStore(executor: Executor) {
         .selectFrom('executions')
         .select('agent_id')
         .distinct()
+        .where('completed_at', 'is', null)
         .where('status', '=', 'running')
         .where('agent_id', 'in', [...agentIds])
         .execute()

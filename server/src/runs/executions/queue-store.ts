@@ -8,6 +8,9 @@ export type Waiting = { id: string; serial_key: string | null }
 /** `bounded`: waiting runs that count against the bound, held ones too. */
 export type LineCounts = { waiting: number; bounded: number; running: number; of_key: number }
 
+/** The condition of the index `executions_open`, which is small whatever the history: what has not ended. */
+const isOpen = sql<boolean>`completed_at is null`
+
 /**
  * The moves of the queue: each names the state it comes from and says whether it won. Whoever counts before
  * it moves holds the agent's queue first (`lockQueue`), so that counts cannot be overtaken.
@@ -19,6 +22,7 @@ export function queueStore(executor: Executor) {
     db
       .selectFrom('executions')
       .where('agent_id', '=', agentId)
+      .where(isOpen)
       .where('status', '=', 'queued')
       .where('queued_at', 'is not', null)
   return {
@@ -53,6 +57,7 @@ export function queueStore(executor: Executor) {
           count(sql`status = 'running' and serial_key = ${serialKey ?? ''}`).as('of_key'),
         ])
         .where('agent_id', '=', agentId)
+        .where(isOpen)
         .where('status', 'in', ['queued', 'running'])
         .executeTakeFirstOrThrow()
     },
@@ -63,6 +68,7 @@ export function queueStore(executor: Executor) {
         .selectFrom('executions')
         .selectAll()
         .where('agent_id', '=', agentId)
+        .where(isOpen)
         .where('status', '=', 'running')
         .execute()
     },
@@ -73,6 +79,7 @@ export function queueStore(executor: Executor) {
         .selectFrom('executions')
         .select('serial_key')
         .where('agent_id', '=', agentId)
+        .where(isOpen)
         .where('status', '=', 'running')
         .execute()
       return rows.map((row) => row.serial_key)
@@ -104,6 +111,7 @@ export function queueStore(executor: Executor) {
         .selectFrom('executions')
         .selectAll()
         .where('agent_id', '=', agentId)
+        .where(isOpen)
         .where('status', '=', 'queued')
         .orderBy('queue_number')
         .execute()
@@ -226,6 +234,7 @@ export function queueStore(executor: Executor) {
         .set({ lease_expires_at: leaseExpiresAt })
         .where('id', 'in', [...ids])
         .where('agent_id', '=', agentId)
+        .where(isOpen)
         .where('status', '=', 'running')
         .execute()
     },
@@ -240,6 +249,7 @@ export function queueStore(executor: Executor) {
       return db
         .selectFrom('executions')
         .selectAll()
+        .where(isOpen)
         .where('status', '=', 'running')
         .where('lease_expires_at', '<', now)
         .where((e) =>
@@ -271,6 +281,7 @@ export function queueStore(executor: Executor) {
       return db
         .selectFrom('executions')
         .selectAll()
+        .where(isOpen)
         .where('status', '=', 'queued')
         .where('queued_at', '<', cutoff)
         .orderBy('queued_at')
@@ -283,6 +294,7 @@ export function queueStore(executor: Executor) {
         .selectFrom('executions')
         .selectAll()
         .where('agent_id', '=', agentId)
+        .where(isOpen)
         .where('status', 'in', ['queued', 'pending_retry'])
         .execute()
     },
@@ -297,6 +309,7 @@ export function queueStore(executor: Executor) {
         .selectFrom('executions')
         .select('agent_id')
         .distinct()
+        .where(isOpen)
         .where('status', '=', 'queued')
         .where('queued_at', 'is not', null)
         .execute()

@@ -130,6 +130,7 @@ export function executionStore(executor: Executor) {
         .selectFrom('executions')
         .selectAll()
         .where('agent_id', '=', agentId)
+        .where('completed_at', 'is', null)
         .where('status', '=', 'running')
         .orderBy('started_at', 'desc')
         .execute()

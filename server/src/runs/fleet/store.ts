@@ -92,6 +92,7 @@ export function fleetStore(executor: Executor) {
             .filterWhere('queued_at', 'is not', null)
             .as('waiting'),
         ])
+        .where('completed_at', 'is', null)
         .where('status', 'in', ['running', 'queued'])
         .groupBy('agent_id')
         .execute()

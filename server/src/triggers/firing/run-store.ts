@@ -28,6 +28,7 @@ export function scheduleRunStore(executor: Executor) {
       return db
         .selectFrom('executions')
         .selectAll()
+        .where('completed_at', 'is', null)
         .where('status', '=', 'pending_retry')
         .orderBy('retry_scheduled_at')
         .limit(limit)
