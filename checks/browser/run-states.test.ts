@@ -1,0 +1,89 @@
+/** Runs as others see them, as attempts of one another, and behind a breaker. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
+import { chat, createAgent } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+import { personOf } from './persons.ts'
+
+const name = 'qa-run-states'
+let bench: Bench
+let mail: MailServer
+before(async () => {
+  mail = await startMailServer()
+  bench = await openBench({ env: { ROOST_MAIL_URL: mail.url, DISPATCH_BREAKER_ENABLED: 'true' } })
+  await createAgent(bench.platform, name)
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+  await mail?.close()
+})
+afterEach((context) => tellFailure(bench, context))
+
+async function open(path: string, token?: string): Promise<Tab> {
+  const tab = await bench.open(token === undefined ? {} : { token })
+  tab.page.setDefaultTimeout(100_000)
+  await tab.goto(path)
+  return tab
+}
+const runPath = (id: string) => `/agents/${name}/executions/${id}`
+
+test('a conversation of somebody else shows how it went, and not what was said', async () => {
+  const reply = await chat(bench.platform, name, 'A secret question [[reply:a secret answer]]')
+  assert.equal(reply.status, 200, reply.text)
+  const email = 'guest@example.org'
+  const token = await personOf({ platform: bench.platform, mail }, email)
+  const shared = await bench.platform.request('POST', `/api/agents/${name}/share`, { email })
+  assert.ok(shared.status < 300, shared.text)
+  const tab = await open(runPath(reply.json.execution.id), token)
+  await tab.page.getByText('This conversation is private to somebody else').waitFor()
+  await tab.page.getByText('Succeeded', { exact: true }).waitFor()
+  assert.doesNotMatch(await tab.page.locator('body').innerText(), /secret/)
+  assert.equal(await tab.page.getByRole('button', { name: 'Retry as new' }).count(), 0)
+  await keepPicture(tab, 'run-redacted')
+  await assertAccessible(tab, 'a redacted run')
+  assert.deepEqual(tab.faults, [])
+  await tab.context.close()
+})
+
+test('attempts of one run stand together, and lead to each other', async () => {
+  const made = await bench.platform.request('POST', `/api/agents/${name}/schedules`, {
+    name: 'Once more',
+    cron_expression: '0 4 1 1 *',
+    message: 'Try. [[fail-first:run-states:1]] [[reply:fine now]]',
+    ...{ max_retries: 1, retry_delay_seconds: 30 },
+  })
+  assert.equal(made.status, 201, made.text)
+  const fired = await bench.platform.request('POST', `/api/agents/${name}/schedules/${made.json.id}/trigger`)
+  assert.ok(fired.status < 300, fired.text)
+  const tab = await open(runPath(fired.json.execution_id))
+  const { page } = tab
+  await page.getByRole('heading', { name: 'Attempts' }).waitFor()
+  await page.getByRole('link', { name: /Attempt 2/ }).click()
+  await page.getByText('fine now').first().waitFor()
+  await page.getByText('Succeeded', { exact: true }).first().waitFor()
+  await page.getByRole('link', { name: /Attempt 1/ }).waitFor()
+  await keepPicture(tab, 'run-attempts')
+  assert.deepEqual(tab.faults, [])
+  await tab.context.close()
+})
+
+test('an open breaker is shown where it is switched, and closed from there', async () => {
+  const on = await bench.platform.request('PUT', `/api/agents/${name}/circuit-breaker`, { enabled: true })
+  assert.equal(on.status, 200, on.text)
+  for (let time = 0; time < 3; time += 1) {
+    const refused = await chat(bench.platform, name, 'hello [[autherror]]')
+    assert.equal(refused.status, 503, refused.text)
+  }
+  const tab = await open(`/agents/${name}?tab=settings`)
+  const { page } = tab
+  await page.getByText('open', { exact: true }).waitFor()
+  await page.getByText(/^3 in a row, again in \d+ s$/).waitFor()
+  await keepPicture(tab, 'breaker-open')
+  await page.getByRole('button', { name: 'Reset both breakers' }).click()
+  await page.getByText('Both breakers are closed.').waitFor()
+  await page.getByText('open', { exact: true }).waitFor({ state: 'detached' })
+  assert.deepEqual(tab.faults, [])
+  await tab.context.close()
+})
