@@ -26,6 +26,8 @@ export type AdvanceDeps = {
 export const passSeconds = 5
 /** How long a loop waits for an agent that takes no runs at present. */
 const hinderedSeconds = 10
+/** At most as long for a breaker to close: a deadline and a stop are heard meanwhile. */
+const longestPutOffSeconds = 60
 const page = 100
 
 /**
@@ -177,7 +179,8 @@ export function createAdvance(deps: AdvanceDeps) {
 
   /** Not a failed run: nothing was asked of the agent. */
   async function putOff(id: string, seconds: number): Promise<void> {
-    const later = secondsLater(clock.now(), Number.isFinite(seconds) ? seconds : hinderedSeconds)
+    const wait = Number.isFinite(seconds) ? Math.min(seconds, longestPutOffSeconds) : hinderedSeconds
+    const later = secondsLater(clock.now(), wait)
     await loopStore(db).lookAgainAt(id, timestamp(later))
   }
 

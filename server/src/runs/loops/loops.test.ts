@@ -239,7 +239,7 @@ forEachDialect((_, openDb) => {
     await pass(on)
     const loop = await look(on, id)
     assert.deepEqual([loop.status, loop.runs.length, loop.failed_runs], ['running', 1, 0])
-    assert.equal(loop.next_run_at, '2026-01-05T08:03:00.000Z')
+    assert.equal(loop.next_run_at, '2026-01-05T08:02:00.000Z')
     await assert.rejects(begin(on), (error) => isFault(error, 'circuit_open'))
     const refused = await executionStore(on.db).list(
       { agentId: 'a1', status: 'failed' },
