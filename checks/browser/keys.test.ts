@@ -119,13 +119,17 @@ describe('keys', () => {
     const tab = await open()
     const { page } = tab
     const row = rowOf(page, 'Old build')
-    await row.getByRole('button', { name: 'Revoke Old build' }).click()
+    const choose = async (what: string) => {
+      await row.getByRole('button', { name: 'Actions for Old build' }).click()
+      await page.getByRole('menuitem', { name: what }).click()
+    }
+    await choose('Revoke…')
     await keepPicture(tab, 'keys-revoke-light-desktop')
     await assertAccessible(tab, 'revoking a key')
     await page.getByRole('button', { name: 'Revoke the key' }).click()
     await row.getByText('Revoked').waitFor()
     assert.equal(await statusWith(json.key, '/api/users/me'), 401)
-    await row.getByRole('button', { name: 'Delete Old build' }).click()
+    await choose('Delete…')
     await page.getByRole('button', { name: 'Delete the key' }).click()
     await row.waitFor({ state: 'detached' })
     await done(tab)

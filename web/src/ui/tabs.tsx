@@ -1,5 +1,5 @@
 import { Tabs as Primitive } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { cx } from './class-names.ts'
 
 export type Tab = { value: string; label: string; icon?: ReactNode; count?: number; content: ReactNode }
@@ -51,8 +51,18 @@ export function TabLinks({
   children: ReactNode
   className?: string
 }) {
+  const bar = useRef<HTMLElement>(null)
+  const shown = useRef<Element | null>(null)
+  // Where the bar is wider than the window, the active one is brought into view once it becomes active.
+  useEffect(() => {
+    const current = bar.current?.querySelector('[aria-current=page]')
+    if (!bar.current || !current || current === shown.current) return
+    shown.current = current
+    const [around, link] = [bar.current.getBoundingClientRect(), current.getBoundingClientRect()]
+    bar.current.scrollLeft += link.left - around.left - (around.width - link.width) / 2
+  })
   return (
-    <nav aria-label={label} className={cx(barClass, className)}>
+    <nav ref={bar} aria-label={label} className={cx(barClass, className)}>
       {children}
     </nav>
   )

@@ -12,8 +12,9 @@ export function auditColumns(names: ReadonlyMap<string, string>): DataColumn<Aud
       grow: true,
       width: 150,
       cell: (row) => (
-        <span className="font-medium" title={row.endpoint ?? undefined}>
-          {actionLabel(row.event_action)}
+        <span className="flex min-w-0 items-center gap-1.5" title={row.endpoint ?? undefined}>
+          <span className="truncate font-medium">{actionLabel(row.event_action)}</span>
+          {outcomeOf(row) !== 'ok' && <OutcomeMark entry={row} />}
         </span>
       ),
     },
@@ -32,17 +33,26 @@ export function auditColumns(names: ReadonlyMap<string, string>): DataColumn<Aud
       priority: 2,
       cell: (row) => <Actor entry={row} names={names} />,
     },
-    { id: 'outcome', header: 'Outcome', width: 110, cell: (row) => <Outcome entry={row} /> },
+    { id: 'outcome', header: 'Outcome', width: 110, priority: 2, cell: (row) => <Outcome entry={row} /> },
     { id: 'ip', header: 'Address', width: 140, hidden: true, cell: (row) => row.actor_ip ?? <Dash /> },
     { id: 'source', header: 'Came from', width: 110, hidden: true, cell: (row) => row.source },
     { id: 'time', header: 'When', width: 110, cell: (row) => <RelativeTime at={row.timestamp} /> },
   ]
 }
 
-export function Outcome({ entry }: { entry: Pick<AuditLogEntry, 'status'> }) {
+/** Where there is no room for the column of outcomes, what went wrong is still seen. */
+function OutcomeMark({ entry }: { entry: Pick<AuditLogEntry, 'status'> }) {
+  return (
+    <span className="shrink-0">
+      <Outcome entry={entry} compact />
+    </span>
+  )
+}
+
+export function Outcome({ entry, compact }: { entry: Pick<AuditLogEntry, 'status'>; compact?: boolean }) {
   const outcome = outcomeOf(entry)
   const tone = outcome === 'ok' ? 'success' : outcome === 'refused' ? 'warning' : 'danger'
-  return <StatusDot tone={tone} label={outcomeLabels[outcome]} />
+  return <StatusDot tone={tone} label={outcomeLabels[outcome]} compact={compact} />
 }
 
 function Target({ entry }: { entry: AuditLogEntry }) {

@@ -1,9 +1,10 @@
 import type { McpKey } from '@roost/contracts/identity/keys'
-import { Ban, Trash2 } from 'lucide-react'
+import { Ban, Ellipsis, Trash2 } from 'lucide-react'
 import { formatNumber } from '../../lib/format.ts'
 import { Badge, StatusDot } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import type { DataColumn } from '../../ui/data-table.tsx'
+import { Menu } from '../../ui/menu.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import type { KeyEnding } from './key-actions.ts'
 import { stateOf } from './key-rows.ts'
@@ -18,7 +19,7 @@ export function keyColumns(options: {
       id: 'name',
       header: 'Key',
       grow: true,
-      width: 170,
+      width: 150,
       sortValue: (row) => row.name.toLowerCase(),
       cell: (row) => <KeyName row={row} />,
     },
@@ -75,9 +76,9 @@ export function keyColumns(options: {
       id: 'actions',
       header: 'Actions',
       hideHeader: true,
-      width: 92,
+      width: 60,
       align: 'end',
-      cell: (row) => <KeyButtons row={row} end={options.end} />,
+      cell: (row) => <KeyMenu row={row} end={options.end} />,
     },
   ]
   return columns.filter((column) => column !== false)
@@ -105,23 +106,23 @@ function KeyName({ row }: { row: McpKey }) {
   )
 }
 
-function KeyButtons({ row, end }: { row: McpKey; end: (ending: KeyEnding) => void }) {
+function KeyMenu({ row, end }: { row: McpKey; end: (ending: KeyEnding) => void }) {
   return (
-    <span className="inline-flex gap-0.5">
-      {row.is_active && (
-        <IconButton
-          size="sm"
-          label={`Revoke ${row.name}`}
-          icon={<Ban aria-hidden />}
-          onClick={() => end({ how: 'revoke', key: row })}
-        />
-      )}
-      <IconButton
-        size="sm"
-        label={`Delete ${row.name}`}
-        icon={<Trash2 aria-hidden />}
-        onClick={() => end({ how: 'delete', key: row })}
-      />
-    </span>
+    <Menu
+      trigger={<IconButton size="sm" label={`Actions for ${row.name}`} icon={<Ellipsis aria-hidden />} />}
+      items={[
+        row.is_active && {
+          label: 'Revoke…',
+          icon: <Ban aria-hidden />,
+          onSelect: () => end({ how: 'revoke', key: row }),
+        },
+        {
+          label: 'Delete…',
+          icon: <Trash2 aria-hidden />,
+          danger: true,
+          onSelect: () => end({ how: 'delete', key: row }),
+        },
+      ]}
+    />
   )
 }

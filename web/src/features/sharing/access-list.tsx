@@ -49,8 +49,8 @@ function PersonRow({ person, onRemove }: { person: AgentAccess; onRemove: (email
     <li className="flex flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2.5">
       <AgentAvatar name={title} shape="person" />
       <div className="min-w-0 flex-1 basis-40">
-        <p className="flex min-w-0 items-center gap-1.5 text-sm">
-          <span className="truncate font-medium" title={title}>
+        <p className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-0.5 text-sm">
+          <span className="max-w-full truncate font-medium" title={title}>
             {title}
           </span>
           {relation === 'owner' && <Badge tone="accent">owner</Badge>}
