@@ -82,6 +82,18 @@ forEachDialect((_dialect, open) => {
     )
   })
 
+  test('of twenty made while their agent is deleted none outlives it', async () => {
+    await using it = await openHelper(await open())
+    const asked = { name: 'late', cron_expression: '* * * * *', message: 'x' }
+    const replies = await Promise.all([
+      ...Array.from({ length: 10 }, () => it.request(it.owner.key, 'POST', url, asked)),
+      it.request(it.owner.key, 'DELETE', '/api/agents/helper'),
+      ...Array.from({ length: 10 }, () => it.request(it.owner.key, 'POST', url, asked)),
+    ])
+    assert.ok(replies.every(({ status }) => [200, 201, 204, 404].includes(status)))
+    assert.equal(await it.schedules.schedulesCount(), 0)
+  })
+
   test('schedules follow a rename', async () => {
     await using it = await openHelper(await open())
     const made = await it.create()

@@ -39,6 +39,8 @@ export function registerAgentHooks(
 
   hooks.onDeleting(async (tx, { agent, now }) => {
     const store = scheduleStore(tx)
+    // One that is being made now is waited for, and one that comes later finds no agent.
+    await store.standInLine()
     for (const { id } of await store.ofAgent(agent.id)) {
       const gone = await store.remove(id, timestamp(now))
       if (gone) await deleted(tx, gone, now)
