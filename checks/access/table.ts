@@ -14,6 +14,9 @@ import { type Kind, kinds } from './kinds.ts'
 /** `ok`, or status and name of the refusal. */
 export type Verdict = string
 
+/** Who of the Workspace's people reaches which agent is known to the Workspace alone. */
+export const byFeature = 'by feature'
+
 export const nameOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) => `${method} ${path}`
 
 export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict> {
@@ -34,7 +37,7 @@ export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict
   })
   try {
     await guard(endpoint.access, '', 'scout', () => {})
-    return 'ok'
+    return endpoint.access.who === 'workspace' ? byFeature : 'ok'
   } catch (error) {
     if (error instanceof Fault) return refusal(error.code)
     throw error
@@ -63,7 +66,8 @@ export async function accessPage(): Promise<string> {
     '',
     'Every route × every kind of caller → `ok`, or the status and name of the refusal. `ok` says that the call',
     'passed the guard: what it asks for may still be refused by the rules of its feature. Nothing is allowed by',
-    'default: a route whose rule does not name a caller refuses it.',
+    'default: a route whose rule does not name a caller refuses it. `by feature`: a Workspace session or a signed-in',
+    'person, whose reach the Workspace itself looks up.',
     '',
     ...kinds.map(({ id, words }) => `- **${id}**: ${words}`),
     ...sections,

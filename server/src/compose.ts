@@ -30,7 +30,7 @@ import { createGuard, type Guard } from './http/guard.ts'
 import type { Route } from './http/route.ts'
 import type { SocketRoute } from './http/sockets.ts'
 import { createStanding, type Standing } from './http/standing.ts'
-import { type Identify, refuseAfter, refuseBefore } from './identity/access/index.ts'
+import { type Identify, isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
 import { openIdentityArea } from './identity/area.ts'
 import { firstAdminName } from './identity/users/index.ts'
 import { createOperationsArea } from './operations/area.ts'
@@ -123,6 +123,7 @@ export async function compose(
   })
 
   const standing = createStanding()
+  changes.on((change) => standing.doubtCallers((caller) => isTouched(caller, change)))
   const hub = createAgentLinkHub({ ephemeral, clock, log })
   const records = createRunRecords({
     db,

@@ -133,6 +133,7 @@ export const errorCatalogue = {
   circuit_open: [503, 'The circuit breaker of this agent is open.'],
   scheduler_unavailable: [503, 'The scheduler cannot be reached.'],
   ephemeral_unavailable: [503, 'The store for short-lived data cannot be reached.'],
+  store_unavailable: [503, 'The database cannot be reached.'],
   starting_up: [503, 'The platform is starting.'],
   migrations_incomplete: [503, 'The database schema is not complete yet.'],
   mcp_unavailable: [503, 'The MCP server is not running; it is started again by itself.'],

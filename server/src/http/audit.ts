@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../foundation/audit/index.ts'
 import type { Caller } from '../identity/access/caller.ts'
 import type { AnsweredRequest } from './serve.ts'
+import type { RefusedSocket } from './sockets.ts'
 
 const quiet = new Set(['postHeartbeat', 'validateKey'])
 
@@ -35,6 +36,24 @@ export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
     source: 'api',
     endpoint: `${endpoint.method} ${endpoint.path}`,
     status: request.status,
+  }
+}
+
+/** The entry of a socket that was not opened for who asked; null when nobody was refused. */
+export function socketEntryOf({ path, ip, caller, why }: RefusedSocket): AuditEntry | null {
+  const status = 'status' in why ? why.status : why.close === 4003 ? 403 : 401
+  if (status !== 401 && status !== 403) return null
+  return {
+    event_type: 'authorization',
+    event_action: 'open_socket',
+    ...actorOf(caller, ip),
+    target_type: null,
+    target_id: null,
+    details: 'close' in why ? { close: why.close, reason: why.reason } : { error: why.error },
+    request_id: null,
+    source: 'api',
+    endpoint: `WS ${path}`,
+    status,
   }
 }
 

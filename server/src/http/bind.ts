@@ -21,8 +21,8 @@ export type RequestState = {
   errorCode: string | null
   /** Losses of access before the caller was admitted; see `Standing`. */
   losses: number
-  /** The caller has lost its access to the agent since. */
-  isLost: boolean
+  /** Why the caller, who was admitted, is not any more; null while it is. */
+  lostBy: Fault | null
 }
 
 declare module 'fastify' {
@@ -84,17 +84,18 @@ function signalOf(
 ): () => AbortSignal {
   const state = request.roost
   const closed = state.signal
-  const agent = state.admitted?.agent
-  if (!standing || !agent) return closed
+  if (!standing || !state.admitted || state.admitted.caller.kind === 'anonymous') return closed
+  const { caller, agent } = state.admitted
   let made: AbortSignal | null = null
   return () => {
     if (made) return made
     const lost = new AbortController()
     const admission = {
+      caller,
       agent,
-      ask: (name: string) => guard(access, request.headers.authorization, name, () => {}),
-      end() {
-        state.isLost = true
+      ask: (name: string | undefined) => guard(access, request.headers.authorization, name, () => {}),
+      end(why: unknown) {
+        state.lostBy = why instanceof Fault ? why : new Fault('agent_not_found')
         lost.abort()
       },
     }
@@ -108,7 +109,7 @@ function signalOf(
 
 /** An answer that was waited for and may not be had any more. */
 function refuseLost({ roost }: FastifyRequest): void {
-  if (roost.isLost) throw new Fault('agent_not_found')
+  if (roost.lostBy) throw roost.lostBy
 }
 
 function parsePart(schema: Endpoint['params'], value: unknown, part: 'path' | 'query'): unknown {

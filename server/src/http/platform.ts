@@ -7,7 +7,7 @@ import type { Clock } from '../kit/clock.ts'
 import { Fault } from '../kit/fault.ts'
 import type { MigrationState } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
-import { auditEntryOf } from './audit.ts'
+import { auditEntryOf, socketEntryOf } from './audit.ts'
 import { serveDocs } from './docs.ts'
 import { forwarding } from './forward.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
@@ -15,7 +15,7 @@ import { withRawPrefix } from './listen.ts'
 import { isLoopback } from './loopback.ts'
 import { type Pages, servePages } from './pages.ts'
 import { createServer } from './serve.ts'
-import { type SocketRoute, serveSockets } from './sockets.ts'
+import { type RefusedSocket, type SocketRoute, serveSockets } from './sockets.ts'
 
 export type PlatformServerDeps = {
   platform: Pick<
@@ -85,6 +85,10 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   }
   const withMcp = (rest: RequestListener) =>
     deps.mcpPort === undefined ? rest : forwarding({ path: '/mcp', port: deps.mcpPort, log }, rest)
+  const refused = (socket: RefusedSocket) => {
+    const entry = socketEntryOf(socket)
+    if (entry) platform.audit.record(entry)
+  }
   return {
     async ready() {
       await openApp.ready()
@@ -93,11 +97,11 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     publicHandler: withMcp((request, response) => openApp.routing(request, response)),
     internalHandler: withRawPrefix('/broker/', platform.broker.handle, withMcp(internalRest)),
     attachSockets(server) {
-      serveSockets(server, platform.socketRoutes, log)
+      serveSockets(server, platform.socketRoutes, log, refused)
       return server
     },
     attachLinks(server) {
-      serveSockets(server, [linkRoute(platform)], log)
+      serveSockets(server, [linkRoute(platform)], log, refused)
       return server
     },
     endStreams() {
@@ -115,7 +119,7 @@ function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): So
       const caller = await identify(request.headers.authorization)
       if (caller.kind === 'anonymous') throw new Fault('not_authenticated')
       if (caller.kind !== 'key' || caller.key.scope !== 'agent' || caller.key.agent_id === null) {
-        return { close: 4003, reason: 'only an agent key opens a link' }
+        return { close: 4003, reason: 'only an agent key opens a link', caller }
       }
       const agent = { agentId: caller.key.agent_id, agentName: caller.key.name, keyId: caller.key.id }
       return { open: (socket) => hub.accept(socket, agent) }

@@ -6,6 +6,7 @@ import {
 } from '@roost/contracts/kit/errors'
 import type { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
+import { DatabaseDown } from '../ports/database/port.ts'
 import { EphemeralDown } from '../ports/ephemeral/port.ts'
 
 /** An error as it is answered: status, headers and the one body shape of the API. */
@@ -23,6 +24,7 @@ export type Problem = {
 export function problemOf(error: unknown, requestId: string): Problem {
   if (error instanceof Fault) return faultProblem(error)
   if (error instanceof EphemeralDown) return faultProblem(new Fault('ephemeral_unavailable'))
+  if (isDatabaseDown(error)) return faultProblem(new Fault('store_unavailable', undefined, retrySoon))
   const code = frameworkCode(error)
   if (code) return faultProblem(new Fault(code))
   const [status, sentence] = errorCatalogue.internal_error
@@ -32,6 +34,15 @@ export function problemOf(error: unknown, requestId: string): Problem {
     body: { detail: sentence, error: 'internal_error', request_id: requestId },
     unexpected: true,
   }
+}
+
+/** A server that is started anew is back within seconds. */
+const retrySoon = { retry_after_seconds: 5 }
+
+/** Also where somebody has said what it was asked for. */
+function isDatabaseDown(error: unknown): boolean {
+  if (error instanceof DatabaseDown) return true
+  return error instanceof Error && error.cause instanceof DatabaseDown
 }
 
 /** 422 in the schema failure's shape, without the rejected input. */

@@ -74,7 +74,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     const signal = closeSignal(reply.raw, options.streams)
     const unknown = { endpoint: null, caller: null, admitted: null, errorCode: null }
-    request.roost = { ...unknown, notes: {}, signal, losses: 0, isLost: false }
+    request.roost = { ...unknown, notes: {}, signal, losses: 0, lostBy: null }
     reply.header('x-request-id', request.id)
     // A reply that is cut has no end of its own; who leaves early is told of like everybody.
     reply.raw.once('close', () => {

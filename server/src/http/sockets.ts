@@ -1,8 +1,9 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
+import { type ErrorCode, errorCatalogue, statusOf } from '@roost/contracts/kit/errors'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
+import type { Caller } from '../identity/access/caller.ts'
 import { isFault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
 
@@ -12,15 +13,29 @@ export type SocketRoute = {
   maxPayload: number
   /**
    * Looks at the request before the socket exists. A thrown `Fault` is answered as plain HTTP with its
-   * status; `close` opens the socket only to close it with a code that browsers can read.
+   * status; `close` opens the socket only to close it with a code that browsers can read. `caller`: whose
+   * credential it was, where that is known.
    */
   admit(
     request: IncomingMessage,
-  ): Promise<{ open(socket: WebSocket): void } | { close: number; reason: string }>
+  ): Promise<{ open(socket: WebSocket): void } | { close: number; reason: string; caller?: Caller }>
+}
+
+/** Somebody who was not let in: by a close code, or by an error in the upgrade's own answer. */
+export type RefusedSocket = {
+  path: string
+  ip: string
+  caller: Caller | null
+  why: { close: number; reason: string } | { status: number; error: ErrorCode }
 }
 
 /** Lets `server` open sockets on `routes`; every other upgrade is answered 404. */
-export function serveSockets(server: Server, routes: SocketRoute[], log: Log): { close(): void } {
+export function serveSockets(
+  server: Server,
+  routes: SocketRoute[],
+  log: Log,
+  refused: (socket: RefusedSocket) => void = () => {},
+): { close(): void } {
   const servers = new Map(
     routes.map((route) => {
       const sockets = new WebSocketServer({
@@ -35,6 +50,7 @@ export function serveSockets(server: Server, routes: SocketRoute[], log: Log): {
     stream.on('error', () => stream.destroy())
     const found = servers.get((request.url ?? '').split('?', 1)[0] ?? '')
     if (!found) return refuse(stream, 'not_found')
+    const from = { path: found.route.path, ip: request.socket.remoteAddress ?? '' }
     try {
       const decision = await found.route.admit(request)
       if (stream.destroyed) return
@@ -43,8 +59,16 @@ export function serveSockets(server: Server, routes: SocketRoute[], log: Log): {
         socket.on('error', () => socket.terminate())
         socket.close(decision.close, decision.reason)
       })
+      if ('close' in decision) {
+        const { close, reason, caller = null } = decision
+        refused({ ...from, caller, why: { close, reason } })
+      }
     } catch (error) {
-      if (isFault(error)) return refuse(stream, error.code)
+      if (isFault(error)) {
+        const why = { status: statusOf(error.code), error: error.code }
+        refused({ ...from, caller: null, why })
+        return refuse(stream, error.code)
+      }
       log.error({ err: error, path: found.route.path }, 'socket refused by a fault')
       refuse(stream, 'internal_error')
     }

@@ -126,3 +126,22 @@ test('a reply that is over is not asked for any more', async () => {
   standing.doubt({ id: 'a1', name: 'scout' })
   assert.deepEqual(asked, [])
 })
+
+test('a stream ends when its caller is no longer who it was, and not when somebody else is', async () => {
+  let isKnown = true
+  const { standing, server, begun } = open((name) => name === 'scout' && isKnown)
+  let over = false
+  const reply = server.inject('/scout/stream').then((answer) => {
+    over = true
+    return answer
+  })
+  await begun
+  const isBen = (asked: { kind: string }) => asked === caller
+  standing.doubtCallers(isBen)
+  isKnown = false
+  standing.doubtCallers((asked) => !isBen(asked))
+  await new Promise(setImmediate)
+  assert.equal(over, false)
+  standing.doubtCallers(isBen)
+  assert.equal((await reply).body, 'first ')
+})

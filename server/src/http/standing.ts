@@ -1,10 +1,15 @@
-/** A reply that is still being given to somebody who was admitted to an agent. */
+import type { Caller } from '../identity/access/caller.ts'
+
+/** A reply that is still being given to somebody who was admitted. */
 export type Admission = {
-  agent: { id: string; name: string }
+  /** Absent for somebody without a session or a key, whose token is a feature's own. */
+  caller?: Caller
+  /** Null for a reply that is about no agent. */
+  agent: { id: string; name: string } | null
   /** Asks the guard once more, under the agent's present name. Rejects when the caller is refused now. */
-  ask(agentName: string): Promise<unknown>
-  /** The caller may not have the rest. */
-  end(): void
+  ask(agentName: string | undefined): Promise<unknown>
+  /** The caller may not have the rest, for this reason. */
+  end(why: unknown): void
 }
 
 /**
@@ -18,16 +23,18 @@ export type Standing = {
   watch(admission: Admission, losses: number): () => void
   /** Somebody may have lost access to this agent; `name` is its name by now. */
   doubt(agent: { id: string; name: string }): void
+  /** These callers may not be what they were: suspended, demoted, signed out, their key revoked. */
+  doubtCallers(isTouched: (caller: Caller) => boolean): void
 }
 
 export function createStanding(): Standing {
   const open = new Set<Admission>()
   let lost = 0
 
-  function check(admission: Admission, agentName: string): void {
+  function check(admission: Admission, agentName: string | undefined): void {
     // Fails closed: a caller that nobody can check any more is let go and may ask again.
-    admission.ask(agentName).catch(() => {
-      if (open.delete(admission)) admission.end()
+    admission.ask(agentName).catch((why: unknown) => {
+      if (open.delete(admission)) admission.end(why)
     })
   }
 
@@ -35,12 +42,22 @@ export function createStanding(): Standing {
     losses: () => lost,
     watch(admission, losses) {
       open.add(admission)
-      if (losses !== lost) check(admission, admission.agent.name)
+      if (losses !== lost) check(admission, admission.agent?.name)
       return () => void open.delete(admission)
     },
     doubt({ id, name }) {
       lost += 1
-      for (const admission of open) if (admission.agent.id === id) check(admission, name)
+      for (const admission of open) {
+        if (admission.agent?.id !== id) continue
+        // Later doubts that are not about the agent ask under the name it has by then.
+        admission.agent = { id, name }
+        check(admission, name)
+      }
+    },
+    doubtCallers(isTouched) {
+      lost += 1
+      for (const admission of open)
+        if (admission.caller && isTouched(admission.caller)) check(admission, admission.agent?.name)
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import type { Caller } from './caller.ts'
 
 /** Something that callers are made of has changed: whoever remembers a caller forgets those it touches. */
 export type IdentityChange =
@@ -6,6 +7,16 @@ export type IdentityChange =
   | { key_id: string }
   | { agent_id: string }
   | { session_id: string }
+
+/** Whether a change may touch what this caller is, or whether it still is. */
+export function isTouched(caller: Caller, change: IdentityChange | 'all'): boolean {
+  if (change === 'all') return true
+  if (caller.kind === 'anonymous') return false
+  if ('user_id' in change) return caller.user.id === change.user_id
+  if ('session_id' in change) return caller.kind === 'session' && caller.session.jti === change.session_id
+  if (caller.kind !== 'key') return false
+  return 'key_id' in change ? caller.key.id === change.key_id : caller.key.agent_id === change.agent_id
+}
 
 export type IdentityChanges = {
   /** After the commit. Listeners of this process have been called when it returns; other processes follow. */

@@ -4,6 +4,6 @@
  * agents are looked up, and what a session or a key is made of: both are handed in.
  */
 export * from './caller.ts'
-export { type IdentityChange, type IdentityChanges, openIdentityChanges } from './changes.ts'
+export { type IdentityChange, type IdentityChanges, isTouched, openIdentityChanges } from './changes.ts'
 export { createIdentify, type Identify, type IdentifyDeps, keyTextPrefix } from './identify.ts'
 export { may, refuseAfter, refuseBefore, roleAtLeast, type Verdict } from './rules.ts'

@@ -59,7 +59,7 @@ export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
         const caller = await verifyKey(asked.get('token') ?? '')
         if (!caller) return refused
         if (!scopes.includes(caller.key.scope) || (await isEphemeral(caller))) {
-          return { close: socketCloseCodes.forbidden, reason: 'this key opens no sockets' }
+          return { close: socketCloseCodes.forbidden, reason: 'this key opens no sockets', caller }
         }
         return opened(caller, asked)
       },

@@ -1,6 +1,6 @@
-import type { IdentityChanges, SignedIn } from '../../identity/access/index.ts'
+import { type IdentityChanges, isTouched, type SignedIn } from '../../identity/access/index.ts'
 import type { Log } from '../../ports/log.ts'
-import { type CallerOf, credentialOf, isTouched, nameOf } from './credential.ts'
+import { type CallerOf, credentialOf, nameOf } from './credential.ts'
 import type { Viewer } from './visibility.ts'
 
 /** Somebody who looks on, with one credential and any number of sockets. */

@@ -30,6 +30,14 @@ export type Db = {
   close(): Promise<void>
 }
 
+/** The database could not be reached, or ended the connection; what it refuses is no such fault. */
+export class DatabaseDown extends Error {
+  constructor(cause: unknown) {
+    super('The database cannot be reached.', { cause })
+    this.name = 'DatabaseDown'
+  }
+}
+
 export type Tx = {
   withTables<Tables>(): Transaction<Tables>
   /**

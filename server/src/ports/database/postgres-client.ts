@@ -1,4 +1,5 @@
 import type { PoolClient, QueryResult } from 'pg'
+import { namedFault } from './down.ts'
 import { isOutdated, type Prepared } from './postgres-prepared.ts'
 
 /** What Kysely asks of a connection. */
@@ -51,7 +52,7 @@ export function pipelined(client: PoolClient, prepared: Prepared): Client {
         const [, result] = await Promise.all([client.query('begin'), send(sql, parameters)])
         return result
       } catch (error) {
-        if (!isOutdated(error)) throw error
+        if (!isOutdated(error)) throw namedFault(error)
         prepared.forget()
         // A transaction is done again as a whole, by whoever began it.
         if (client.getTransactionStatus() !== 'I') throw error

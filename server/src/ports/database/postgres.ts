@@ -6,6 +6,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely'
 import pg from 'pg'
+import { namedFault } from './down.ts'
 import type { Opened } from './opened.ts'
 import { type Client, pipelined } from './postgres-client.ts'
 import { createPrepared, isOutdated } from './postgres-prepared.ts'
@@ -36,7 +37,9 @@ export function openPostgres(url: string, onLost: (error: Error) => void): Opene
       Client: pg.Client,
       options: pool.options,
       async connect() {
-        const made = await pool.connect()
+        const made = await pool.connect().catch((error: unknown) => {
+          throw namedFault(error)
+        })
         const client = clients.get(made) ?? pipelined(made, prepared)
         clients.set(made, client)
         // Its other form of query, a cursor, is never asked for.
