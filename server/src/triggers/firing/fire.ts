@@ -8,7 +8,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { AgentFact, Dispatch, NotRun, RunRequest, Source } from '../../runs/dispatch/index.ts'
 import { executionStore } from '../../runs/executions/index.ts'
-import { registrationError, type Schedule, type ScheduleTimes } from '../schedules/index.ts'
+import type { Schedule, ScheduleTimes } from '../schedules/index.ts'
 import { skippedEvent, startedEvent } from './events.ts'
 import { withContext } from './message.ts'
 import type { FrozenAfter, ReachesAgent } from './ports.ts'
@@ -130,7 +130,7 @@ export function createFire(deps: FireDeps) {
     if (!agent || !fact) return close(due, null, suppressed('agent_deleted'))
     const gate = closedGate({
       isEnabled: schedule.enabled === 1,
-      isRegistrable: registrationError(schedule) === null,
+      isRegistrable: nextRunAt(schedule) !== null,
       isAutonomous: agent.autonomy_enabled,
       frozenAfter: await deps.frozenAfter(agent),
       isRunning: fact.status === 'running',

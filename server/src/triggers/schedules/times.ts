@@ -13,17 +13,20 @@ export type ScheduleTimes = {
   upcoming(schedule: Timed, after: Date, count: number): Date[]
 }
 
-/** Remembers the zones it has opened: opening one costs more than asking it. */
+/** Remembers the zones it has opened: to open one, or to see that it is one, costs more than asking it. */
 export function createScheduleTimes(): ScheduleTimes {
   const zones = new Map<string, Zone>()
   const zoneOf = (name: string) => {
-    const zone = zones.get(name) ?? openZone(name)
+    const known = zones.get(name)
+    if (known || !isTimezone(name)) return known ?? null
+    const zone = openZone(name)
     zones.set(name, zone)
     return zone
   }
-  const open = (schedule: Timed) => {
-    const cron = registrationError(schedule) === null ? parseCron(schedule.cron_expression) : null
-    return cron ? { cron, zone: zoneOf(schedule.timezone) } : null
+  const open = ({ cron_expression, timezone }: Timed) => {
+    const cron = parseCron(cron_expression)
+    const zone = cron && zoneOf(timezone)
+    return cron && zone ? { cron, zone } : null
   }
   return {
     next(schedule, after) {
