@@ -210,6 +210,8 @@ export async function compose(
   })
   const triggers = createTriggersArea({
     deliverResult: (tx, what) => conversations.chat.deliverResult(tx, what),
+    deliver: (tx, run) => conversations.workspaceChat.deliverRun(tx, run),
+    reachesAgent: (agent, email) => conversations.workspaceChat.reaches(agent.id, email),
     db,
     clock,
     log,

@@ -19,11 +19,12 @@ import {
   createExecute,
   createFeed,
   createFiring,
-  createReachesAgent,
+  type Deliver,
   type Firing,
   firingRoutes,
   internalFiringRoutes,
   type RaiseAlert,
+  type ReachesAgent,
 } from './firing/index.ts'
 import { createReminders, type DeliverResult, reminderRoutes } from './reminders/index.ts'
 import {
@@ -56,6 +57,9 @@ export type TriggersAreaDeps = {
   identify: Identify
   /** What a run leaves in the conversation that it came from. */
   deliverResult: DeliverResult
+  /** The output of a schedule's run for the Workspace chat of its recipient, and whom that reaches. */
+  deliver: Deliver
+  reachesAgent: ReachesAgent
   /** For the operator's queue. */
   raiseAlert: RaiseAlert
   /** Under which people and programs reach the platform. */
@@ -102,9 +106,8 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     times: createScheduleTimes(),
     // Filled by git: failed syncs of an agent whose schedules they freeze.
     frozenAfter: async () => null,
-    reachesAgent: createReachesAgent(deps.users),
-    // Filled by the Workspace, which has the conversations.
-    deliver: async () => {},
+    reachesAgent: deps.reachesAgent,
+    deliver: deps.deliver,
   })
   const execute = createExecute({
     ...deps,

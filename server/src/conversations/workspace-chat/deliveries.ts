@@ -4,7 +4,7 @@ import type { Users } from '../../identity/users/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import type { Executions, RunHooks } from '../../runs/executions/index.ts'
+import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/index.ts'
 import { chatStore, noFigures, readyEvent, type SessionRow } from '../chat/index.ts'
 import type { Conversations } from './conversations.ts'
 import { clientOf } from './principal.ts'
@@ -37,7 +37,7 @@ export type DeliveriesDeps = {
   executions: Pick<Executions, 'inFlight'>
   users: Pick<Users, 'holderOf'>
   conversations: Pick<Conversations, 'ensureMain'>
-  roster: Pick<Roster, 'reachesIn'>
+  roster: Pick<Roster, 'reaches'>
 }
 
 export type Deliveries = {
@@ -47,6 +47,8 @@ export type Deliveries = {
    * more), with a sentence for the rest.
    */
   deliver(tx: Tx, delivery: Delivery): Promise<Delivered>
+  /** The output of a schedule's run, or that it failed, for the Main of this address: once for each fire. */
+  deliverRun(tx: Tx, run: { row: ExecutionRow; email: string }): Promise<void>
   /** What has waited long enough. */
   flush(signal: AbortSignal): Promise<void>
 }
@@ -79,7 +81,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   /** The message, behind everything that was said. The session is held. */
   async function place(tx: Tx, row: DeliveryRow, session: SessionRow): Promise<Delivered> {
     // A share that ended while it waited ends it, too.
-    if (row.email !== null && !(await roster.reachesIn(tx, row.agent_id, row.email))) {
+    if (row.email !== null && !(await roster.reaches(tx, row.agent_id, row.email))) {
       return end(tx, row, unreachable)
     }
     const now = clock.now()
@@ -112,7 +114,18 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     for (const row of waiting) if (session) await place(tx, row, session)
   })
 
-  return {
+  const deliveries: Deliveries = {
+    async deliverRun(tx, { row, email }) {
+      await deliveries.deliver(tx, {
+        agentId: row.agent_id,
+        to: { email },
+        text: outputOf(row),
+        source: 'schedule',
+        key: row.retry_of_execution_id ?? row.id,
+        executionId: row.id,
+      })
+    },
+
     async deliver(tx, delivery) {
       const { agentId, to, text, source, key, executionId } = delivery
       const store = workspaceStore(tx)
@@ -124,7 +137,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const before = await store.delivery(key)
       if (before) return { status: before.status, message_id: before.message_id, error: before.error }
       if (text.trim() === '') return refuse(failed('The run had no output.'))
-      if (email !== null && !(await roster.reachesIn(tx, agentId, email))) return refuse(unreachable)
+      if (email !== null && !(await roster.reaches(tx, agentId, email))) return refuse(unreachable)
       const session = await sessionFor(tx, delivery)
       if (!session) return refuse(failed('The conversation is gone.'))
       // Held, so that a turn begins or ends before this or after it.
@@ -165,6 +178,11 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       }
     },
   }
+  return deliveries
+}
+
+function outputOf({ status, response, error }: ExecutionRow): string {
+  return status === 'success' ? (response ?? '') : `The scheduled run did not succeed. ${error ?? ''}`.trim()
 }
 
 const unreachable: Delivered = { status: 'failed', message_id: null, error: 'recipient_unreachable' }

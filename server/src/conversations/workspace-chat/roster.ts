@@ -4,7 +4,7 @@ import { isSharedWith } from '../../agents/reach/index.ts'
 import type { Users } from '../../identity/users/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Db, Executor } from '../../ports/database/port.ts'
 import type { Principal } from './principal.ts'
 import { workspaceSessionStore } from './session-store.ts'
 
@@ -22,8 +22,8 @@ export type Roster = {
   find(principal: Pick<Principal, 'email' | 'owns'>, name: string): Promise<Agent>
   /** Whether the agent is on the roster still. */
   has(principal: Pick<Principal, 'email' | 'owns'>, agentId: string): Promise<boolean>
-  /** In a transaction: whether this address receives what the agent delivers; its owner does, too. */
-  reachesIn(tx: Tx, agentId: string, email: string): Promise<boolean>
+  /** Whether this address receives what the agent delivers; its owner does, too. */
+  reaches(on: Executor, agentId: string, email: string): Promise<boolean>
   shown(principal: Principal, agent: Agent, unread: number): Promise<RosterAgent>
 }
 
@@ -50,13 +50,14 @@ export function createRoster({ db, directory, users, link }: RosterDeps): Roster
       const agent = await directory.byId(agentId)
       return agent !== null && isOn(principal, agent, await blockedFrom(principal))
     },
-    async reachesIn(tx, agentId, email) {
-      const agent = await agentStore(tx).byId(agentId)
+    async reaches(on, agentId, email) {
+      const agent = await agentStore(on).byId(agentId)
       if (!agent) return false
-      const account = await users.holderOf(tx, email)
-      if (account && account.email === email && account.id === agent.owner_id) return true
+      const account = await users.holderOf(on, email)
+      if (account?.suspended_at) return false
+      if (account?.email === email && account.id === agent.owner_id) return true
       if (!isSharedWith(agent, email)) return false
-      return !(await workspaceSessionStore(tx).blockedFrom(email)).has(agentId)
+      return !(await workspaceSessionStore(on).blockedFrom(email)).has(agentId)
     },
     async shown(principal, agent, unread) {
       const owned = principal.owns !== null && agent.owner_id === principal.owns

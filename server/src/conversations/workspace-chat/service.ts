@@ -62,8 +62,9 @@ export type WorkspaceChat = {
   log: Log
   /** For what runs by itself: their output as messages. */
   deliver: Deliveries['deliver']
+  deliverRun: Deliveries['deliverRun']
   /** Whether this address receives what the agent delivers. */
-  reaches: Roster['reachesIn']
+  reaches(agentId: string, email: string): Promise<boolean>
   workState: WorkStateOf
   /** Hook of the registry. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
@@ -95,7 +96,8 @@ export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
     executions,
     log,
     deliver: deliveries.deliver,
-    reaches: roster.reachesIn,
+    deliverRun: deliveries.deliverRun,
+    reaches: (agentId, email) => roster.reaches(deps.db, agentId, email.toLowerCase()),
     workState: turns.workState,
     async agentDeleted(tx, agentId) {
       await workspaceStore(tx).removeOfAgent(agentId)

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { createShared, openAgents, until } from '../../../agents/test/world.ts'
+import { createIdempotency } from '../../../foundation/idempotency/index.ts'
+import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
+import { createStanding } from '../../../http/standing.ts'
+import { createEmailCodes } from '../../../identity/codes/index.ts'
+import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
+import { silentLog } from '../../../ports/log.ts'
+import { createFakeMailer } from '../../../ports/mail/fake.ts'
+import type { OpenTestDb } from '../../../test/dialects.ts'
+import { agentFact, resultOf, startRunPlatform } from '../../../test/run-platform.ts'
+import { createChat } from '../../chat/index.ts'
+import { createWorkspaceChat, type WorkspaceChat, workspaceChatRoutes } from '../index.ts'
+
+export type WorkspaceWorld = Awaited<ReturnType<typeof openWorkspaceWorld>>
+
+export const prefix = '/api/enterprise/client-portal'
+// Replies are looked at field by field; their shapes are checked by the server.
+// biome-ignore lint/suspicious/noExplicitAny: any reply
+export type Loose = any
+
+/** An agent `scout` of the creator `ann`, runs, mail, and the Workspace on them. */
+export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled = true } = {}) {
+  const db = await open()
+  const shared = createShared()
+  const { clock, ephemeral, vault } = shared
+  const link = createFakeAgentLink()
+  const mail = createFakeMailer()
+  const standing = createStanding()
+  const runs = await startRunPlatform({ db, clock, link, ephemeral })
+  const { executions, dispatch, hooks, events } = runs
+  const made: { workspace?: WorkspaceChat } = {}
+  const idempotency = createIdempotency({
+    db,
+    clock,
+    log: silentLog,
+    workState: async (work) => (await made.workspace?.workState(work)) ?? { state: 'void' },
+  })
+  createChat({
+    ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
+    log: silentLog,
+    agentName: async () => null,
+  })
+  const asked: object[] = []
+  const world = await openAgents(db, {
+    shared,
+    routes: ({ directory, reach, workspace }) => {
+      // People are known by the world that is being opened; they are asked for only later.
+      const users = lazy(() => world.identity.users)
+      made.workspace = createWorkspaceChat({
+        ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
+        ...{ directory, reach, workspace, mail, standing, isExchangeEntitled },
+        log: silentLog,
+        limits: createRateLimits({ ephemeral, clock }),
+        users,
+        codes: createEmailCodes({ db, clock, vault }),
+        baseUrl: 'https://roost.example',
+        asks: {
+          asksOf: async (...args) => {
+            asked.push(args)
+            return []
+          },
+          answer: async () => assert.fail('nothing is asked here'),
+        },
+      })
+      return workspaceChatRoutes(made.workspace)
+    },
+  })
+  const workspace = made.workspace ?? assert.fail('the Workspace was not built')
+  world.area.hooks.onDeleting((tx, { agent }) => workspace.agentDeleted(tx, agent.id))
+  const owner = await world.person('creator', 'ann@example.org')
+  const created = await world.request(owner.key, 'POST', '/api/agents', { name: 'scout' })
+  assert.equal(created.status, 200)
+  const { id: agentId } = await world.row('scout')
+  runs.agents.set(agentId, agentFact({ id: agentId, name: 'scout' }))
+  const linked = { agentId, agentName: 'scout', keyId: 'k' }
+
+  const request = (token: string, method: string, path: string, body?: unknown, headers = {}) =>
+    world.request(token, method, `${prefix}${path}`, body, headers)
+
+  /** A session of the person's own, as the web UI has it. */
+  async function session(userId: string): Promise<string> {
+    const account = (await world.identity.users.find(userId)) ?? assert.fail('no such account')
+    const entered = await world.identity.sessions.secondStep.enter(account, { mode: 'email' })
+    assert.ok('session' in entered)
+    return entered.session.access_token
+  }
+
+  /** Signs an address in with the code from its mail. */
+  async function signIn(email: string): Promise<string> {
+    const mailed = () => mail.sent.filter(({ to }) => to === email).length
+    const before = mailed()
+    const asked = await request('', 'POST', '/auth/request', { email })
+    assert.equal(asked.status, 200)
+    await until(() => mailed() > before, 'the code was sent')
+    const code = /\d{6}/.exec(mail.sent.findLast(({ to }) => to === email)?.text ?? '')?.[0]
+    const reply = await request('', 'POST', '/auth/verify', { email, code })
+    assert.equal(reply.status, 200, JSON.stringify(reply.json))
+    return reply.json.token
+  }
+
+  async function claim() {
+    const { runs: claimed } = await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    const run = claimed[0] ?? assert.fail('nothing was handed out')
+    await dispatch.handlers.started(linked, { t: 'started', ...run, pid: 1 })
+    return run
+  }
+
+  const waiting = async () =>
+    (
+      await db
+        .withTables<{ executions: { id: string; status: string } }>()
+        .selectFrom('executions')
+        .select('id')
+        .where('status', '=', 'queued')
+        .execute()
+    ).length > 0
+
+  return {
+    ...world,
+    workspace,
+    runs,
+    mail,
+    asked,
+    owner,
+    agentId,
+    agentLink: world.link,
+    standing,
+    request,
+    session,
+    signIn,
+    claim,
+    ended: (run: { execution_id: string; claim_token: number }, over: object = {}) =>
+      dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...over })),
+    share: (email: string) => world.request(owner.key, 'POST', '/api/agents/scout/share', { email }),
+    unshare: (email: string) => world.request(owner.key, 'DELETE', `/api/agents/scout/share/${email}`),
+    /** One whole turn. */
+    async turn(token: string, body: object, over: object = {}, headers = {}) {
+      const reply = request(token, 'POST', '/agents/scout/chat', body, headers)
+      await until(waiting, 'the turn was taken in')
+      const run = await claim()
+      await dispatch.handlers.result(linked, resultOf(run, { response: 'hello', ...over }))
+      return { ...(await reply), run }
+    },
+    waiting: () => until(waiting, 'a run waits'),
+    deliver: (over: object = {}) =>
+      db.atomically((tx) =>
+        workspace.deliver(tx, {
+          agentId,
+          to: { email: 'sam@example.org' },
+          text: 'the report',
+          source: 'schedule',
+          key: 'fire-1',
+          executionId: 'x1',
+          ...over,
+        }),
+      ),
+    history: async (token: string, query = '') =>
+      (await request(token, 'GET', `/agents/scout/history${query}`)).json as Loose,
+  }
+}
+
+function lazy<T extends object>(get: () => T): T {
+  return new Proxy({} as T, { get: (_, key) => get()[key as keyof T] })
+}

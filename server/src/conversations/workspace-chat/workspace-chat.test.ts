@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { type Loose, openWorkspaceWorld, prefix } from './test/world.ts'
+
+const sam = 'sam@example.org'
+
+forEachDialect((_name, open) => {
+  test('a code opens a session for whom an agent is shared with, and for nobody else', async () => {
+    await using world = await openWorkspaceWorld(open)
+    const stranger = await world.request('', 'POST', '/auth/request', { email: 'x@example.org' })
+    assert.equal(stranger.status, 200)
+    await world.share(sam)
+    const token = await world.signIn('sam@example.org')
+    assert.match(token, /^[A-Za-z0-9_-]{43}$/)
+    assert.deepEqual(
+      world.mail.sent.map(({ to }) => to),
+      [sam],
+    )
+    const { json: mine } = await world.request(token, 'GET', '/my-agents')
+    assert.deepEqual(
+      [mine.client_email, mine.agents.map(({ name, owned, state }: Loose) => [name, owned, state])],
+      [sam, [['scout', false, 'unreachable']]],
+    )
+    const wrong = await world.request('', 'POST', '/auth/verify', { email: sam, code: '000000' })
+    assert.deepEqual([wrong.status, wrong.json.error], [401, 'invalid_code'])
+    assert.equal((await world.request(token, 'POST', '/auth/logout')).json.status, 'logged_out')
+    const after = await world.request(token, 'GET', '/my-agents')
+    assert.deepEqual([after.status, after.json.error], [401, 'session_expired'])
+  })
+
+  test('401 and 403: no credential, an unknown token, an API key; a Workspace token opens nothing else', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    assert.equal((await world.request('x'.repeat(43), 'GET', '/my-agents')).json.error, 'session_expired')
+    assert.equal((await world.request('nonsense', 'GET', '/my-agents')).status, 401)
+    const key = await world.request(world.owner.key, 'GET', '/my-agents')
+    assert.deepEqual([key.status, key.json.error], [403, 'human_only'])
+    assert.equal((await world.request(world.agentId, 'GET', '/my-agents')).status, 401)
+    const agents = await world.request(token, 'GET', '/../../agents')
+    assert.equal(agents.status, 401)
+  })
+
+  test('a session ends after 7 days without use, and after 30 days in any case', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const idle = await world.signIn(sam)
+    await world.clock.advance(7 * 86_400 + 1)
+    assert.equal((await world.request(idle, 'GET', '/my-agents')).status, 401)
+    const used = await world.signIn(sam)
+    for (let day = 0; day < 5; day += 1) {
+      await world.clock.advance(6 * 86_400 - 60)
+      if (day < 4) assert.equal((await world.request(used, 'GET', '/my-agents')).status, 200)
+    }
+    await world.clock.advance(600)
+    assert.equal((await world.request(used, 'GET', '/my-agents')).status, 401)
+  })
+
+  test('an exchange opens a session with a portal_delegate key and the entitlement alone', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const admin = await world.person('admin', 'root@example.org')
+    const { key } = await world.identity.keys.create(admin.session, { name: 'd', scope: 'portal_delegate' })
+    const exchange = (by: string, email = sam) => world.request(by, 'POST', '/auth/exchange', { email })
+    const reply = await exchange(key)
+    assert.equal(reply.status, 200, JSON.stringify(reply.json))
+    assert.equal((await world.request(reply.json.token, 'GET', '/my-agents')).json.agents.length, 1)
+    assert.equal((await exchange(key, 'nobody@example.org')).json.error, 'agent_access_denied')
+    assert.equal((await exchange(admin.key)).json.error, 'scope_not_allowed')
+    assert.equal((await world.request(key, 'GET', '/my-agents')).json.error, 'scope_not_allowed')
+
+    await using other = await openWorkspaceWorld(open, { isExchangeEntitled: false })
+    await other.share(sam)
+    const theirs = await other.person('admin', 'root@example.org')
+    const second = await other.identity.keys.create(theirs.session, { name: 'd', scope: 'portal_delegate' })
+    const refused = await other.request(second.key, 'POST', '/auth/exchange', { email: sam })
+    assert.deepEqual([refused.status, refused.json.error], [403, 'entitlement_required'])
+  })
+
+  test('a turn in Main: question and answer are kept, and every door of one person leads to the same Main', async () => {
+    await using world = await openWorkspaceWorld(open)
+    const account = await world.person('user', sam)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const { status, json, run, headers } = await world.turn(token, { message: 'hi' })
+    assert.equal(status, 200, JSON.stringify(json))
+    assert.deepEqual([json.response, json.execution_id], ['hello', run.execution_id])
+    assert.equal(headers['x-execution-id'], run.execution_id)
+    assert.equal((await world.runs.row(run.execution_id)).triggered_by, 'workspace')
+    const own = await world.session(account.id)
+    const history = await world.history(own)
+    assert.deepEqual(
+      history.messages.map(({ role, content, source }: Loose) => [role, content, source]),
+      [
+        ['user', 'hi', 'text'],
+        ['assistant', 'hello', 'text'],
+      ],
+    )
+    assert.equal(history.messages[1].id, json.message_id)
+    assert.deepEqual([history.session_id, history.last_turn_outcome], [json.session_id, null])
+  })
+
+  test('409 turn_in_progress: of twenty messages at once in one conversation one is taken in', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const replies = Array.from({ length: 20 }, (_, n) =>
+      world.request(token, 'POST', '/agents/scout/chat', { message: `no. ${n}` }),
+    )
+    await world.waiting()
+    const run = await world.claim()
+    const refused = Promise.all(replies)
+    await world.ended(run)
+    const all = await refused
+    assert.deepEqual(all.filter(({ status }) => status === 200).length, 1)
+    for (const { status, json } of all) {
+      if (status !== 200)
+        assert.deepEqual([status, json.error, json.execution_id], [409, 'turn_in_progress', run.execution_id])
+    }
+    // Another conversation is not held up, once twenty more are allowed.
+    await world.clock.advance(61)
+    const beside = await world.turn(token, { message: 'beside', new_thread: true })
+    assert.equal(beside.status, 200)
+    assert.notEqual(beside.json.session_id, (await world.history(token)).session_id)
+  })
+
+  test('a failed turn says why; a repeated key is told the first reply', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const failed = await world.turn(
+      token,
+      { message: 'hi' },
+      { status: 'failed', error: 'x', error_code: 'rate_limited' },
+    )
+    assert.deepEqual([failed.status, failed.json.error], [429, 'provider_rate_limited'])
+    const { last_turn_outcome } = await world.history(token)
+    assert.deepEqual([last_turn_outcome.category, last_turn_outcome.retryable], ['rate_limited', true])
+    const key = { 'idempotency-key': 'k1' }
+    const first = await world.turn(token, { message: 'again' }, {}, key)
+    const second = await world.request(token, 'POST', '/agents/scout/chat', { message: 'again' }, key)
+    assert.deepEqual(second.json, first.json)
+    assert.equal(second.headers['x-idempotent-replay'], 'true')
+  })
+
+  test('202 with the ids when the client prefers not to wait; the turn can be followed and stopped', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const [token, other] = [await world.signIn(sam), await world.session(world.owner.id)]
+    const reply = world.request(token, 'POST', '/agents/scout/chat', { message: 'hi' }, { prefer: 'wait=1' })
+    await world.waiting()
+    await world.clock.waiting(1)
+    await world.clock.advance(2)
+    const { status, json } = await reply
+    assert.equal(status, 202, JSON.stringify(json))
+    const stop = (by: string) =>
+      world.request(by, 'POST', `/agents/scout/executions/${json.execution_id}/terminate`)
+    assert.equal((await stop(other)).json.error, 'execution_not_found')
+    assert.equal((await stop(token)).json.status, 'cancelled_while_queued')
+    const stream = await world.request(token, 'GET', `/agents/scout/executions/${json.execution_id}/stream`)
+    assert.match(stream.bytes.toString(), /"stream_end","status":"cancelled"/)
+  })
+
+  test('the stream gives the turn as events, or as JSON lines by name', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    for (const accept of ['*/*', 'application/x-ndjson']) {
+      const reply = world.request(token, 'POST', '/agents/scout/chat/stream', { message: 'hi' }, { accept })
+      await world.waiting()
+      await world.ended(await world.claim())
+      const { bytes, headers } = await reply
+      const isLines = accept !== '*/*'
+      assert.equal(headers['content-type'], isLines ? 'application/x-ndjson' : 'text/event-stream')
+      assert.match(bytes.toString(), /"type":"done","status":"success","response":"hello"/)
+    }
+  })
+
+  test('conversations are named, starred, read, found, and Main is begun anew', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const { json: made } = await world.request(token, 'POST', '/agents/scout/sessions', { title: 'Plans' })
+    const turn = await world.turn(token, { message: 'Where is the Harbour?', session_id: made.id })
+    assert.equal(turn.status, 200)
+    const path = `/agents/scout/sessions/${made.id}`
+    assert.equal((await world.request(token, 'PATCH', path, { title: 'Harbour' })).json.title, 'Harbour')
+    assert.equal((await world.request(token, 'PATCH', path, { title: 'two\nlines' })).status, 422)
+    const { json: list } = await world.request(token, 'GET', '/agents/scout/sessions')
+    assert.deepEqual(
+      list.sessions.map(({ title, is_main, unread }: Loose) => [title, is_main, unread]),
+      [
+        [null, true, 0],
+        ['Harbour', false, 1],
+      ],
+    )
+    const main = list.sessions[0].id
+    assert.equal(
+      (await world.request(token, 'PATCH', `/agents/scout/sessions/${main}`, { title: 'x' })).status,
+      409,
+    )
+    assert.equal((await world.request(token, 'GET', '/my-agents')).json.agents[0].unread, 1)
+    assert.deepEqual((await world.request(token, 'POST', `/chat-state/${made.id}/read`)).json, {
+      id: made.id,
+      starred: false,
+      unread: 0,
+    })
+    assert.equal((await world.request(token, 'PUT', `/chat-state/${made.id}/star`)).json.starred, true)
+    const { json: found } = await world.request(token, 'GET', '/search?q=harbour')
+    assert.deepEqual(
+      found.results.map(({ session_id, snippet }: Loose) => [session_id, snippet]),
+      [[made.id, 'Where is the Harbour?']],
+    )
+    assert.equal((await world.request(token, 'GET', '/search?q=100%25')).json.results.length, 0)
+
+    const reset = () => world.request(token, 'POST', '/agents/scout/sessions/main/reset')
+    assert.deepEqual((await reset()).json, { main_session_id: main, archived_session_id: null })
+    await world.turn(token, { message: 'hi' })
+    const { json: anew } = await reset()
+    assert.equal(anew.archived_session_id, main)
+    assert.deepEqual((await world.history(token)).messages, [])
+    const old = await world.request(token, 'POST', '/agents/scout/chat', { message: 'x', session_id: main })
+    assert.deepEqual([old.status, old.json.error], [409, 'conflict'])
+    assert.equal((await world.request(token, 'GET', '/sessions')).json.sessions.length, 3)
+  })
+
+  test('an answer is rated by its person alone', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    await world.share('kim@example.org')
+    const [token, other] = [await world.signIn(sam), await world.signIn('kim@example.org')]
+    const { json } = await world.turn(token, { message: 'hi' })
+    const rate = (by: string, rating: string) =>
+      world.request(by, 'POST', '/agents/scout/ratings', {
+        target_kind: 'message',
+        target_id: json.message_id,
+        rating,
+      })
+    assert.deepEqual((await rate(token, 'up')).json, { target_id: json.message_id, rating: 'up' })
+    assert.equal((await world.history(token)).messages[1].my_rating, 'up')
+    assert.equal((await rate(other, 'down')).status, 404)
+    await rate(token, 'none')
+    assert.equal((await world.history(token)).messages[1].my_rating, null)
+  })
+
+  test('what belongs to others is not there; a share that ends takes everything with it', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    await world.share('kim@example.org')
+    const [token, other] = [await world.signIn(sam), await world.signIn('kim@example.org')]
+    const { json } = await world.turn(token, { message: 'hi' })
+    assert.equal(
+      (await world.request(other, 'GET', `/agents/scout/history?session_id=${json.session_id}`)).status,
+      404,
+    )
+    assert.equal((await world.request(other, 'POST', `/chat-state/${json.session_id}/read`)).status, 404)
+    assert.equal((await world.request(token, 'GET', '/agents/other/history')).json.error, 'agent_not_found')
+
+    const stream = world.request(token, 'POST', '/agents/scout/chat/stream', { message: 'long' })
+    await world.waiting()
+    await world.claim()
+    assert.equal((await world.unshare(sam)).status, 200)
+    world.standing.doubt({ id: world.agentId, name: 'scout' })
+    assert.doesNotMatch((await stream).bytes.toString(), /"done"/)
+    assert.equal((await world.request(token, 'GET', '/agents/scout/history')).status, 404)
+    assert.deepEqual((await world.request(token, 'GET', '/my-agents')).json.agents, [])
+    assert.deepEqual((await world.request(token, 'GET', '/sessions')).json.sessions, [])
+  })
+
+  test('the owner sees clients and logs them out; admins block and unblock', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    await world.turn(token, { message: 'hi' })
+    const owner = await world.session(world.owner.id)
+    const admin = await world.session((await world.person('admin', 'root@example.org')).id)
+    const { json: clients } = await world.request(owner, 'GET', '/agents/scout/clients')
+    assert.deepEqual(
+      clients.map(({ email, message_count, blocked }: Loose) => [email, message_count, blocked]),
+      [[sam, 2, false]],
+    )
+    const act = (by: string, what: string, email = sam) =>
+      world.request(by, 'POST', `/agents/scout/clients/${email}/${what}`)
+    assert.equal((await world.request(token, 'GET', '/agents/scout/clients')).json.error, 'owner_required')
+    assert.equal((await act(owner, 'block')).json.error, 'admin_required')
+    assert.equal((await act(admin, 'block', 'x@example.org')).status, 404)
+    assert.equal((await act(admin, 'block')).json.blocked, true)
+    assert.deepEqual((await world.request(token, 'GET', '/my-agents')).json.agents, [])
+    assert.equal((await world.deliver()).error, 'recipient_unreachable')
+    assert.equal((await act(admin, 'unblock')).json.blocked, false)
+    assert.equal((await world.request(token, 'GET', '/my-agents')).json.agents.length, 1)
+    assert.equal((await act(owner, 'logout')).status, 200)
+    assert.equal((await world.request(token, 'GET', '/my-agents')).status, 401)
+  })
+
+  test('429 above twenty messages a minute with one agent', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const statuses: number[] = []
+    for (let n = 0; n < 21; n += 1) {
+      const reply = await world.request(token, 'POST', '/agents/scout/chat', {
+        message: 'x',
+        session_id: 'unknown',
+      })
+      statuses.push(reply.status)
+    }
+    assert.deepEqual([statuses.slice(0, 20).every((status) => status === 404), statuses[20]], [true, 429])
+    assert.ok(prefix)
+  })
+})
