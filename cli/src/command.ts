@@ -7,6 +7,8 @@ export type Command = {
   summary: string
   /** What follows the name, one line for each form or option. */
   usage: string[]
+  /** What may follow the name. */
+  verbs?: string[]
   run(args: string[]): Promise<number>
 }
 

@@ -1,12 +1,44 @@
+import { agents } from './agents.ts'
+import { chat } from './chat.ts'
 import { type Command, UsageError } from './command.ts'
+import { createCompletion } from './completion.ts'
 import { doctor } from './doctor.ts'
+import { events } from './events.ts'
+import { executions } from './executions.ts'
 import { help, version } from './help.ts'
+import { keys } from './keys.ts'
+import { login, logout, servers } from './login.ts'
+import { logs } from './logs.ts'
+import { loops } from './loops.ts'
+import { mcpConfig } from './mcp-config.ts'
 import { model } from './model.ts'
+import { schedules } from './schedules.ts'
+import { task } from './task.ts'
 import { test } from './test.ts'
 import { up } from './up.ts'
 
 /** The order is the one that `roost help` shows. */
-const commands: Command[] = [up, test, doctor, model, version]
+const commands: Command[] = [
+  up,
+  login,
+  logout,
+  servers,
+  agents,
+  chat,
+  task,
+  executions,
+  schedules,
+  loops,
+  logs,
+  events,
+  keys,
+  mcpConfig,
+  createCompletion(() => commands),
+  doctor,
+  test,
+  model,
+  version,
+]
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -1,0 +1,265 @@
+/** The command line as a client: every command in a terminal of its own, against a real platform. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { adminPassword, type Loose, type Platform, startPlatform } from './platform.ts'
+import { createAgent } from './steps.ts'
+
+const main = resolve(import.meta.dirname, '../../cli/src/main.ts')
+const agent = 'cli-agent'
+let platform: Platform
+let config: string
+before(async () => {
+  platform = await startPlatform()
+  config = join(platform.dataDir, 'cli.json')
+  await createAgent(platform, agent)
+})
+after(() => platform?.[Symbol.asyncDispose]())
+
+type Ended = { code: number | null; out: string; err: string }
+type Run = { input?: string; env?: Record<string, string> }
+
+/** A command without a terminal, as a script runs it. */
+async function roost(args: string[], { input = '', env = {} }: Run = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [main, ...args], { env: environment(env) })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk) => (out += chunk))
+  child.stderr.on('data', (chunk) => (err += chunk))
+  child.stdin.end(input)
+  const code = await new Promise<number | null>((done) => child.once('close', done))
+  return { code, out, err }
+}
+
+async function ok(...args: string[]): Promise<string> {
+  const { code, out, err } = await roost(args)
+  assert.equal(code, 0, `${args.join(' ')}: ${err}`)
+  return out
+}
+const json = async (...args: string[]): Promise<Loose> => JSON.parse(await ok(...args, '--json'))
+
+/** A command in a pseudo-terminal. `steps` types each text once what is before it was seen. */
+async function terminal(args: string[], steps: [seen: RegExp, typed: string][]): Promise<Ended> {
+  const words = [process.execPath, main, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
+  const child = spawn('script', ['-qefc', words.join(' '), '/dev/null'], {
+    env: environment({ TERM: 'dumb' }),
+  })
+  let out = ''
+  const left = [...steps]
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+    const [next] = left
+    if (next?.[0].test(out)) {
+      left.shift()
+      child.stdin.write(next[1])
+    }
+  })
+  const code = await new Promise<number | null>((done) => child.once('close', done))
+  assert.deepEqual(left, [], `not seen in:\n${out}`)
+  return { code, out, err: '' }
+}
+
+function environment(more: Record<string, string>): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, HOME: platform.dataDir, ROOST_CONFIG: config, NO_COLOR: '1', ...more }
+}
+
+describe('signing in', () => {
+  test('3 before it', async () => {
+    const { code, err } = await roost(['agents'])
+    assert.equal(code, 3)
+    assert.match(err, /roost login/)
+  })
+
+  test('asks for the password unseen, and keeps a key instead of it, for this user alone', async () => {
+    const wrong = await roost(['login', platform.url], { input: 'wrong password\n' })
+    assert.equal(wrong.code, 3)
+    const { code, out } = await terminal(
+      ['login', platform.url],
+      [[/Password of admin:/, `${adminPassword}\r`]],
+    )
+    assert.equal(code, 0, out)
+    assert.ok(!out.includes(adminPassword), 'the password was shown')
+    const kept = await readFile(config, 'utf8')
+    assert.ok(!kept.includes(adminPassword))
+    assert.equal((await stat(config)).mode & 0o777, 0o600)
+  })
+
+  test('several platforms, one of them current', async () => {
+    const key = (await platform.request('POST', '/api/mcp/keys', { name: 'second' })).json.key
+    assert.equal(
+      (await roost(['login', platform.url, '--name', 'two', '--with-key'], { input: key })).code,
+      0,
+    )
+    assert.match(await ok('servers'), /\* two/)
+    await ok('servers', 'use', 'default')
+    assert.match(await ok('servers'), /\* default/)
+    assert.match(await ok('agents', '--server', 'two'), new RegExp(agent))
+    assert.equal((await roost(['agents', '--server', 'three'])).code, 3)
+  })
+
+  test('5 when nobody answers there', async () => {
+    const env = { ROOST_URL: 'http://127.0.0.1:9', ROOST_KEY: 'x' }
+    assert.equal((await roost(['agents'], { env })).code, 5)
+  })
+})
+
+describe('agents and runs', () => {
+  test('agents: list, show, create, stop, start, rename, delete; 4 for an unknown one', async () => {
+    assert.equal((await json('agents')).filter(({ name }: Loose) => name === agent).length, 1)
+    assert.match(await ok('agents', 'show', agent), /status:\s+running/)
+    await ok('agents', 'create', 'cli-other', '--memory', '2g')
+    await ok('agents', 'stop', 'cli-other')
+    await ok('agents', 'start', 'cli-other')
+    await ok('agents', 'rename', 'cli-other', 'cli-renamed')
+    await ok('agents', 'delete', 'cli-renamed', '--yes')
+    const unknown = await roost(['agents', 'show', 'cli-renamed'])
+    assert.equal(unknown.code, 4)
+    assert.match(unknown.err, /agent_not_found/)
+  })
+
+  test('chat writes the answer as it comes, once', async () => {
+    assert.equal(
+      await ok('chat', agent, 'Say it. [[reply:a long **answer** indeed]] [[drip:20]]'),
+      'a long **answer** indeed\n',
+    )
+    assert.equal((await roost(['chat', agent], { input: 'From a pipe. [[reply:piped]]' })).out, 'piped\n')
+    const lines = (await ok('chat', agent, '--json', '[[reply:x]]')).trim().split('\n')
+    assert.equal(JSON.parse(lines.at(-1) ?? '').type, 'done')
+  })
+
+  test('a conversation in a terminal, ended by Ctrl-D', async () => {
+    const { code, out } = await terminal(
+      ['chat', agent, '--new'],
+      [
+        [/cli-agent> $/, 'one [[reply:first answer]]\r'],
+        [/first answer\r?\n[\s\S]*cli-agent> $/, 'two [[reply:second answer]]\r'],
+        [/second answer\r?\n[\s\S]*cli-agent> $/, '\u0004'],
+      ],
+    )
+    assert.equal(code, 0, out)
+  })
+
+  test('130 and a cancelled run after Ctrl-C in the middle of an answer', async () => {
+    const { code } = await terminal(
+      ['chat', agent, '[[tool:Bash:sleep 60]] [[reply:never]]'],
+      [[/· Bash/, '\u0003']],
+    )
+    assert.equal(code, 130)
+    const [newest] = await json('executions', agent, '--limit', '1')
+    assert.equal(newest.status, 'cancelled')
+  })
+
+  test('task waits for the end and tells it by its exit code; --async does not wait', async () => {
+    assert.equal(await ok('task', agent, '[[reply:done]]'), 'done\n')
+    const failed = await roost(['task', agent, '[[fail]]'])
+    assert.equal(failed.code, 1)
+    assert.match(failed.err, /agent_error/)
+    const id = (await ok('task', agent, '[[reply:later]]', '--async')).trim()
+    assert.equal((await roost(['executions', 'log', agent, id, '-f'])).out, 'later\n')
+    assert.match(await ok('executions', 'show', agent, id), /later/)
+    assert.match(await ok('executions', 'log', agent, id), /"result"/)
+    assert.match(await ok('executions'), new RegExp(id))
+    assert.match(await ok('executions', 'stop', agent, id), /already_finished/)
+  })
+
+  test('logs, also as they grow', async () => {
+    assert.match(await ok('logs', agent), /link up/)
+    const { code } = await terminal(['logs', agent, '-f'], [[/link up/, '\u0003']])
+    assert.equal(code, 130)
+  })
+
+  test('events as they happen', async () => {
+    const tail = roost(['events', 'tail', '--agent', agent, '--type', 'execution_finished', '--limit', '1'])
+    let isOver = false
+    void tail.then(() => (isOver = true))
+    while (!isOver) await roost(['task', agent, '[[reply:x]]'])
+    const { code, out } = await tail
+    assert.equal(code, 0)
+    assert.match(out, /execution_finished\s+cli-agent/)
+  })
+})
+
+describe('what starts runs', () => {
+  test('schedules: create, list, show, disable, enable, trigger, runs, delete', async () => {
+    const made = await json(
+      'schedules',
+      'create',
+      agent,
+      'Morning',
+      '0 9 * * MON',
+      'Good',
+      'morning',
+      '--timezone',
+      'Europe/Berlin',
+    )
+    assert.equal(made.message, 'Good morning')
+    assert.match(await ok('schedules', agent), /0 9 \* \* MON\s+Europe\/Berlin/)
+    assert.match(await ok('schedules', 'show', agent, made.id), /Good morning/)
+    assert.match(await ok('schedules', 'disable', agent, made.id), /disabled/)
+    assert.match(await ok('schedules', 'enable', agent, made.id), /enabled/)
+    const id = (await ok('schedules', 'trigger', agent, made.id)).trim()
+    assert.match(await ok('schedules', 'runs', agent, made.id), new RegExp(id))
+    await ok('schedules', 'delete', agent, made.id)
+    const bad = await roost(['schedules', 'create', agent, 'Bad', 'every day', 'x'])
+    assert.equal(bad.code, 1)
+    assert.match(bad.err, /invalid_cron_expression/)
+  })
+
+  test('loops: start, show, list, stop', async () => {
+    const id = (await ok('loops', 'start', agent, 'Round {{run}} [[reply:same]]', '--runs', '2')).trim()
+    assert.match(await ok('loops', agent), new RegExp(id))
+    assert.match(await ok('loops', 'show', id), /agent:\s+cli-agent/)
+    assert.match(await ok('loops', 'stop', id), /stopping|already_done/)
+  })
+})
+
+describe('keys and other clients', () => {
+  test('keys: create, list, revoke, delete', async () => {
+    const made = await json('keys', 'create', 'from the cli')
+    assert.match(made.key, /^svc_mcp_/)
+    const listed = await ok('keys')
+    assert.match(listed, /from the cli/)
+    assert.ok(!listed.includes(made.key))
+    await ok('keys', 'revoke', made.id)
+    await ok('keys', 'delete', made.id)
+  })
+
+  test('the snippet for each MCP client, without the key unless it is asked for', async () => {
+    for (const client of [
+      'claude-code',
+      'claude-desktop',
+      'cursor',
+      'vscode',
+      'windsurf',
+      'gemini',
+      'codex',
+    ]) {
+      const text = await ok('mcp-config', client)
+      assert.match(text, new RegExp(`${platform.url}/mcp`))
+      assert.ok(!text.includes('svc_mcp_'))
+    }
+    assert.match(await ok('mcp-config', 'cursor', '--show-key'), /Bearer svc_mcp_/)
+    assert.equal((await roost(['mcp-config', 'nothing'])).code, 2)
+  })
+
+  test('completion for bash knows commands and their verbs', async () => {
+    const script = `${await ok('completion', 'bash')}
+      COMP_WORDS=(roost sched) COMP_CWORD=1; _roost; echo "\${COMPREPLY[@]}"
+      COMP_WORDS=(roost schedules tr) COMP_CWORD=2; _roost; echo "\${COMPREPLY[@]}"`
+    const shell = spawn('bash', ['-c', script])
+    let out = ''
+    shell.stdout.on('data', (chunk) => (out += chunk))
+    await new Promise((done) => shell.once('close', done))
+    assert.equal(out, 'schedules\ntrigger\n')
+    assert.match(await ok('completion', 'zsh'), /compdef _roost roost/)
+  })
+
+  test('logout forgets the platform and deletes the key that was made', async () => {
+    const { servers } = JSON.parse(await readFile(config, 'utf8'))
+    await ok('logout')
+    const { json: keys } = await platform.request('GET', '/api/mcp/keys')
+    assert.ok(!keys.some(({ id }: Loose) => id === servers.default.key_id))
+    assert.ok(!(await readFile(config, 'utf8')).includes(servers.default.key))
+  })
+})

@@ -1,0 +1,63 @@
+import { ApiError } from '@roost/contracts/client'
+
+/** What a script can tell from how a command ended. */
+export const exitCodes = {
+  ok: 0,
+  /** The platform refused, or the run failed. */
+  failed: 1,
+  /** The command line cannot be understood. */
+  usage: 2,
+  /** Not signed in, or not allowed. */
+  denied: 3,
+  /** There is no such thing, or none that you can reach. */
+  notFound: 4,
+  /** The platform cannot be reached. */
+  unreachable: 5,
+  /** Nothing is wrong, and it is not over yet: ask again later. */
+  pending: 6,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const
+
+export const exitCodeLines = [
+  'Exit codes: 0 done, 1 refused or failed, 2 not understood, 3 not signed in or not allowed, 4 not found,',
+  '5 the platform cannot be reached, 6 not over yet, 130 interrupted.',
+]
+
+/** A command cannot go on, for a reason that a person can act on. */
+export class CommandFailed extends Error {
+  readonly code: number
+  constructor(message: string, code: number = exitCodes.failed) {
+    super(message)
+    this.name = 'CommandFailed'
+    this.code = code
+  }
+}
+
+/** How a command that threw is told to its user, and its exit code; null: it is a fault of ours. */
+export function endingOf(error: unknown): { message: string; code: number } | null {
+  if (error instanceof CommandFailed) return { message: error.message, code: error.code }
+  if (error instanceof ApiError) {
+    const name = error.body ? ` (${error.body.error})` : ''
+    return { message: `${error.message}${name}`, code: codeOf(error.status) }
+  }
+  // What `fetch` throws when nobody answers.
+  if (error instanceof TypeError && error.message === 'fetch failed') {
+    return {
+      message: `The platform cannot be reached: ${reasonOf(error.cause)}.`,
+      code: exitCodes.unreachable,
+    }
+  }
+  return null
+}
+
+function codeOf(status: number): number {
+  if (status === 401 || status === 403) return exitCodes.denied
+  if (status === 404) return exitCodes.notFound
+  return exitCodes.failed
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return reasonOf(cause.errors[0])
+  return cause instanceof Error ? cause.message : 'no answer'
+}

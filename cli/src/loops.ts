@@ -1,0 +1,108 @@
+import { getLoop, listLoops, loopStatuses, startLoop, stopLoop } from '@roost/contracts/runs/loops'
+import { verbsCommand } from './client/client-command.ts'
+import { facts, money, plainText, seconds, table, time } from './client/output.ts'
+import { UsageError } from './command.ts'
+
+export const loops = verbsCommand('loops', 'The same task again and again: start, watch, stop.', {
+  list: {
+    takes: 'AGENT',
+    summary: 'The loops of an agent.',
+    options: { status: { type: 'string' } },
+    optionLines: [`--status WORD    ${loopStatuses.join(', ')}`],
+    async run({ api, positionals: [name = ''], text, print }) {
+      const status = loopStatuses.find((each) => each === text('status'))
+      if (text('status') && !status)
+        throw new UsageError(`--status must be one of ${loopStatuses.join(', ')}.`)
+      const found = await api.call(listLoops, { params: { name }, query: { status } })
+      print(found, () =>
+        table(
+          ['id', 'status', 'reason', 'runs', 'cost', 'created'],
+          found.map((loop) => [
+            loop.loop_id,
+            loop.status,
+            loop.stop_reason ?? '',
+            `${loop.runs_completed}/${loop.max_runs}`,
+            money(loop.total_cost),
+            time(loop.created_at),
+          ]),
+        ),
+      )
+    },
+  },
+  start: {
+    takes: 'AGENT MESSAGE…',
+    summary: 'Start a loop. {{run}} and {{previous_response}} are filled in.',
+    options: {
+      runs: { type: 'string' },
+      until: { type: 'string' },
+      delay: { type: 'string' },
+      timeout: { type: 'string' },
+      'max-duration': { type: 'string' },
+      'max-cost': { type: 'string' },
+      'keep-going': { type: 'boolean' },
+      model: { type: 'string' },
+    },
+    optionLines: [
+      '--runs N         how often at most, 1 to 100 (10)',
+      '--until TEXT     ends when a reply contains it',
+      '--delay SECONDS between runs; --timeout SECONDS of one run; --max-duration SECONDS of all',
+      '--max-cost USD   ends when it is spent; --keep-going after failed runs; --model NAME',
+    ],
+    async run({ api, positionals: [name = '', ...words], text, integer, flag, print }) {
+      const cost = text('max-cost')
+      const body = {
+        message: words.join(' '),
+        max_runs: integer('runs') ?? 10,
+        stop_signal: text('until'),
+        delay_seconds: integer('delay'),
+        timeout_per_run: integer('timeout'),
+        max_duration_seconds: integer('max-duration'),
+        max_cost_usd: cost === undefined ? undefined : Number(cost),
+        on_failure: flag('keep-going') ? ('continue' as const) : undefined,
+        model: text('model'),
+      }
+      const started = await api.call(startLoop, { params: { name }, body })
+      print(started, () => started.loop_id)
+    },
+  },
+  show: {
+    takes: 'LOOP',
+    summary: 'A loop with its runs and last answer.',
+    async run({ api, positionals: [loop_id = ''], print }) {
+      const loop = await api.call(getLoop, { params: { loop_id } })
+      print(loop, () =>
+        [
+          facts({
+            id: loop.loop_id,
+            agent: loop.agent_name,
+            status: loop.status,
+            reason: loop.stop_reason,
+            runs: `${loop.runs_completed} of ${loop.max_runs}, ${loop.failed_runs} failed`,
+            cost: money(loop.total_cost),
+            error: loop.error,
+          }),
+          '',
+          table(
+            ['run', 'execution', 'status', 'took', 'cost'],
+            loop.runs.map((run) => [
+              String(run.run_number),
+              run.execution_id,
+              run.status,
+              seconds(run.duration_ms),
+              money(run.cost),
+            ]),
+          ),
+          ...(loop.last_response ? ['', plainText(loop.last_response)] : []),
+        ].join('\n'),
+      )
+    },
+  },
+  stop: {
+    takes: 'LOOP',
+    summary: 'End a loop; the run that is going on finishes.',
+    async run({ api, positionals: [loop_id = ''], print }) {
+      const reply = await api.call(stopLoop, { params: { loop_id } })
+      print(reply, () => reply.status)
+    },
+  },
+})
