@@ -1,6 +1,9 @@
 /** The one table of all endpoints: routes, documentation, clients and the table of access read it. */
+import * as agentAvatar from './agents/avatar.ts'
+import * as agentConnector from './agents/connector.ts'
 import * as agentHealth from './agents/health.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
+import * as agentKey from './agents/mcp-key.ts'
 import * as agentPermissions from './agents/permissions.ts'
 import * as agentRegistry from './agents/registry.ts'
 import * as agentSettings from './agents/settings.ts'
@@ -11,6 +14,7 @@ import * as agentWorkspace from './agents/workspace.ts'
 import * as chat from './conversations/chat.ts'
 import * as workspace from './conversations/workspace.ts'
 import * as audit from './foundation/audit.ts'
+import * as platformSettings from './foundation/platform-settings.ts'
 import * as settings from './foundation/settings.ts'
 import * as allowList from './identity/allow-list.ts'
 import * as emailLogin from './identity/email-login.ts'
@@ -36,10 +40,11 @@ import * as fleet from './runs/fleet.ts'
 import * as loops from './runs/loops.ts'
 import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
+import * as events from './triggers/events.ts'
+import * as firing from './triggers/firing.ts'
+import * as reminders from './triggers/reminders.ts'
 import * as scheduleAdmin from './triggers/schedule-admin.ts'
 import * as scheduleAnalytics from './triggers/schedule-analytics.ts'
-import * as events from './triggers/events.ts'
-import * as reminders from './triggers/reminders.ts'
 import * as schedules from './triggers/schedules.ts'
 import * as webhooks from './triggers/webhooks.ts'
 
@@ -55,8 +60,12 @@ const modules: Record<string, unknown>[] = [
   allowList,
   keys,
   settings,
+  platformSettings,
   agentRegistry,
   agentLifecycle,
+  agentKey,
+  agentConnector,
+  agentAvatar,
   agentSettings,
   agentWorkspace,
   agentHealth,
@@ -73,6 +82,7 @@ const modules: Record<string, unknown>[] = [
   fleet,
   analytics,
   schedules,
+  firing,
   events,
   reminders,
   scheduleAnalytics,
