@@ -31,7 +31,6 @@ const fields = {
     .refine((text) => text.trim() !== '', 'must not be blank'),
   cron_expression: z
     .string()
-    .max(1000)
     .describe('Five fields: minute hour day-of-month month day-of-week; 400 for anything else.'),
   message: MessageText,
   enabled: z.boolean(),

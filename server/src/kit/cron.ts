@@ -17,10 +17,13 @@ export type Cron = {
 const monthNames = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
 
+/** Every value of every field, written out, is shorter. */
+const longestExpression = 1000
 const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /** Null when the text is not a standard 5-field expression, or names days that no year has (30 February). */
 export function parseCron(expression: string): Cron | null {
+  if (expression.length > longestExpression) return null
   const fields = expression.trim().split(/\s+/)
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
   if (fields.length !== 5 || !minute || !hour || !dayOfMonth || !month || !dayOfWeek) return null

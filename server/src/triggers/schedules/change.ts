@@ -140,7 +140,8 @@ async function capOf(tx: Tx, agent: Owned): Promise<number> {
   return row.execution_timeout_seconds
 }
 
-function columnsOf(fields: CreateSchedule) {
+/** What the fields of a request are stored as; model and recipient are checked and stored beside. */
+export function columnsOf(fields: CreateSchedule) {
   return {
     name: fields.name,
     description: fields.description ?? null,
