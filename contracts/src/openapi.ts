@@ -114,10 +114,11 @@ function requestBody(endpoint: Endpoint): unknown {
   const type =
     endpoint.bodyKind === 'form'
       ? 'application/x-www-form-urlencoded'
-      : endpoint.bodyKind === 'raw'
+      : endpoint.bodyKind === 'raw' && !endpoint.rawJson
         ? 'application/octet-stream'
         : 'application/json'
-  const schema = endpoint.body ? jsonSchema(endpoint.body, 'input') : { type: 'string', format: 'binary' }
+  const shape = endpoint.rawJson ?? endpoint.body
+  const schema = shape ? jsonSchema(shape, 'input') : { type: 'string', format: 'binary' }
   return { required: !endpoint.bodyOptional, content: { [type]: { schema } } }
 }
 

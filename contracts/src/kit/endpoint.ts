@@ -27,6 +27,8 @@ export type Endpoint<
   body?: Body
   /** `json` unless said otherwise; `form` is `application/x-www-form-urlencoded`; `raw` hands the bytes on. */
   bodyKind?: 'json' | 'form' | 'raw'
+  /** Of a `raw` body: the JSON that its bytes are, for the documentation; the handler reads it itself. */
+  rawJson?: z.ZodType
   /** An empty body counts as `{}`. */
   bodyOptional?: boolean
   /** Bytes; above: 413 `body_too_large`. */

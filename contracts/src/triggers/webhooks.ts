@@ -129,6 +129,7 @@ export const callWebhook = endpoint({
   params: z.object({ token: z.string() }),
   body: z.custom<Uint8Array>(),
   bodyKind: 'raw',
+  rawJson: WebhookCall,
   bodyOptional: true,
   bodyLimit: readBodyLimit,
   status: 202,
