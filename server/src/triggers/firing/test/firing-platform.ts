@@ -49,6 +49,8 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     unreachable: new Set<string>(),
   }
   const works = createWorkStates()
+  // As tasks answer for their runs while these go on.
+  works.register(async ({ execution_id }) => (execution_id === null ? null : { state: 'open' }))
   const firing = createFiring({
     ...{ db, clock, events, link, hooks, directory, dispatch, schedules },
     log: silentLog,
