@@ -1,9 +1,11 @@
 import type { Migration } from '../ports/database/port.ts'
 
-/** Sweeps that wait for an admin, pictures of agents, and their connectors. */
+/** The boot that signed a session, sweeps that wait for an admin, pictures of agents, and their connectors. */
 export const access: Migration = {
   name: '0021-access',
   async up(db) {
+    // Sessions of before are void in any case: the boot that signed them is over.
+    await db.schema.alterTable('sessions').addColumn('epoch', 'text').execute()
     await db.schema
       .createTable('retention_holds')
       .ifNotExists()

@@ -80,6 +80,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async callerOf(jti) {
       const row = await sessionStore(db).byId(jti)
       if (!row || row.revoked_at !== null || row.expires_at <= timestamp(clock.now())) return null
+      if (row.epoch !== deps.signingKeys.current().epoch) return null
       const account = await users.find(row.user_id)
       if (!account || account.suspended_at !== null) return null
       return sessionCaller(row, account)

@@ -67,8 +67,10 @@ export function createSignIn(deps: SignInDeps) {
     const now = clock.now()
     const iat = Math.floor(now.getTime() / 1000)
     const exp = iat + lifeSeconds
+    const { epoch, key } = signingKeys.current()
     const row: SessionRow = {
       jti: newId(),
+      epoch,
       user_id: account.id,
       mode: proof.mode,
       created_at: timestamp(now),
@@ -80,7 +82,6 @@ export function createSignIn(deps: SignInDeps) {
       if (!(await users.recordLogin(tx, account.id, proven))) throw new Fault('invalid_credentials')
       await sessionStore(tx).insert(row)
     })
-    const { epoch, key } = signingKeys.current()
     const claims = { sub: account.username, iat, exp, jti: row.jti, mode: proof.mode, epoch }
     return { access_token: signJwt(claims, key), token_type: 'bearer' }
   }

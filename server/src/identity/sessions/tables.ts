@@ -1,6 +1,8 @@
 export type SessionRow = {
   jti: string
   user_id: string
+  /** The boot that signed it: a session of another one is over. Null for one older than this column. */
+  epoch: string | null
   mode: 'admin' | 'email'
   created_at: string
   expires_at: string
