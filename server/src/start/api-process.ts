@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
+import { flushCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { startLoops } from '../background/loops.ts'
 import { startRelay } from '../background/relay.ts'
@@ -77,6 +78,8 @@ async function runApi(): Promise<void> {
     notices: containers.isolation.weaker,
   })
   log.info({ host: config.host, port: config.port, containers: containers.kind }, 'ready')
+  // Node would write it at an orderly end: a process that is killed would leave the next one to compile all again.
+  flushCompileCache()
 
   const why = await stop
   log.info({ why }, 'stopping')
