@@ -9,6 +9,7 @@ import { errorCatalogue } from '@roost/contracts/kit/errors'
 import { openApiDocument } from '@roost/contracts/openapi'
 import { configReference } from '../server/src/config.ts'
 import { accessPage } from './access/table.ts'
+import { toolsPage } from './mcp-tools.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const folder = join(root, 'docs/reference')
@@ -19,6 +20,7 @@ const pages: Record<string, string> = {
   'errors.md': errorsPage(),
   'config.md': configReference(),
   'access.md': await accessPage(),
+  'mcp-tools.md': toolsPage(),
 }
 
 if (process.argv.includes('--write')) {

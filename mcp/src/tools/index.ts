@@ -1,9 +1,14 @@
 import type { Tool } from '../tool.ts'
 import { agentTools } from './agents.ts'
 import { chatTools } from './chat.ts'
+import { eventTools } from './events.ts'
 import { executionTools } from './executions.ts'
 import { fanOutTools } from './fan-out.ts'
 import { healthTools } from './health.ts'
+import { loopTools } from './loops.ts'
+import { operatorQueueTools } from './operator-queue.ts'
+import { reminderTools } from './reminders.ts'
+import { scheduleTools } from './schedules.ts'
 import { tagTools } from './tags.ts'
 
 /** Every tool of the platform, in the order in which they are listed. */
@@ -13,5 +18,10 @@ export const tools: readonly Tool[] = [
   ...chatTools,
   ...fanOutTools,
   ...executionTools,
+  ...loopTools,
+  ...scheduleTools,
+  ...reminderTools,
+  ...eventTools,
+  ...operatorQueueTools,
   ...tagTools,
 ]
