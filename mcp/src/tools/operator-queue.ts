@@ -44,7 +44,7 @@ export const operatorQueueTools: Tool[] = [
   }),
   tool({
     name: 'get_operator_queue_item',
-    description: 'One item in full.',
+    description: 'One item of the operator queue in full.',
     audience: 'everyone',
     effect: 'read',
     hides: true,
