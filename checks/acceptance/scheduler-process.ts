@@ -17,6 +17,8 @@ export async function startScheduler(platform: Pick<Platform, 'env'>): Promise<S
   const child = fork(join(root, 'server/src/start/scheduler.ts'), [], {
     env: { ...platform.env },
     cwd: root,
+    // As `roost up` starts it.
+    execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let output = ''

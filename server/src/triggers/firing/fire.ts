@@ -10,6 +10,7 @@ import type { AgentFact, Dispatch, NotRun, RunRequest, Source } from '../../runs
 import { executionStore } from '../../runs/executions/index.ts'
 import type { Schedule, ScheduleTimes } from '../schedules/index.ts'
 import { skippedEvent, startedEvent } from './events.ts'
+import { createGroup } from './group.ts'
 import { withContext } from './message.ts'
 import type { FrozenAfter, ReachesAgent } from './ports.ts'
 import { createPreCheck } from './pre-check.ts'
@@ -23,7 +24,7 @@ export type FireDeps = {
   clock: Pick<Clock, 'now' | 'wait'>
   log: Log
   events: Pick<Outbox, 'append'>
-  link: Pick<AgentLink, 'call'>
+  link: Pick<AgentLink, 'call' | 'isConnected'>
   directory: Pick<Directory, 'byId'>
   factOf(agentId: string): Promise<AgentFact | null>
   dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn' | 'recordIn'>
@@ -75,6 +76,7 @@ export function createFire(deps: FireDeps) {
   const { db, clock, events, directory, dispatch, factOf } = deps
   const preCheck = createPreCheck(deps)
   const within = createWithin(deps)
+  const group = createGroup(db)
 
   function nextRunAt(schedule: Schedule): string | null {
     const next = deps.times.next(schedule, clock.now())
@@ -142,7 +144,7 @@ export function createFire(deps: FireDeps) {
     const message = asked?.message ?? schedule.message
     const refusal = await recipientRefusal(schedule, agent)
     try {
-      await db.atomically((tx) => make(tx, due, { fact, message, refusal }))
+      await group(schedule.agent_id, (tx) => make(tx, due, { fact, message, refusal }))
       return { outcome: 'fired', executionId: due.executionId, message }
     } catch (error) {
       // The record of a breaker's refusal is the skipped one, so this is no `dispatch.transaction`.

@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.ts'
 /** Beyond the hook's own time: it is ended with what it started, and its answer is on its way. */
 const wayBackSeconds = 10
 
-export type PreCheckDeps = { link: Pick<AgentLink, 'call'>; log: Pick<Log, 'debug'> }
+export type PreCheckDeps = { link: Pick<AgentLink, 'call' | 'isConnected'>; log: Pick<Log, 'debug'> }
 
 function ask({ link }: PreCheckDeps, agentId: string): Promise<PreCheckAnswer> {
   return link.call(agentId, 'precheck', {}, { timeoutSeconds: preCheckSeconds + wayBackSeconds })
@@ -19,6 +19,8 @@ function ask({ link }: PreCheckDeps, agentId: string): Promise<PreCheckAnswer> {
  */
 export function createPreCheck(deps: PreCheckDeps) {
   return async function preCheck(agentId: string): Promise<PreCheckAnswer | null> {
+    // A call that is bound to fail would count against the agent's link.
+    if (!deps.link.isConnected(agentId)) return null
     try {
       return await ask(deps, agentId)
     } catch (error) {
