@@ -2,7 +2,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Ending, type ExecutionRow, queueStore, type Settle } from '../executions/index.ts'
+import { type Ending, type ExecutionRow, overdueStore, queueStore, type Settle } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import type { AgentFacts } from './facts.ts'
 import { lostEnding } from './hold.ts'
@@ -45,7 +45,7 @@ export function createReap(deps: ReapDeps) {
 
   async function requeue(row: ExecutionRow): Promise<void> {
     const stillExpired = await db.atomically(async (tx) => {
-      const present = await queueStore(tx).stillExpired(row)
+      const present = await overdueStore(tx).stillExpired(row)
       return present && (await queueStore(tx).requeue(row.id, row.claim_token ?? 0, row.restarts))
     })
     if (!stillExpired) return
@@ -56,7 +56,7 @@ export function createReap(deps: ReapDeps) {
   async function end(row: ExecutionRow, ending: Ending): Promise<void> {
     await db.atomically(async (tx) => {
       // A beat may have come meanwhile.
-      if (!(await queueStore(tx).stillExpired(row))) return
+      if (!(await overdueStore(tx).stillExpired(row))) return
       await settle(tx, row, { statuses: ['running'], claimToken: row.claim_token ?? 0 }, ending)
     })
   }
@@ -68,7 +68,7 @@ export function createReap(deps: ReapDeps) {
       const foundNow = new Map<string, number>()
       let after: ExecutionRow | null = null
       do {
-        const rows: ExecutionRow[] = await queueStore(db).leaseExpired(now, batch, after)
+        const rows: ExecutionRow[] = await overdueStore(db).leaseExpired(now, batch, after)
         for (const row of rows) {
           if (signal.aborted) return
           const lease = `${row.id} ${row.lease_expires_at}`
@@ -84,7 +84,7 @@ export function createReap(deps: ReapDeps) {
     /** Runs that never got a slot. */
     async expire(signal: AbortSignal): Promise<void> {
       const cutoff = new Date(clock.now().getTime() - queueExpiryHours * 3_600_000)
-      for (const row of await queueStore(db).queuedBefore(timestamp(cutoff), batch)) {
+      for (const row of await overdueStore(db).queuedBefore(timestamp(cutoff), batch)) {
         if (signal.aborted) return
         await db.atomically((tx) => settle(tx, row, { statuses: ['queued'] }, expiredEnding))
       }
@@ -92,7 +92,7 @@ export function createReap(deps: ReapDeps) {
 
     /** Agents with something to do: a wake may have been lost. */
     async nudge(signal: AbortSignal): Promise<void> {
-      for (const agentId of await queueStore(db).agentsWithWaiting()) {
+      for (const agentId of await overdueStore(db).agentsWithWaiting()) {
         if (signal.aborted) return
         link.wake(agentId)
       }

@@ -7,6 +7,7 @@
  */
 export { activitySignal, createdEvent, finishedEvent, startedEvent } from './events.ts'
 export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
+export { overdueStore } from './overdue-store.ts'
 export { type Hold, type LineCounts, type QueueStore, queueStore, type Waiting } from './queue-store.ts'
 export { executionRoutes, readerOf } from './routes.ts'
 export {

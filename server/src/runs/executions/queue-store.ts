@@ -9,7 +9,7 @@ export type Waiting = { id: string; serial_key: string | null }
 export type LineCounts = { waiting: number; bounded: number; running: number; of_key: number }
 
 /** The condition of the index `executions_open`, which is small whatever the history: what has not ended. */
-const isOpen = sql<boolean>`completed_at is null`
+export const isOpen = sql<boolean>`completed_at is null`
 
 /**
  * The moves of the queue: each names the state it comes from and says whether it won. Whoever counts before
@@ -239,56 +239,6 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
-    /** The next of them behind the row `after`. */
-    async leaseExpired(
-      now: string,
-      limit: number,
-      after: Pick<ExecutionRow, 'lease_expires_at' | 'id'> | null,
-    ): Promise<ExecutionRow[]> {
-      const last = { at: after?.lease_expires_at ?? '', id: after?.id ?? '' }
-      return db
-        .selectFrom('executions')
-        .selectAll()
-        .where(isOpen)
-        .where('status', '=', 'running')
-        .where('lease_expires_at', '<', now)
-        .where((e) =>
-          e.or([
-            e('lease_expires_at', '>', last.at),
-            e.and([e('lease_expires_at', '=', last.at), e('id', '>', last.id)]),
-          ]),
-        )
-        .orderBy('lease_expires_at')
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-    },
-
-    /** The run is running under the same claim and its lease was not renewed since it was read. */
-    async stillExpired(row: ExecutionRow): Promise<boolean> {
-      const result = await db
-        .updateTable('executions')
-        .set({ lease_expires_at: row.lease_expires_at })
-        .where('id', '=', row.id)
-        .where('status', '=', 'running')
-        .where('claim_token', '=', row.claim_token)
-        .where('lease_expires_at', '=', row.lease_expires_at)
-        .executeTakeFirst()
-      return Number(result.numUpdatedRows) === 1
-    },
-
-    async queuedBefore(cutoff: string, limit: number): Promise<ExecutionRow[]> {
-      return db
-        .selectFrom('executions')
-        .selectAll()
-        .where(isOpen)
-        .where('status', '=', 'queued')
-        .where('queued_at', '<', cutoff)
-        .orderBy('queued_at')
-        .limit(limit)
-        .execute()
-    },
-
     async waitingRows(agentId: string): Promise<ExecutionRow[]> {
       return db
         .selectFrom('executions')
@@ -301,19 +251,6 @@ export function queueStore(executor: Executor) {
 
     async removeQueue(agentId: string): Promise<void> {
       await db.deleteFrom('agent_queues').where('agent_id', '=', agentId).execute()
-    },
-
-    /** Agents for which something waits. */
-    async agentsWithWaiting(): Promise<string[]> {
-      const rows = await db
-        .selectFrom('executions')
-        .select('agent_id')
-        .distinct()
-        .where(isOpen)
-        .where('status', '=', 'queued')
-        .where('queued_at', 'is not', null)
-        .execute()
-      return rows.map((row) => row.agent_id)
     },
   }
 

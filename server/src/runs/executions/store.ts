@@ -1,6 +1,7 @@
 import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
+import { movedMeanwhile, written } from './columns.ts'
 import type { ExecutionsTable, ExecutionTables } from './tables.ts'
 
 export type ExecutionRow = ExecutionsTable
@@ -51,25 +52,6 @@ export type Usage = {
   context_max: number | null
 }
 
-/** What may have changed since a run was read that is still under the same claim, or still waits. */
-const movedMeanwhile = [
-  'agent_name',
-  'agent_deleted',
-  'spawned_at',
-  'last_line',
-  'metered_requests',
-  'cost_micros',
-  'model_used',
-  'context_used',
-  'context_max',
-  'input_tokens',
-  'output_tokens',
-  'cache_creation_tokens',
-  'cache_read_tokens',
-  'business_status',
-  'delivery',
-] as const
-
 /** Reading and ending runs. The moves of the queue are in `queue-store.ts`. */
 export function executionStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
@@ -85,7 +67,7 @@ export function executionStore(executor: Executor) {
 
   return {
     async insert(row: ExecutionRow): Promise<void> {
-      await db.insertInto('executions').values(row).execute()
+      await db.insertInto('executions').values(written(row)).execute()
     },
 
     async byId(id: string): Promise<ExecutionRow | null> {
