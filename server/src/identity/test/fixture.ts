@@ -17,6 +17,7 @@ import { createEmailLogin } from '../email-login/index.ts'
 import { createKeys } from '../keys/index.ts'
 import { createSecondFactor } from '../second-factor/index.ts'
 import { createSessions, openSigningKeys } from '../sessions/index.ts'
+import type { SigningKeys } from '../sessions/signing-key.ts'
 import { type Account, createPeople, createUsers } from '../users/index.ts'
 import { userStore } from '../users/store.ts'
 
@@ -25,6 +26,8 @@ export type World = {
   ephemeral: Ephemeral
   vault: Vault
   agents: Map<string, string>
+  /** Of processes that run at once without Redis, which would share them; absent: each has its own. */
+  signingKeys?: SigningKeys
 }
 
 /** What the processes of one platform share besides the database. */
@@ -47,7 +50,8 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
   const users = createUsers({ db, clock, changes })
   // Redis and whoever answers through it have a time of their own.
   const waits = ephemeral.kind === 'redis' ? systemClock : clock
-  const signingKeys = await openSigningKeys({ ephemeral, vault, clock: waits, log: silentLog })
+  const signingKeys =
+    world.signingKeys ?? (await openSigningKeys({ ephemeral, vault, clock: waits, log: silentLog }))
   const limits = createRateLimits({ ephemeral, clock })
   const allowList = createAllowList({ db, clock })
   const policy = { roles: [] as readonly Role[] }
@@ -106,6 +110,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     ...world,
     db,
     changes,
+    signingKeys,
     limits,
     users,
     people,

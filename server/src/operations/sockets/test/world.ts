@@ -30,6 +30,7 @@ export async function startProcess(
 ) {
   const { clock, ephemeral } = world
   const identity = await openIdentity(db, world)
+  if (ephemeral.kind === 'memory') world.signingKeys ??= identity.signingKeys
   const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
   const directory = createDirectory({ db, ephemeral, clock })
   await directory.open()
