@@ -19,15 +19,9 @@ import type { Log } from '../ports/log.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
 import { type ConnectorDeps, type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
-import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
+import { type Agent, createDirectory, type Directory } from './directory/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
-import {
-  agentKeyContext,
-  createLifecycle,
-  type Lifecycle,
-  type LifecycleDeps,
-  lifecycleRoutes,
-} from './lifecycle/index.ts'
+import { createLifecycle, type Lifecycle, type LifecycleDeps, lifecycleRoutes } from './lifecycle/index.ts'
 import { createOwnKey, type OwnKeyDeps, ownKeyRoutes } from './own-key/index.ts'
 import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
 import { createReach, type Reach } from './reach/index.ts'
@@ -41,6 +35,7 @@ import {
   type RegistryHooks,
   registryRoutes,
 } from './registry/index.ts'
+import { createRemembered } from './remembered/index.ts'
 import {
   createSettings,
   createSsh,
@@ -98,7 +93,7 @@ export type AgentsAreaDeps = {
   idempotency: Pick<Idempotency, 'once' | 'open'>
   users: Pick<Users, 'find' | 'findLogin'>
   keys: OwnKeyDeps['keys'] & ConnectorDeps['keys'] & Pick<Keys, 'deleteAgentKeys'>
-  changes: Pick<IdentityChanges, 'announce'>
+  changes: Pick<IdentityChanges, 'announce' | 'on'>
   allowAddress: SharingDeps['allowAddress']
   /** Somebody may no longer reach this agent, in whatever process the share was removed; `name` is the name by now. */
   accessLost(agent: { id: string; name: string }): void
@@ -199,6 +194,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const workspace = createWorkspace({ ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
 
+  const remembered = createRemembered({ ...deps, reach })
+
   const facts: AgentFacts = {
     async find(agentId) {
       // Its program may dial in before its creation is written down.
@@ -219,12 +216,13 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       }
     },
     async callable(agentId) {
-      const targets = await reach.permittedTargets(agentId)
+      const targets = await remembered.targetsOf(agentId)
+      if (targets.size === 0) return []
       return (await directory.all()).filter(({ id }) => targets.has(id)).map(({ name }) => name)
     },
     async secrets(agentId) {
-      const sealed = await agentStore(db).sealedKey(agentId)
-      return sealed === null ? [] : [deps.vault.open(sealed, agentKeyContext(agentId))]
+      const key = await remembered.keyOf(agentId)
+      return key === null ? [] : [key]
     },
   }
 

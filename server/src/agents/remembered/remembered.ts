@@ -1,11 +1,11 @@
-import type { Vault } from '../foundation/vault/index.ts'
-import type { IdentityChanges } from '../identity/access/index.ts'
-import { createCache } from '../kit/cache.ts'
-import type { Clock } from '../kit/clock.ts'
-import type { Db } from '../ports/database/port.ts'
-import { agentStore } from './directory/index.ts'
-import { agentKeyContext } from './lifecycle/index.ts'
-import type { Reach } from './reach/index.ts'
+import type { Vault } from '../../foundation/vault/index.ts'
+import type { IdentityChanges } from '../../identity/access/index.ts'
+import { createCache } from '../../kit/cache.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { agentStore } from '../directory/index.ts'
+import { agentKeyContext } from '../lifecycle/index.ts'
+import type { Reach } from '../reach/index.ts'
 
 export type Remembered = {
   /** Ids of the agents that it may call, as its runs are told; whether it may is asked of `reach` at each call. */
