@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createScheduleTimes } from '../schedules/index.ts'
-import { createTimetable, type Timed } from './timetable.ts'
+import { type Change, createTimetable } from './timetable.ts'
 
 const at = (time: string) => Date.parse(`2026-01-05T${time}Z`)
 const start = at('08:00:00')
 
-function schedule(over: Partial<Timed> = {}): Timed {
+function schedule(over: Partial<Change> = {}): Change {
   return {
     id: 's1',
     agent_id: 'a1',
-    agent_name: 'scout',
     cron_expression: '0 * * * *',
     timezone: 'UTC',
     misfire_policy: 'run_once',
@@ -20,7 +19,7 @@ function schedule(over: Partial<Timed> = {}): Timed {
   }
 }
 
-function begin(...schedules: Timed[]) {
+function begin(...schedules: Change[]) {
   const timetable = createTimetable({ times: createScheduleTimes() })
   for (const one of schedules) timetable.apply(one, start)
   const due = (time: string) =>

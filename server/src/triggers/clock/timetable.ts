@@ -3,11 +3,12 @@ import type { ScheduleTimes } from '../schedules/index.ts'
 import { createHeap } from './heap.ts'
 import { type Plan, planOf } from './rules.ts'
 
-/** As much of a change as time is concerned with. */
+/** As much of a schedule as is kept: ten thousand of them lie in memory. */
 export type Timed = Pick<
   ScheduleChange,
-  'id' | 'agent_id' | 'agent_name' | 'cron_expression' | 'timezone' | 'misfire_policy' | 'armed_at' | 'active'
+  'id' | 'agent_id' | 'cron_expression' | 'timezone' | 'misfire_policy'
 >
+export type Change = Timed & Pick<ScheduleChange, 'armed_at' | 'active'>
 
 /** A schedule whose time has come, with what is to be done about it. */
 export type DueSchedule = { schedule: Timed; plan: Plan }
@@ -18,7 +19,7 @@ export type DueSchedule = { schedule: Timed; plan: Plan }
  */
 export type Timetable = {
   /** Takes a new or changed schedule, or forgets one that is not active. `seenUntil`: its newest due time that has a record. */
-  apply(schedule: Timed, now: number, seenUntil?: number): void
+  apply(change: Change, now: number, seenUntil?: number): void
   /** What is due; each counts as seen to up to `now` unless it is put back. */
   due(now: number): DueSchedule[]
   /** What was due could not be recorded: it is due again at once. */
@@ -40,7 +41,16 @@ type Entry = {
 
 export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> }): Timetable {
   const entries = new Map<string, Entry>()
+  const texts = new Map<string, string>()
   let heap = createHeap<{ at: number; entry: Entry }>()
+
+  /** One text for all that are equal. */
+  function one(text: string): string {
+    const known = texts.get(text)
+    if (known !== undefined) return known
+    texts.set(text, text)
+    return text
+  }
 
   const nextOf = (schedule: Timed) => (after: number) =>
     times.next(schedule, new Date(after))?.getTime() ?? null
@@ -68,15 +78,19 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
   }
 
   return {
-    apply(schedule, now, seenUntil = Number.NEGATIVE_INFINITY) {
-      const known = entries.get(schedule.id)
-      entries.delete(schedule.id)
-      if (!schedule.active) return
-      const seen = Math.max(
-        Date.parse(schedule.armed_at),
-        known?.after ?? Number.NEGATIVE_INFINITY,
-        seenUntil,
-      )
+    apply(change, now, seenUntil = Number.NEGATIVE_INFINITY) {
+      const { id, armed_at, misfire_policy } = change
+      const known = entries.get(id)
+      entries.delete(id)
+      if (!change.active) return
+      const schedule = {
+        id,
+        agent_id: one(change.agent_id),
+        cron_expression: one(change.cron_expression),
+        timezone: one(change.timezone),
+        misfire_policy,
+      }
+      const seen = Math.max(Date.parse(armed_at), known?.after ?? Number.NEGATIVE_INFINITY, seenUntil)
       // Ahead of the clock nothing is seen to: the clock was set back since.
       const after = Math.min(now, seen)
       renew({ schedule, after, before: after })
