@@ -281,6 +281,7 @@ export async function compose(
     ephemeral,
     host,
     limits,
+    settings,
     outbox,
     identity,
     agents,

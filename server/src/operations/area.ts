@@ -2,6 +2,7 @@ import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
+import type { Settings } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
 import type { IdentityArea } from '../identity/area.ts'
@@ -36,6 +37,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   ephemeral: Ephemeral
   host: Host
   limits: RateLimits
+  settings: Pick<Settings, 'value' | 'retention'>
   outbox: Outbox
   identity: IdentityArea
   agents: AgentsArea
@@ -76,6 +78,10 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     reach,
     directory,
     dispatch: runs.dispatch,
+    retention: {
+      days: () => deps.settings.value('operator_queue_retention_days'),
+      admit: (found) => deps.settings.retention.admit('operator_queue_retention_days', found),
+    },
   })
   agents.hooks.onDeleting((tx, { agent }) => operatorQueue.agentDeleted(tx, agent.id))
   const telemetry = createTelemetry({ ...deps, reach, health })

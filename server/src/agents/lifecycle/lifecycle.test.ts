@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
+import type { AgentsNeeds } from '../area.ts'
 import { agentStore } from '../directory/index.ts'
 import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
 
@@ -182,10 +183,15 @@ forEachDialect((_name, open) => {
     const shared = createShared({
       program: () => ({ output: [], exits: crashes ? { code: 3, oomKilled: false } : undefined }),
     })
-    await using world = await openAgents(await open(), { shared })
+    const alerts: string[] = []
+    const raiseAlert: AgentsNeeds['raiseAlert'] = async (_tx, { kind, title }) =>
+      void alerts.push(`${kind}: ${title}`)
+    const clearAlert: AgentsNeeds['clearAlert'] = async (_tx, _id, kind) => void alerts.push(`over: ${kind}`)
+    await using world = await openAgents(await open(), { shared, needs: { raiseAlert, clearAlert } })
     const owner = await world.person()
     await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
     await until(async () => (await world.row('helper')).held, 'it is held down')
+    assert.equal(alerts.at(-1), 'restart_loop: The agent "helper" keeps crashing and stays down')
     await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'the engine let go')
     const events = await world.eventTypes()
     assert.equal(events.filter((type) => type === 'agent.exited').length, 5)

@@ -9,7 +9,7 @@ import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
 import { shownMessage, shownSession } from './rules.ts'
-import { chatStore, type SessionRow } from './store.ts'
+import { blankSession, chatStore, type SessionRow } from './store.ts'
 
 export type SessionsDeps = {
   db: Db
@@ -79,17 +79,9 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
       user_email: caller.user.email,
       title,
       kind: 'chat',
-      status: 'active',
       current_key: isCurrent ? currentKey({ caller, agent }) : null,
       started_at: timestamp(clock.now()),
-      last_message_at: null,
-      closed_at: null,
-      message_count: 0,
-      total_cost_micros: 0,
-      context_used: 0,
-      context_max: 0,
-      runtime_session_id: null,
-      remembers_from: 0,
+      ...blankSession,
     }
   }
 

@@ -11,6 +11,19 @@ export type SessionFilter = {
   status?: 'active' | 'closed'
 }
 
+/** What a conversation has none of when it begins. */
+export const blankSession = {
+  status: 'active',
+  last_message_at: null,
+  closed_at: null,
+  message_count: 0,
+  total_cost_micros: 0,
+  context_used: 0,
+  context_max: 0,
+  runtime_session_id: null,
+  remembers_from: 0,
+} as const satisfies Partial<SessionRow>
+
 /** The only SQL about conversations. */
 export function chatStore(executor: Executor) {
   const db = executor.withTables<ChatTables>()

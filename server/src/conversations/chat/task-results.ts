@@ -7,7 +7,7 @@ import type { JoinConversation } from '../../runs/tasks/index.ts'
 import { isPerson, titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
 import { chatStore, type MessageRow, type SessionRow } from './store.ts'
-import { fileNotes, noFigures, refuseClosed } from './turn.ts'
+import { questionOf, refuseClosed } from './turn.ts'
 import { figuresOf, readyEvent } from './turn-hooks.ts'
 
 export type TaskResultsDeps = {
@@ -36,18 +36,8 @@ export function createJoinConversation({ clock, sessions }: TaskResultsDeps): Jo
         if (keeps === 'nothing') return
         await store.awaitResult(row.id, session.id)
         if (keeps === 'result') return
-        const question = {
-          id: newId(),
-          session_id: session.id,
-          role: 'user' as const,
-          content: row.message,
-          timestamp: timestamp(clock.now()),
-          source: 'text' as const,
-          execution_id: row.id,
-          files: fileNotes(files),
-          is_aside: 1,
-          ...noFigures,
-        }
+        const asked = questionOf(row, { sessionId: session.id, files, now: clock.now() })
+        const question = { ...asked, is_aside: 1 }
         await store.addMessage(question, session.title === null ? { title: titleOf(row.message) } : {})
       },
     }

@@ -1,4 +1,4 @@
-import type { SessionMessageBody } from '@roost/contracts/conversations/chat'
+import type { FileNote, SessionMessageBody } from '@roost/contracts/conversations/chat'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -8,7 +8,7 @@ import { type Dispatch, modelOf, sourceOf, triggerOf } from '../../runs/dispatch
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import { titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
-import { chatStore, type SessionRow } from './store.ts'
+import { chatStore, type MessageRow, type SessionRow } from './store.ts'
 
 export type TurnDeps = {
   clock: Pick<Clock, 'now'>
@@ -71,23 +71,31 @@ export function createTakeTurn({ clock, dispatch, sessions, agentName }: TurnDep
         attachments: files,
       })
       await store.addMessage(
-        {
-          id: newId(),
-          session_id: session.id,
-          role: 'user',
-          content: row.message,
-          timestamp: timestamp(clock.now()),
-          source: 'text',
-          execution_id: row.id,
-          files: fileNotes(files),
-          is_aside: 0,
-          ...noFigures,
-        },
+        questionOf(row, { sessionId: session.id, files, now: clock.now() }),
         session.title === null ? { title: titleOf(asked.message) } : {},
       )
       await within(tx, row.id)
       return { row, session, position }
     })
+  }
+}
+
+/** What the person said, as the conversation keeps it. */
+export function questionOf(
+  row: Pick<ExecutionRow, 'id' | 'message'>,
+  of: { sessionId: string; files: readonly FileNote[]; now: Date },
+): Omit<MessageRow, 'position'> {
+  return {
+    id: newId(),
+    session_id: of.sessionId,
+    role: 'user',
+    content: row.message,
+    timestamp: timestamp(of.now),
+    source: 'text',
+    execution_id: row.id,
+    files: fileNotes(of.files),
+    is_aside: 0,
+    ...noFigures,
   }
 }
 
@@ -109,7 +117,7 @@ export function refuseClosed(session: SessionRow): void {
 }
 
 /** What a message keeps of its files; null for none. */
-export function fileNotes(files: readonly { name: string; mimetype: string; size: number }[]): string | null {
+export function fileNotes(files: readonly FileNote[]): string | null {
   if (files.length === 0) return null
   return JSON.stringify(files.map(({ name, mimetype, size }) => ({ name, mimetype, size })))
 }

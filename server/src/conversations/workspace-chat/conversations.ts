@@ -6,7 +6,7 @@ import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { Executions } from '../../runs/executions/index.ts'
-import { chatStore, type SessionRow } from '../chat/index.ts'
+import { blankSession, chatStore, type SessionRow } from '../chat/index.ts'
 import type { Principal } from './principal.ts'
 import type { Roster } from './roster.ts'
 import { isMain, mainKey, outcomeOf, shownConversation, shownMessage, snippetOf } from './shown.ts'
@@ -251,16 +251,8 @@ function newConversation(
     user_email: caller.user.email,
     title,
     kind: 'workspace',
-    status: 'active',
     current_key: main ? mainKey(agentId, holder) : null,
     started_at: at,
-    last_message_at: null,
-    closed_at: null,
-    message_count: 0,
-    total_cost_micros: 0,
-    context_used: 0,
-    context_max: 0,
-    runtime_session_id: null,
-    remembers_from: 0,
+    ...blankSession,
   }
 }

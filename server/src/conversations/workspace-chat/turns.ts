@@ -7,14 +7,13 @@ import {
   type WorkStateOf,
 } from '../../foundation/idempotency/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../../runs/attachments/index.ts'
 import { type Dispatch, modelOf, sourceOf } from '../../runs/dispatch/index.ts'
 import { type ExecutionRow, type Executions, executionStore, isFinal } from '../../runs/executions/index.ts'
-import { chatStore, fileNotes, noFigures, type SessionRow, type Turn, titleOf } from '../chat/index.ts'
+import { chatStore, questionOf, type SessionRow, type Turn, titleOf } from '../chat/index.ts'
 import type { Conversations } from './conversations.ts'
 import type { Principal } from './principal.ts'
 import { isMain } from './shown.ts'
@@ -94,18 +93,7 @@ export function createTurns(deps: TurnsDeps): Turns {
       })
       const isNamed = session.title !== null || isMain(session)
       await store.addMessage(
-        {
-          id: newId(),
-          session_id: session.id,
-          role: 'user',
-          content: row.message,
-          timestamp: timestamp(clock.now()),
-          source: 'text',
-          execution_id: row.id,
-          files: fileNotes(files),
-          is_aside: 0,
-          ...noFigures,
-        },
+        questionOf(row, { sessionId: session.id, files, now: clock.now() }),
         isNamed ? {} : { title: titleOf(asked.message) },
       )
       // Whoever answers has read what came before.

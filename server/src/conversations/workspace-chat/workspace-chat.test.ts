@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
-import { type Loose, openWorkspaceWorld, prefix } from './test/world.ts'
+import { type Loose, openWorkspaceWorld } from './test/world.ts'
 
 const sam = 'sam@example.org'
 
@@ -294,6 +294,32 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(token, 'GET', '/my-agents')).status, 401)
   })
 
+  test('what people have with an agent goes with it', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const { json } = await world.turn(token, { message: 'hi' })
+    const target = { target_kind: 'message', target_id: json.message_id, rating: 'up', comment: 'good' }
+    assert.equal((await world.request(token, 'POST', '/agents/scout/ratings', target)).status, 200)
+    await world.deliver()
+    assert.equal((await world.platformRequest(world.owner.key, 'DELETE', '/api/agents/scout')).status, 200)
+    const tables = [
+      'chat_sessions',
+      'chat_messages',
+      'workspace_chat_states',
+      'workspace_rating_comments',
+      'workspace_deliveries',
+    ] as const
+    for (const table of tables) {
+      const rows = await world.db
+        .withTables<Record<(typeof tables)[number], { rowid: string }>>()
+        .selectFrom(table)
+        .selectAll()
+        .execute()
+      assert.deepEqual(rows, [], table)
+    }
+  })
+
   test('429 above twenty messages a minute with one agent', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)
@@ -307,6 +333,5 @@ forEachDialect((_name, open) => {
       statuses.push(reply.status)
     }
     assert.deepEqual([statuses.slice(0, 20).every((status) => status === 404), statuses[20]], [true, 429])
-    assert.ok(prefix)
   })
 })

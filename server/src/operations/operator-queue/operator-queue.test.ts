@@ -182,6 +182,31 @@ forEachDialect((_name, open) => {
     assert.equal((await world.request(world.owner.key, 'GET', `${all}?status=open`)).status, 422)
   })
 
+  test('resolved items go after their window, pending ones stay; an unusual sweep is held and told once', async () => {
+    await using world = await openQueueWorld(open)
+    const ids: string[] = []
+    for (const request_id of ['a', 'b']) ids.push((await world.ask({ request_id, title: 'x' })).json.id)
+    await world.respond(ids[0] ?? '', { response: 'ok' })
+    const sweep = world.queue.loops.find(({ name }) => name === 'operator-queue.retention')
+    await sweep?.run(AbortSignal.any([]))
+    assert.equal((await world.get(all)).total, 2)
+    await world.clock.advance(91 * 86_400)
+    world.held.isAdmitted = false
+    for (let n = 0; n < 2; n += 1) await sweep?.run(AbortSignal.any([]))
+    const admin = await world.person('admin', 'root@example.org')
+    const alerts = await world.request(admin.key, 'GET', `${all}?type=alert`)
+    assert.deepEqual(
+      alerts.json.items.map(({ kind }: { kind: string }) => kind),
+      ['retention_held'],
+    )
+    world.held.isAdmitted = true
+    await sweep?.run(AbortSignal.any([]))
+    assert.deepEqual(
+      (await world.get(all)).items.map(({ id }: { id: string }) => id),
+      [ids[1]],
+    )
+  })
+
   test('the items of an agent go with it', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask(approval)).json

@@ -13,6 +13,7 @@ import { createFileEntries } from './file-entries.ts'
 import { createOutdated, type OutdatedDeps } from './outdated.ts'
 import { createResolve, type Resolve } from './resolve.ts'
 import { createResume, type ResumeDeps } from './resume.ts'
+import { createSweep, type RetentionPort } from './retention.ts'
 import { type ItemRow, operatorQueueStore } from './store.ts'
 import { createView, type View, type ViewDeps } from './view.ts'
 
@@ -24,6 +25,7 @@ export type OperatorQueueDeps = AsksDeps &
     log: Log
     events: Pick<Outbox, 'append'>
     link: Pick<AgentLink, 'call' | 'isConnected'>
+    retention: RetentionPort
   }
 
 export type OperatorQueue = Alerts & {
@@ -85,6 +87,7 @@ export function createOperatorQueue(deps: OperatorQueueDeps): OperatorQueue {
     loops: [
       { name: 'operator-queue.expire', everySeconds: 30, run: resolve.expireDue },
       { name: 'operator-queue.outdated', everySeconds: 60, run: createOutdated({ ...deps, alerts }) },
+      { name: 'operator-queue.retention', everySeconds: 3600, run: createSweep({ ...deps, alerts }) },
       { name: 'operator-queue.resume', everySeconds: 10, run: resume.pass },
     ],
     async settled() {

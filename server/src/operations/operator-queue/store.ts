@@ -250,6 +250,33 @@ export function operatorQueueStore(executor: Executor) {
       return Number(result.numUpdatedRows)
     },
 
+    async countAll(): Promise<number> {
+      const row = await db
+        .selectFrom('operator_items')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async countResolved(before: string): Promise<number> {
+      const row = await db
+        .selectFrom('operator_items')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('status', '!=', 'pending')
+        .where('created_at', '<', before)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async removeResolved(before: string): Promise<number> {
+      const result = await db
+        .deleteFrom('operator_items')
+        .where('status', '!=', 'pending')
+        .where('created_at', '<', before)
+        .executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+
     async removeOfAgent(agentId: string): Promise<void> {
       await db.deleteFrom('operator_items').where('agent_id', '=', agentId).execute()
     },

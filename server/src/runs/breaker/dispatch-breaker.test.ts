@@ -15,6 +15,7 @@ import {
 } from '../../test/run-platform.ts'
 import { sourceOf } from '../dispatch/index.ts'
 import { executionStore } from '../executions/index.ts'
+import type { DispatchBreakerDeps } from './dispatch-breaker.ts'
 import { createBreakers } from './service.ts'
 
 type Failure = 'auth' | 'billing' | 'agent_error'
@@ -24,7 +25,10 @@ forEachDialect((_, open) => {
     const db = await open()
     const clock = createTestClock()
     const isPlatformEnabled = () => platformOn
-    const platform = await startRunPlatform({ db, clock, isBreakerEnabled: isPlatformEnabled })
+    const alerts: string[] = []
+    const raiseAlert: DispatchBreakerDeps['raiseAlert'] = async (_tx, { kind }) => void alerts.push(kind)
+    const options = { db, clock, isBreakerEnabled: isPlatformEnabled, raiseAlert }
+    const platform = await startRunPlatform(options)
     await agentStore(db).insert({
       ...blankRow('scout', '2026-01-05T08:00:00.000Z'),
       id: 'a1',
@@ -33,7 +37,7 @@ forEachDialect((_, open) => {
     platform.agents.set('a1', agentFact({ effective_slots: 9 }))
     const breakers = createBreakers({ db, clock, isPlatformEnabled })
     const view = () => breakers.view({ id: 'a1', name: 'scout', circuit_breaker_enabled: toggle })
-    return { db, clock, platform, breakers, view }
+    return { db, clock, platform, breakers, view, alerts }
   }
 
   async function claimOne(platform: RunPlatform) {
@@ -69,10 +73,11 @@ forEachDialect((_, open) => {
     })
 
   test('the third run in a row that the provider refuses opens it: new runs get circuit_open, waiting ones fail', async () => {
-    const { platform, view } = await start()
+    const { platform, view, alerts } = await start()
     await runOnce(platform, 'auth')
     await runOnce(platform, 'billing')
     await accept(platform)
+    assert.deepEqual(alerts, [])
     const third = await claimOne(platform)
     const waiting = [await accept(platform), await accept(platform, { triggeredBy: 'loop' })]
     await end(platform, third, 'auth')
@@ -83,6 +88,7 @@ forEachDialect((_, open) => {
     await assert.rejects(accept(platform), isOpenFault(60))
     await assert.rejects(accept(platform, { kind: 'chat', triggeredBy: 'chat' }), isOpenFault(60))
     await assert.rejects(several(platform, 3, 3), isOpenFault(60))
+    assert.deepEqual(alerts, ['breaker_open'])
     const { open, dispatch } = await view()
     assert.deepEqual([open, dispatch], [true, { state: 'open', failure_count: 3, retry_after_seconds: 60 }])
   })

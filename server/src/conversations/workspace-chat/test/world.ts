@@ -14,7 +14,7 @@ import { createWorkspaceChat, type WorkspaceChat, workspaceChatRoutes } from '..
 
 export type WorkspaceWorld = Awaited<ReturnType<typeof openWorkspaceWorld>>
 
-export const prefix = '/api/enterprise/client-portal'
+const prefix = '/api/enterprise/client-portal'
 // Replies are looked at field by field; their shapes are checked by the server.
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Loose = any
@@ -36,7 +36,7 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
     log: silentLog,
     workState: async (work) => (await made.workspace?.workState(work)) ?? { state: 'void' },
   })
-  createChat({
+  const chat = createChat({
     ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
     log: silentLog,
     agentName: async () => null,
@@ -68,6 +68,7 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
   })
   const workspace = made.workspace ?? assert.fail('the Workspace was not built')
   world.area.hooks.onDeleting((tx, { agent }) => workspace.agentDeleted(tx, agent.id))
+  world.area.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   const owner = await world.person('creator', 'ann@example.org')
   const created = await world.request(owner.key, 'POST', '/api/agents', { name: 'scout' })
   assert.equal(created.status, 200)
@@ -127,6 +128,8 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
     agentLink: world.link,
     standing,
     request,
+    /** Of the platform's own API. */
+    platformRequest: world.request,
     session,
     signIn,
     claim,

@@ -17,6 +17,7 @@ export async function openQueueWorld(open: OpenTestDb) {
   const link = createFakeAgentLink()
   const runs = await startRunPlatform({ db, clock, link, ephemeral })
   const breaker = { state: 'open' as 'open' | 'closed' }
+  const held = { isAdmitted: true }
   const made: { queue?: OperatorQueue } = {}
   const world = await openAgents(db, {
     shared,
@@ -32,6 +33,7 @@ export async function openQueueWorld(open: OpenTestDb) {
         directory,
         dispatch: runs.dispatch,
         hooks: runs.hooks,
+        retention: { days: () => 90, admit: async () => ({ isAdmitted: held.isAdmitted, isNew: true }) },
         breakers: {
           // What the queue asks of the breaker's view.
           view: async () => ({ dispatch: { state: breaker.state } }) as never,
@@ -54,6 +56,7 @@ export async function openQueueWorld(open: OpenTestDb) {
     runs,
     queue,
     breaker,
+    held,
     fakeLink: link,
     owner,
     agentId,
