@@ -20,6 +20,8 @@ type Viewer = {
   seen: Set<number>
   /** The newest id, with which it comes back. */
   last: string
+  /** Step at which it was told to fetch everything anew: what came before it does not wait for. */
+  since: number
 }
 
 const beginning = '0000000000000000'
@@ -59,7 +61,8 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
     let newest = after
     viewer.client = await dial(`${process.url}/ws?ticket=${ticket}&last_event_id=${after}`, {
       onMessage(message: Message) {
-        if (message.type === 'resync_required') repeats.push(`told to resync: ${message.reason}`)
+        if (message.reason === 'gap_too_large') viewer.since = timeline.tick()
+        else if (message.type === 'resync_required') repeats.push(`told to resync: ${message.reason}`)
         if (message.type !== 'execution_created') return
         if (message._eid <= newest) repeats.push(`${message._eid} after ${newest}`)
         newest = message._eid
@@ -75,7 +78,13 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
 
   const viewers: Viewer[] = []
   for (let index = 0; index < counts.users; index++) {
-    const viewer: Viewer = { person: await one.person(), client: null, seen: new Set(), last: beginning }
+    const viewer: Viewer = {
+      person: await one.person(),
+      client: null,
+      seen: new Set(),
+      last: beginning,
+      since: 0,
+    }
     for (const agent of agents) if (random() < 0.4) await grant(viewer.person, agent)
     await connect(viewer, viewer.last)
     viewers.push(viewer)
@@ -137,8 +146,8 @@ export async function soak(counts: Soak, seed: number): Promise<Soaked> {
   const lost: string[] = []
   let due = 0
   for (const [n, { begun, agents: named }] of sent) {
-    for (const { person, seen } of viewers) {
-      if (!timeline.reachedSince(person.user.id, named, begun)) continue
+    for (const { person, seen, since } of viewers) {
+      if (begun < since || !timeline.reachedSince(person.user.id, named, begun)) continue
       due += 1
       if (!seen.has(n)) lost.push(`event ${n} of ${person.user.id}`)
     }
