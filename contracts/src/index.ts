@@ -13,6 +13,9 @@ import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
 import * as chat from './conversations/chat.ts'
 import * as workspace from './conversations/workspace.ts'
+import * as workspaceConversations from './conversations/workspace-conversations.ts'
+import * as workspaceDocuments from './conversations/workspace-documents.ts'
+import * as workspaceTurns from './conversations/workspace-turns.ts'
 import * as audit from './foundation/audit.ts'
 import * as platformSettings from './foundation/platform-settings.ts'
 import * as settings from './foundation/settings.ts'
@@ -90,6 +93,9 @@ const modules: Record<string, unknown>[] = [
   webhooks,
   chat,
   workspace,
+  workspaceConversations,
+  workspaceTurns,
+  workspaceDocuments,
   operatorQueue,
   sockets,
   audit,

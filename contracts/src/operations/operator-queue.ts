@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
-import { eventType } from '../kit/event.ts'
 import { AgentParams, Id, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 
 const tag = 'Operator queue'
@@ -325,50 +324,4 @@ export const getAsk = endpoint({
   params: z.object({ name: z.string(), request_id: z.string() }),
   returns: QueueItem,
   fails: ['agent_not_found', 'not_found'],
-})
-
-const told = { item_id: Id, status: z.enum(itemStatuses), responded_by: z.string().nullish() }
-
-export const operatorQueueNew = eventType({
-  name: 'operator_queue.new',
-  stored: true,
-  fields: z.object({
-    item_id: Id,
-    item_type: z.enum(itemTypes),
-    priority: z.enum(itemPriorities),
-    title: z.string(),
-    data: z.object({
-      id: Id,
-      agent_name: z.string().nullable(),
-      type: z.enum(itemTypes),
-      priority: z.enum(itemPriorities),
-      title: z.string(),
-      created_at: Timestamp,
-    }),
-  }),
-})
-export const operatorQueueResponded = eventType({
-  name: 'operator_queue.responded',
-  stored: true,
-  fields: z.object(told),
-})
-export const operatorQueueAcknowledged = eventType({
-  name: 'operator_queue.acknowledged',
-  stored: true,
-  fields: z.object(told),
-})
-export const operatorQueueCancelled = eventType({
-  name: 'operator_queue.cancelled',
-  stored: true,
-  fields: z.object(told),
-})
-export const operatorQueueExpired = eventType({
-  name: 'operator_queue.expired',
-  stored: true,
-  fields: z.object(told),
-})
-export const operatorQueueCleared = eventType({
-  name: 'operator_queue.cleared',
-  stored: true,
-  fields: z.object({ count }),
 })

@@ -1,4 +1,6 @@
-import * as endpoints from '@roost/contracts/conversations/workspace'
+import * as endpoints from '@roost/contracts/conversations/workspace-conversations'
+import * as documentEndpoints from '@roost/contracts/conversations/workspace-documents'
+import * as turnEndpoints from '@roost/contracts/conversations/workspace-turns'
 import { disposition, safeHeaders } from '../../agents/workspace/index.ts'
 import { answer, type Route, type StreamAnswer, streamAnswer } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -30,14 +32,14 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
       conversations.history(who, agent, query),
     ),
 
-    withAgent(endpoints.sendWorkspaceChat, async ({ who, agent, body, request }) => {
+    withAgent(turnEndpoints.sendWorkspaceChat, async ({ who, agent, body, request }) => {
       const key = request.header('idempotency-key')
       const preferredMs = preferredWaitMs(request.header('prefer'))
       const said = await talk.say(who, agent, body, { key, signal: request.signal, preferredMs })
       request.note({ execution_id: said.executionId })
       return saidAnswer(said)
     }),
-    withAgent(endpoints.streamWorkspaceChat, async ({ who, agent, body, request }) => {
+    withAgent(turnEndpoints.streamWorkspaceChat, async ({ who, agent, body, request }) => {
       const taken = await talk.take(who, agent, body, request.header('idempotency-key'))
       const accept = request.header('accept')
       if (!taken.turn) {
@@ -49,7 +51,7 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
       request.note({ execution_id: said.executionId })
       return streamed(accept, talk.follow(who, agent, taken, request.signal), said)
     }),
-    withAgent(endpoints.streamWorkspaceRun, async ({ who, agent, params, query, request }) => {
+    withAgent(turnEndpoints.streamWorkspaceRun, async ({ who, agent, params, query, request }) => {
       const row = await turns.own(who, agent.id, params.id)
       const after = resumeAfter(request.header('last-event-id'), query.after)
       const body = following.stream({ who, agent, signal: request.signal }, (signal) =>
@@ -57,30 +59,30 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
       )
       return streamAnswer('text/event-stream', body, { headers: streamHeaders })
     }),
-    withAgent(endpoints.terminateWorkspaceRun, async ({ who, agent, params, request }) => {
+    withAgent(turnEndpoints.terminateWorkspaceRun, async ({ who, agent, params, request }) => {
       const row = await turns.own(who, agent.id, params.id)
       request.note({ execution_id: row.id })
       return executions.terminate({ caller: who.caller, agentId: agent.id, relation: 'shared' }, row.id)
     }),
 
-    withAgent(endpoints.rateWorkspaceReply, async ({ who, agent, body }) => {
+    withAgent(turnEndpoints.rateWorkspaceReply, async ({ who, agent, body }) => {
       // There are none to rate yet.
       if (body.target_kind === 'report') throw new Fault('not_found', 'There is no such report.')
       return conversations.rate(who, agent, { ...body, comment: body.comment ?? null })
     }),
 
-    withAgent(endpoints.listDocuments, async ({ who, agent }) => ({
+    withAgent(documentEndpoints.listDocuments, async ({ who, agent }) => ({
       agent_name: agent.name,
       documents: await documents.list(who, agent),
     })),
-    withAgent(endpoints.uploadDocument, async ({ who, agent, body, request }) => {
+    withAgent(documentEndpoints.uploadDocument, async ({ who, agent, body, request }) => {
       // Of a raw body the bytes as they came.
       const form = { body: body as unknown as Buffer, contentType: request.header('content-type') }
       const document = await documents.upload(who, agent, form, request.signal)
       request.note({ document: document.filename })
       return document
     }),
-    withAgent(endpoints.downloadDocument, async ({ who, agent, params, request }) => {
+    withAgent(documentEndpoints.downloadDocument, async ({ who, agent, params, request }) => {
       const { name, size, bytes } = await documents.open(who, agent, params.id, request.signal)
       const headers = {
         ...safeHeaders,
@@ -89,7 +91,7 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
       }
       return streamAnswer('application/octet-stream', bytes, { headers })
     }),
-    withAgent(endpoints.deleteDocument, async ({ who, agent, params, request }) => {
+    withAgent(documentEndpoints.deleteDocument, async ({ who, agent, params, request }) => {
       await documents.remove(who, agent, params.id, request.signal)
       return undefined
     }),

@@ -1,4 +1,4 @@
-import type { Conversation } from '@roost/contracts/conversations/workspace'
+import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
 import type { Agent } from '../../agents/directory/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'

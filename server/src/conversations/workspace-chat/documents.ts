@@ -2,7 +2,7 @@ import {
   maxDocumentBytes,
   maxInboxBytes,
   type WorkspaceDocument,
-} from '@roost/contracts/conversations/workspace'
+} from '@roost/contracts/conversations/workspace-documents'
 import type { Agent } from '../../agents/directory/index.ts'
 import type { Workspace } from '../../agents/workspace/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'

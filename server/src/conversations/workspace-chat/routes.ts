@@ -1,4 +1,5 @@
 import * as endpoints from '@roost/contracts/conversations/workspace'
+import * as conversationEndpoints from '@roost/contracts/conversations/workspace-conversations'
 import { type Route, route, signedInRoute } from '../../http/route.ts'
 import { createBinding } from './bound.ts'
 import { conversationRoutes } from './conversation-routes.ts'
@@ -45,17 +46,19 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
         model_options: modelOptions,
       }
     }),
-    person(endpoints.listAllConversations, async ({ who }) => ({
+    person(conversationEndpoints.listAllConversations, async ({ who }) => ({
       sessions: await conversations.listAll(who),
     })),
-    person(endpoints.searchConversations, async ({ who, query }) => ({
+    person(conversationEndpoints.searchConversations, async ({ who, query }) => ({
       query: query.q,
       results: await conversations.search(who, query.q, query.limit),
     })),
-    person(endpoints.starConversation, ({ who, params, body }) =>
+    person(conversationEndpoints.starConversation, ({ who, params, body }) =>
       conversations.star(who, params.id, body.starred),
     ),
-    person(endpoints.readConversation, ({ who, params }) => conversations.markRead(who, params.id)),
+    person(conversationEndpoints.readConversation, ({ who, params }) =>
+      conversations.markRead(who, params.id),
+    ),
 
     person(endpoints.listAsks, async ({ who }) => {
       const ids = (await roster.agentsOf(who)).map(({ id }) => id)

@@ -1,4 +1,4 @@
-import type { Conversation } from '@roost/contracts/conversations/workspace'
+import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
 import type { MessageRow, SessionRow } from '../chat/index.ts'
 import type { ChatStatesTable } from './tables.ts'
 

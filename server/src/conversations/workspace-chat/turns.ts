@@ -1,4 +1,4 @@
-import type { WorkspaceChatBody } from '@roost/contracts/conversations/workspace'
+import type { WorkspaceChatBody } from '@roost/contracts/conversations/workspace-turns'
 import type { Agent } from '../../agents/directory/index.ts'
 import {
   type Claim,
