@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto'
+import { lookup as systemLookup } from 'node:dns/promises'
+import { mkdir } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import type { CallOptions, Git, GitFailure, GitOutcome, GitRef, TreeEntry } from './port.ts'
+import { type GitCommand, runGit } from './process.ts'
+import { checkAddress, checkRef, failure, isInnerAddress, parseTree } from './rules.ts'
+
+export type BinaryGitOptions = {
+  /** Of the one host, without a slash at its end; `https:` or `http:`. */
+  baseUrl: string
+  /** The host was named by whoever runs the platform, and so may stand in a network of this machine. */
+  mayBeInner: boolean
+  /** Absolute; made when it is not there. */
+  folder: string
+  /** Of git and what it starts. */
+  path: string
+  /** Every address of a host name. */
+  lookup?: (host: string) => Promise<string[]>
+}
+
+const fetchSeconds = 60
+const readSeconds = 30
+const defaultFetchBytes = 200 * 1024 * 1024
+const listBytes = 32 * 1024 * 1024
+const shaLine = 64
+
+/** Git as it is installed on this machine, with nothing of anybody's configuration. */
+export function createGit(options: BinaryGitOptions): Git {
+  const { baseUrl, folder } = options
+  const lookup =
+    options.lookup ??
+    (async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address))
+  /** One fetch at a time for each cache in this process; git's own locks hold between processes. */
+  const fetching = new Map<string, Promise<unknown>>()
+
+  const cacheOf = (address: string) =>
+    join(folder, `${createHash('sha256').update(address).digest('hex').slice(0, 40)}.git`)
+
+  type Run = Partial<GitCommand> & Pick<GitCommand, 'args'> & { call?: CallOptions; settings?: Setting[] }
+  function git(cache: string, { call = {}, settings = [], env = {}, ...command }: Run) {
+    return runGit({
+      timeoutSeconds: call.timeoutSeconds ?? readSeconds,
+      signal: call.signal,
+      maxBytes: listBytes,
+      maxFileBytes: defaultFetchBytes,
+      ...command,
+      env: { ...environment(options.path, cache, new URL(baseUrl).protocol, settings), ...env },
+    })
+  }
+
+  async function open(address: string): Promise<GitOutcome<string>> {
+    const cache = cacheOf(address)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const made = await git(cache, { args: ['init', '--quiet', '--bare', '--template=', cache] })
+    return made.ok ? { ok: true, value: cache } : made
+  }
+
+  /** Where the host is now, so that what git connects to is what was checked. */
+  async function pin(address: string): Promise<GitOutcome<Setting[]>> {
+    const { hostname, port, protocol } = new URL(address)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const found = isIP(host) ? [host] : await lookup(host).catch(() => [])
+    if (found.length === 0) return failure('unreachable', 'The git host cannot be found.')
+    if (!options.mayBeInner && found.some(isInnerAddress))
+      return failure('address_refused', 'The git host leads into an inner network.')
+    if (isIP(host)) return { ok: true, value: [] }
+    const at = port || (protocol === 'https:' ? '443' : '80')
+    const addresses = found.map((each) => (isIP(each) === 6 ? `[${each}]` : each)).join(',')
+    return { ok: true, value: [['http.curloptResolve', `${host}:${at}:${addresses}`]] }
+  }
+
+  async function fetchNow(address: string, ref: GitRef, call: Parameters<Git['fetch']>[2] = {}) {
+    const [cache, pinned] = [await open(address), await pin(address)]
+    if (!cache.ok) return cache
+    if (!pinned.ok) return pinned
+    const { source, target } = specOf(ref)
+    const got = await git(cache.value, {
+      call: { timeoutSeconds: fetchSeconds, ...call },
+      maxFileBytes: call.maxBytes ?? defaultFetchBytes,
+      settings: [...pinned.value, ...tokenSettings(call.token)],
+      args: [
+        ...['fetch', '--quiet', '--no-tags', '--depth=1', '--no-recurse-submodules', '--no-write-fetch-head'],
+        ...['--force', '--', address, `${source}:${target}`],
+      ],
+    })
+    if (!got.ok) return got
+    return commitAt(cache.value, target)
+  }
+
+  async function commitAt(cache: string, ref: string): Promise<GitOutcome<{ commit: string }>> {
+    const found = await git(cache, { args: ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`] })
+    if (!found.ok)
+      return found.fault === 'failed' ? failure('ref_not_found', 'The ref names no commit.') : found
+    return { ok: true, value: { commit: found.value.toString('utf8').trim() } }
+  }
+
+  return {
+    address: (text) => checkAddress(text, baseUrl),
+
+    async fetch(address, ref, call) {
+      const checked = checkAddress(address, baseUrl)
+      if (!checked.ok) return checked
+      const wrong = checkRef(ref)
+      if (wrong) return wrong
+      const before = fetching.get(checked.value) ?? Promise.resolve()
+      const mine = before.then(() => fetchNow(checked.value, ref, call))
+      const settled = mine.catch(() => {})
+      fetching.set(checked.value, settled)
+      try {
+        return await mine
+      } finally {
+        if (fetching.get(checked.value) === settled) fetching.delete(checked.value)
+      }
+    },
+
+    async bundle(address, source) {
+      const cache = await open(address)
+      if (!cache.ok) return cache
+      const index = join(cache.value, 'bundle-index')
+      const env = { GIT_WORK_TREE: source, GIT_INDEX_FILE: index }
+      const steps = [
+        ['read-tree', '--empty'],
+        ['add', '--all', '--force', '--', '.'],
+      ]
+      for (const args of steps) {
+        const done = await git(cache.value, { args: ['-C', source, ...args], env })
+        if (!done.ok) return done
+      }
+      const tree = await git(cache.value, { args: ['write-tree'], env })
+      if (!tree.ok) return tree
+      const made = await git(cache.value, {
+        args: ['commit-tree', '-m', 'bundled', tree.value.toString('utf8').trim()],
+        env: fixedAuthor,
+      })
+      return made.ok ? { ok: true, value: { commit: made.value.toString('utf8').trim() } } : made
+    },
+
+    async list(address, commit, call) {
+      const args = ['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', commit]
+      const listed = await git(cacheOf(address), { args, call })
+      if (!listed.ok) return missingCache(listed)
+      return { ok: true, value: parseTree(listed.value.toString('utf8')).map(entryOf) }
+    },
+
+    async read(address, blobs, { maxBytes, ...call }) {
+      const wanted = [...new Set(blobs)]
+      if (wanted.length === 0) return { ok: true, value: new Map() }
+      const got = await git(cacheOf(address), {
+        args: ['cat-file', '--batch'],
+        input: `${wanted.join('\n')}\n`,
+        maxBytes: maxBytes + wanted.length * shaLine,
+        call,
+      })
+      return got.ok ? splitBlobs(got.value, wanted) : missingCache(got)
+    },
+  }
+}
+
+type Setting = readonly [name: string, value: string]
+
+/** Dates and names are part of a commit's SHA. */
+const fixedAuthor = Object.fromEntries(
+  ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+    [`GIT_${who}_NAME`, 'Roost'],
+    [`GIT_${who}_EMAIL`, 'roost@localhost'],
+    [`GIT_${who}_DATE`, '2026-01-01T00:00:00Z'],
+  ]),
+)
+
+function environment(path: string, cache: string, protocol: string, settings: Setting[]) {
+  const all: Setting[] = [
+    ['credential.helper', ''],
+    ['core.hooksPath', '/dev/null'],
+    ['core.fsmonitor', 'false'],
+    ['core.autocrlf', 'false'],
+    ['core.attributesFile', '/dev/null'],
+    ['core.excludesFile', '/dev/null'],
+    ['safe.directory', '*'],
+    ['gc.auto', '0'],
+    ['maintenance.auto', 'false'],
+    ['pack.threads', '1'],
+    // Small packs too are kept as one file, which is what the bound of size counts.
+    ['fetch.unpackLimit', '1'],
+    ['submodule.recurse', 'false'],
+    ['protocol.version', '2'],
+    ['http.followRedirects', 'false'],
+    ['http.lowSpeedLimit', '100'],
+    ['http.lowSpeedTime', '30'],
+    ...settings,
+  ]
+  return {
+    PATH: path,
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_DIR: cache,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '/bin/false',
+    GIT_ALLOW_PROTOCOL: protocol === 'http:' ? 'http' : 'https',
+    GIT_CONFIG_COUNT: String(all.length),
+    ...Object.fromEntries(
+      all.flatMap(([name, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, name],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  }
+}
+
+/** In the environment: arguments are seen by every user of the machine. */
+function tokenSettings(token: string | null | undefined): Setting[] {
+  if (!token) return []
+  const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
+  return [['http.extraHeader', `Authorization: Basic ${basic}`]]
+}
+
+function specOf({ kind, name }: GitRef): { source: string; target: string } {
+  if (kind === 'commit') return { source: name, target: `refs/roost/commits/${name}` }
+  const folder = kind === 'branch' ? 'heads' : 'tags'
+  return { source: `refs/${folder}/${name}`, target: `refs/roost/${folder}/${name}` }
+}
+
+function entryOf({ mode, sha, size, path }: ReturnType<typeof parseTree>[number]): TreeEntry {
+  const kinds = {
+    '040000': 'folder',
+    '100755': 'executable',
+    '120000': 'link',
+    '160000': 'submodule',
+  } as const
+  // Old repositories have files of other modes, which git takes as plain ones.
+  const kind = Object.hasOwn(kinds, mode) ? kinds[mode as keyof typeof kinds] : 'file'
+  return { path, kind, sha, size }
+}
+
+/** Each blob as `<sha> blob <size>\n<bytes>\n`. */
+function splitBlobs(output: Buffer, wanted: readonly string[]): GitOutcome<Map<string, Buffer>> {
+  const blobs = new Map<string, Buffer>()
+  let at = 0
+  for (const sha of wanted) {
+    const end = output.indexOf(10, at)
+    const [found, type, size] = output.toString('latin1', at, end).split(' ')
+    if (found !== sha || type !== 'blob') return failure('missing', 'The cache does not hold this commit.')
+    const start = end + 1
+    blobs.set(sha, output.subarray(start, start + Number(size)))
+    at = start + Number(size) + 1
+  }
+  return { ok: true, value: blobs }
+}
+
+/** Nothing of this repository was fetched on this machine yet. */
+function missingCache(failed: GitFailure): GitFailure {
+  return failed.fault === 'failed' || failed.fault === 'not_found'
+    ? failure('missing', 'The cache does not hold this commit.')
+    : failed
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { type GitServer, startGitServer } from '@roost/test-support/git/index'
+import { createGit } from './binary.ts'
+import type { Git, GitFault, GitOutcome } from './port.ts'
+import { checkAddress, checkRef, isInnerAddress } from './rules.ts'
+
+const branch = { kind: 'branch', name: 'main' } as const
+const tag = (name: string) => ({ kind: 'tag', name }) as const
+let server: GitServer
+let folder: string
+let git: Git
+let repo: string
+before(async () => {
+  server = await startGitServer()
+  folder = await mkdtemp(join(tmpdir(), 'roost-git-cache-'))
+  git = open()
+  repo = `${server.url}/acme/skills`
+})
+after(async () => {
+  await server[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+const open = (over: Partial<Parameters<typeof createGit>[0]> = {}) =>
+  createGit({ baseUrl: server.url, mayBeInner: true, folder, path: process.env.PATH ?? '', ...over })
+function got<T>(outcome: GitOutcome<T>): T {
+  assert.ok(outcome.ok, JSON.stringify(outcome))
+  return outcome.value
+}
+const refused = (outcome: GitOutcome<unknown>, fault: GitFault) =>
+  assert.equal(outcome.ok ? 'ok' : outcome.fault, fault, JSON.stringify(outcome))
+
+test('what a branch holds is listed and read from the objects, with links and modes as they are', async () => {
+  const commit = await server.commit('acme/skills', {
+    'a/SKILL.md': '# A\n',
+    'a/run.sh': { script: '#!/bin/sh\n' },
+    'a/evil': { link: '/etc/passwd' },
+    'a/dir': { link: '../../..' },
+  })
+  assert.deepEqual(got(await git.fetch(repo, branch)), { commit })
+  const entries = got(await git.list(repo, commit))
+  assert.deepEqual(
+    entries.map(({ path, kind, size }) => [path, kind, size]),
+    [
+      ['a', 'folder', 0],
+      ['a/SKILL.md', 'file', 4],
+      ['a/dir', 'link', 8],
+      ['a/evil', 'link', 11],
+      ['a/run.sh', 'executable', 10],
+    ],
+  )
+  assert.equal(entries[0]?.sha, await server.git('acme/skills', 'rev-parse', 'main:a'))
+  const sha = entries[1]?.sha ?? ''
+  assert.equal(
+    got(await git.read(repo, [sha, sha], { maxBytes: 4 }))
+      .get(sha)
+      ?.toString(),
+    '# A\n',
+  )
+  refused(await git.read(repo, [sha], { maxBytes: 3 - 64 }), 'too_large')
+  refused(await git.read(repo, ['0'.repeat(40)], { maxBytes: 9 }), 'missing')
+  refused(await git.list(`${server.url}/acme/unfetched`, commit), 'missing')
+})
+
+test('an annotated tag answers the commit it points to, before and after it was moved', async () => {
+  const first = await server.commit('acme/tags', { 'x.txt': '1' })
+  await server.tag('acme/tags', 'v1', { message: 'one' })
+  const address = `${server.url}/acme/tags`
+  assert.equal(got(await git.fetch(address, tag('v1'))).commit, first)
+  const second = await server.commit('acme/tags', { 'x.txt': '2' })
+  await server.tag('acme/tags', 'v1', { message: 'two' })
+  assert.equal(got(await git.fetch(address, tag('v1'))).commit, second)
+  // What was fetched stays readable.
+  assert.equal(got(await git.list(address, first)).length, 1)
+})
+
+test('what is not there, and what is not open to everybody, has a name', async () => {
+  refused(await git.fetch(repo, { kind: 'branch', name: 'nope' }), 'ref_not_found')
+  refused(await git.fetch(`${server.url}/acme/nothing`, branch), 'not_found')
+  server.behave('private')
+  refused(await git.fetch(repo, branch), 'not_found')
+  got(await git.fetch(repo, branch, { token: 'tok-canary-1' }))
+  const sent = server.requests.at(-1)?.authorization ?? ''
+  assert.match(Buffer.from(sent.replace('Basic ', ''), 'base64').toString(), /:tok-canary-1$/)
+  server.behave('well')
+  const files = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const file of files.filter((each) => each.isFile()))
+    assert.doesNotMatch(await readFile(join(file.parentPath, file.name), 'latin1'), /tok-canary|eC1hY2Nlc3/)
+})
+
+test('a host that hangs, redirects or is none is given up on, and nothing of git is left running', async () => {
+  server.behave('hang')
+  const began = Date.now()
+  refused(await git.fetch(repo, branch, { timeoutSeconds: 1 }), 'timeout')
+  refused(await git.fetch(repo, branch, { signal: AbortSignal.timeout(200) }), 'timeout')
+  assert.ok(Date.now() - began < 10_000)
+  server.behave('redirect')
+  refused(await git.fetch(repo, branch), 'unreachable')
+  // A page is read as an empty list of refs.
+  server.behave('not_git')
+  refused(await git.fetch(repo, branch), 'ref_not_found')
+  server.behave('well')
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'args'])
+  assert.equal(stdout.split('\n').filter((line) => line.includes(repo) && line.includes('fetch')).length, 0)
+})
+
+test('a repository above the bound is refused while it comes', async () => {
+  const files = Object.fromEntries([0, 1, 2].map((n) => [`${n}.bin`, randomBytes(300_000)]))
+  await server.commit('acme/huge', files)
+  refused(await git.fetch(`${server.url}/acme/huge`, branch, { maxBytes: 20_000 }), 'too_large')
+  got(await git.fetch(`${server.url}/acme/huge`, branch))
+})
+
+test('twenty fetches of one repository at once all succeed', async () => {
+  const all = await Promise.all(Array.from({ length: 20 }, () => git.fetch(repo, branch)))
+  assert.equal(new Set(all.map((each) => got(each).commit)).size, 1)
+})
+
+test('a folder becomes the same commit everywhere', async () => {
+  const source = await mkdtemp(join(tmpdir(), 'roost-bundle-'))
+  await writeFile(join(source, 'SKILL.md'), 'x')
+  const first = got(await git.bundle('bundled:a', source)).commit
+  assert.equal(got(await git.bundle('bundled:b', source)).commit, first)
+  assert.deepEqual(
+    got(await git.list('bundled:b', first)).map(({ path }) => path),
+    ['SKILL.md'],
+  )
+  await rm(source, { recursive: true })
+})
+
+test('a name that leads into an inner network is refused unless the configuration names the host', async () => {
+  const asked: string[] = []
+  const lookup = async (host: string) => {
+    asked.push(host)
+    return ['127.0.0.1']
+  }
+  const { port } = new URL(server.url)
+  const over = { baseUrl: `http://git.example.org:${port}`, lookup }
+  const address = `${over.baseUrl}/acme/skills`
+  refused(await open({ ...over, mayBeInner: false }).fetch(address, branch), 'address_refused')
+  // The name resolves nowhere: git connects to what was looked up, and nowhere else.
+  got(await open(over).fetch(address, branch))
+  assert.deepEqual(asked, ['git.example.org', 'git.example.org'])
+})
+
+test('addresses are those of the one host, without credentials, queries or dots', () => {
+  const base = 'https://github.com'
+  const kept = (text: string) => {
+    const outcome = checkAddress(text, base)
+    return outcome.ok ? outcome.value : null
+  }
+  assert.equal(kept('https://github.com/acme/skills.git'), 'https://github.com/acme/skills')
+  assert.equal(kept(' https://GitHub.com/acme/skills/ '), 'https://github.com/acme/skills')
+  for (const text of [
+    'https://gitlab.com/acme/skills',
+    'http://github.com/acme/skills',
+    'https://github.com:444/acme/skills',
+    'https://github.com.evil.org/acme/skills',
+    'https://user:pw@github.com/acme/skills',
+    'https://token@github.com/acme/skills',
+    'https://github.com/acme',
+    'https://github.com/acme/../x',
+    'https://github.com/acme/%2e%2e/x',
+    'https://github.com/acme/x?y=1',
+    'https://github.com/acme/-x',
+    'git@github.com:acme/skills',
+    'ssh://git@github.com/acme/skills',
+    'ext::sh -c id',
+    'file:///etc',
+    '/etc',
+    '',
+  ])
+    assert.equal(kept(text), null, text)
+})
+
+test('refs are names of branches or tags and nothing that git reads otherwise', () => {
+  for (const name of ['main', 'v1.2.3', 'feature/x-1']) assert.equal(checkRef({ kind: 'branch', name }), null)
+  for (const name of [
+    '',
+    '-x',
+    '--upload-pack=id',
+    'a..b',
+    'a b',
+    'a:b',
+    'x^{}',
+    'refs/heads/x',
+    'a.lock',
+    '@',
+    'a/',
+    '/a',
+    'a'.repeat(40),
+  ]) {
+    assert.ok(checkRef({ kind: 'tag', name }), name)
+  }
+})
+
+test('inner addresses are those of this machine and of networks around it', () => {
+  for (const address of [
+    '127.0.0.1',
+    '10.1.2.3',
+    '169.254.169.254',
+    '172.20.0.1',
+    '192.168.1.1',
+    '::1',
+    'fe80::1',
+    'fd00::1',
+    '::ffff:10.0.0.1',
+    '0.0.0.0',
+    'x',
+  ])
+    assert.ok(isInnerAddress(address), address)
+  for (const address of ['140.82.112.3', '8.8.8.8', '2606:4700::1'])
+    assert.equal(isInnerAddress(address), false, address)
+})

@@ -1,0 +1,166 @@
+/** A git host for tests: real repositories behind real HTTP, by git's own server program. */
+import { execFile, spawn } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Contents by path; `{ link }` is a symbolic link, `{ script }` is executable, null removes. */
+export type Files = Record<string, string | Buffer | { link: string } | { script: string } | null>
+
+export type GitServer = {
+  /** Without a slash at its end. */
+  url: string
+  /** Commits to a repository (`owner/name`), which is made when it is not there; answers the commit. */
+  commit(repository: string, files: Files, branch?: string): Promise<string>
+  /** Sets a tag, by force; annotated when it has a message. */
+  tag(repository: string, name: string, options?: { at?: string; message?: string }): Promise<void>
+  /** Git in the bare repository itself. */
+  git(repository: string, ...args: string[]): Promise<string>
+  /** How requests are answered from now on. `hang` never answers, `redirect` sends elsewhere. */
+  behave(how: 'well' | 'hang' | 'redirect' | 'not_git' | 'private'): void
+  /** Path and authorization of every request so far. */
+  readonly requests: { path: string; authorization: string | null }[]
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function startGitServer(): Promise<GitServer> {
+  const root = await mkdtemp(join(tmpdir(), 'roost-git-'))
+  const requests: GitServer['requests'] = []
+  const open = new Set<ServerResponse>()
+  let behaviour: Parameters<GitServer['behave']>[0] = 'well'
+
+  const server = createServer((request, response) => {
+    requests.push({ path: request.url ?? '', authorization: request.headers.authorization ?? null })
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    switch (behaviour) {
+      case 'hang':
+        return
+      case 'redirect':
+        return void response.writeHead(302, { location: `http://localhost:1${request.url}` }).end()
+      case 'not_git':
+        return void response.end('<html>hello</html>')
+      case 'private':
+        if (!request.headers.authorization)
+          return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
+        break
+      case 'well':
+        break
+    }
+    answer(root, request, response)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  // A server that listens on a port has an address of that kind.
+  const { port } = server.address() as AddressInfo
+
+  const bare = (repository: string) => join(root, `${repository}.git`)
+  const git = async (repository: string, ...args: string[]) =>
+    (await run('git', ['-C', bare(repository), ...args], { env })).stdout.trim()
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    behave: (how) => {
+      behaviour = how
+    },
+    git,
+    async commit(repository, files, branch = 'main') {
+      const target = bare(repository)
+      await run('git', ['init', '-q', '--bare', '-b', 'main', target], { env })
+      const work = await mkdtemp(join(tmpdir(), 'roost-git-work-'))
+      try {
+        await run('git', ['init', '-q', '-b', branch, work], { env })
+        const inWork = (...args: string[]) => run('git', ['-C', work, ...args], { env })
+        const before = await run('git', ['-C', target, 'rev-parse', '-q', '--verify', branch], { env }).catch(
+          () => null,
+        )
+        if (before) await inWork('pull', '-q', target, branch)
+        for (const [path, content] of Object.entries(files)) await put(join(work, path), content)
+        await inWork('add', '-A', '-f')
+        await inWork('commit', '-q', '--allow-empty', '-m', 'change')
+        await inWork('push', '-q', target, `HEAD:refs/heads/${branch}`)
+        return (await inWork('rev-parse', 'HEAD')).stdout.trim()
+      } finally {
+        await rm(work, { recursive: true, force: true })
+      }
+    },
+    async tag(repository, name, { at = 'main', message } = {}) {
+      await git(repository, 'tag', '-f', ...(message ? ['-a', '-m', message] : []), name, at)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const response of open) response.destroy()
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+const person = { NAME: 'Test', EMAIL: 'test@example.org' }
+const env = {
+  PATH: process.env.PATH ?? '',
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  ...Object.fromEntries(
+    ['AUTHOR', 'COMMITTER'].flatMap((who) =>
+      Object.entries(person).map(([key, value]) => [`GIT_${who}_${key}`, value]),
+    ),
+  ),
+}
+
+async function put(path: string, content: Files[string]): Promise<void> {
+  await rm(path, { force: true, recursive: true })
+  if (content === null || content === undefined) return
+  await mkdir(dirname(path), { recursive: true })
+  if (typeof content === 'string' || Buffer.isBuffer(content)) return writeFile(path, content)
+  if ('link' in content) return symlink(content.link, path)
+  await writeFile(path, content.script)
+  await chmod(path, 0o755)
+}
+
+/** The common gateway interface: headers, an empty line, the body. */
+function answer(root: string, request: IncomingMessage, response: ServerResponse): void {
+  const [path = '', query = ''] = (request.url ?? '').split('?')
+  // Git asks for the address as it was given, with or without the ending.
+  const file = path.replace(/^(\/[^/]+\/[^/]+?)(\.git)?\//, '$1.git/')
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      ...env,
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      PATH_INFO: file,
+      QUERY_STRING: query,
+      REQUEST_METHOD: request.method ?? 'GET',
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  child.once('error', () => response.destroy())
+  response.once('close', () => child.kill('SIGKILL'))
+  child.stdin.on('error', () => {})
+  request.pipe(child.stdin)
+  let head = Buffer.alloc(0)
+  const onHead = (chunk: Buffer) => {
+    head = Buffer.concat([head, chunk])
+    const end = head.indexOf('\r\n\r\n')
+    if (end < 0) return
+    child.stdout.off('data', onHead)
+    for (const line of head.toString('latin1', 0, end).split('\r\n')) {
+      const [name = '', value = ''] = line.split(': ')
+      if (name === 'Status') response.statusCode = Number.parseInt(value, 10)
+      else response.setHeader(name, value)
+    }
+    response.write(head.subarray(end + 4))
+    child.stdout.pipe(response)
+  }
+  child.stdout.on('data', onHead)
+  child.stdout.once('end', () => response.end())
+}
