@@ -23,7 +23,8 @@ async function runHook(script: string | null, { mode = 0o755, seconds = 10 } = {
     await chmod(join(home, '.roost', 'pre-check'), mode)
   }
   const env = { PATH: process.env.PATH ?? '', HOME: home }
-  return runPreCheck({ home, env, identities, clock: systemClock, seconds })
+  // Awaited here: the place goes when this returns.
+  return await runPreCheck({ home, env, identities, clock: systemClock, seconds })
 }
 
 test('what the hook says in the home directory is told', async () => {
