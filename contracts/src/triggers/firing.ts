@@ -153,7 +153,7 @@ export const scheduleChanges = endpoint({
   method: 'GET',
   path: '/api/internal/schedules/changes',
   summary: 'Schedules that changed after a position, for the scheduler',
-  description: 'In the order of their positions, at most 1,000; `position` is where to go on.',
+  description: 'In the order of their positions, at most 200; `position` is where to go on.',
   ...internal,
   query: z.object({ after: queryInteger(0, 999_999_999, 0) }),
   returns: z.object({ position: z.number().int(), schedules: z.array(ScheduleChange) }),

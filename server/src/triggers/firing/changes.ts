@@ -2,7 +2,7 @@ import type { ScheduleChange } from '@roost/contracts/triggers/firing'
 import type { Directory } from '../../agents/directory/index.ts'
 import type { Schedules } from '../schedules/index.ts'
 
-const page = 1_000
+const page = 200
 
 /** What changed of schedules after a position, as the scheduler follows it. */
 export function createFeed(deps: {
