@@ -115,6 +115,20 @@ export function createGit(options: BinaryGitOptions): Git {
       }
     },
 
+    async defaultBranch(address, call = {}) {
+      const checked = checkAddress(address, baseUrl)
+      if (!checked.ok) return checked
+      const pinned = await pin(checked.value)
+      if (!pinned.ok) return pinned
+      // Asked from outside of every cache: nothing of it is needed, and nothing is kept.
+      const asked = await git('/nonexistent', {
+        call: { timeoutSeconds: readSeconds, ...call },
+        settings: [...pinned.value, ...tokenSettings(call.token)],
+        args: ['ls-remote', '--symref', '--', checked.value, 'HEAD'],
+      })
+      return asked.ok ? headOf(asked.value.toString('utf8')) : asked
+    },
+
     async bundle(address, source) {
       const cache = await open(address)
       if (!cache.ok) return cache
@@ -221,6 +235,15 @@ function specOf({ kind, name }: GitRef): { source: string; target: string } {
   if (kind === 'commit') return { source: name, target: `refs/roost/commits/${name}` }
   const folder = kind === 'branch' ? 'heads' : 'tags'
   return { source: `refs/${folder}/${name}`, target: `refs/roost/${folder}/${name}` }
+}
+
+/** A line `ref: refs/heads/<branch>\tHEAD` before that of the commit. */
+function headOf(text: string): GitOutcome<string> {
+  const [, name = ''] = /^ref: refs\/heads\/([^\t\n]+)\tHEAD$/m.exec(text) ?? []
+  const isGiven = /^[0-9a-f]{40}\tHEAD$/m.test(text)
+  if (!isGiven || name === '')
+    return failure('ref_not_found', 'The repository has no branch that comes first.')
+  return checkRef({ kind: 'branch', name }) ?? { ok: true, value: name }
 }
 
 function entryOf({ mode, sha, size, path }: ReturnType<typeof parseTree>[number]): TreeEntry {

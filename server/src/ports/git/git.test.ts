@@ -80,6 +80,17 @@ test('an annotated tag answers the commit it points to, before and after it was 
   assert.equal(got(await git.list(address, first)).length, 1)
 })
 
+test('the branch that comes first is known without a fetch', async () => {
+  await server.commit('acme/first', { 'x.txt': '1' }, 'main')
+  const address = `${server.url}/acme/first`
+  assert.equal(got(await git.defaultBranch(address)), 'main')
+  await server.commit('acme/first', { 'x.txt': '2' }, 'trunk')
+  await server.git('acme/first', 'symbolic-ref', 'HEAD', 'refs/heads/trunk')
+  assert.equal(got(await git.defaultBranch(address)), 'trunk')
+  refused(await git.defaultBranch(`${server.url}/acme/nothing`), 'not_found')
+  refused(await git.defaultBranch('https://elsewhere.example.org/a/b'), 'address_refused')
+})
+
 test('what is not there, and what is not open to everybody, has a name', async () => {
   refused(await git.fetch(repo, { kind: 'branch', name: 'nope' }), 'ref_not_found')
   refused(await git.fetch(`${server.url}/acme/nothing`, branch), 'not_found')

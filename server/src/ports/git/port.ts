@@ -13,6 +13,8 @@ export type Git = {
    * points to.
    */
   fetch(address: string, ref: GitRef, options?: FetchOptions): Promise<GitOutcome<{ commit: string }>>
+  /** The branch that the host shows first. `ref_not_found` for a repository without a commit. */
+  defaultBranch(address: string, options?: Omit<FetchOptions, 'maxBytes'>): Promise<GitOutcome<string>>
   /**
    * A folder of this machine as a repository of the cache, under an address of its own that begins with
    * `bundled:`. The same files give the same commit everywhere.
