@@ -70,6 +70,7 @@ type Due = {
   key: { schedule_id: string; due_at: string; agent_id: string }
   executionId: string
   isCatchUp: boolean
+  isPreviousActive: boolean
 }
 
 export function createFire(deps: FireDeps) {
@@ -136,7 +137,7 @@ export function createFire(deps: FireDeps) {
       isAutonomous: agent.autonomy_enabled,
       frozenAfter: await deps.frozenAfter(agent),
       isRunning: fact.status === 'running',
-      isPreviousActive: !due.isCatchUp && (await scheduleRunStore(db).isActive(schedule.id, '')),
+      isPreviousActive: due.isPreviousActive,
     })
     if (gate) return close(due, fact, gate)
     const asked = readPreCheck(await preCheck(agent.id))
@@ -253,10 +254,14 @@ export function createFire(deps: FireDeps) {
     if (asked.cause !== 'clock') return byHand(schedule, asked)
     if (dueAt === undefined) throw new Error('A fire of the clock needs its due time.')
     const key = { schedule_id: schedule.id, due_at: dueAt, agent_id: schedule.agent_id }
-    const known = await fireStore(db).find(key)
-    return (
-      (known && toldOf(known)) ?? byClock({ schedule, key, executionId, isCatchUp: known?.is_catch_up === 1 })
-    )
+    // Read together: on SQLite each look may wait for a transaction to end.
+    const [known, isActive] = await Promise.all([
+      fireStore(db).find(key),
+      scheduleRunStore(db).isActive(schedule.id, ''),
+    ])
+    const isCatchUp = known?.is_catch_up === 1
+    const due = { schedule, key, executionId, isCatchUp, isPreviousActive: isActive && !isCatchUp }
+    return (known && toldOf(known)) ?? byClock(due)
   }
 }
 
