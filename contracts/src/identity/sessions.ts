@@ -59,9 +59,10 @@ export const logout = endpoint({
   method: 'POST',
   path: '/api/auth/logout',
   summary: 'End this session',
-  description: 'The token is refused from the next request on. A key answers the same and stays valid.',
+  description:
+    'The token is refused from the next request on, by everything but this: leaving twice is no error. A key answers the same and stays valid.',
   tag,
-  access: { who: 'any' },
+  access: { who: 'any', admitsLeft: true },
   returns: z.object({ status: z.literal('logged_out') }),
   audit: { type: 'authentication', action: 'sign_out' },
 })

@@ -34,4 +34,6 @@ export type Access = {
   scopes?: readonly FencedScope[]
   /** Agent keys are refused although `who` would admit them (routes about keys and accounts). */
   refuses?: readonly KeyScope[]
+  /** A session that was logged out may come in still: leaving twice is no error. */
+  admitsLeft?: true
 }

@@ -8,7 +8,7 @@ export type Admitted = { caller: Caller; agent: ReachedAgent | null; relation: R
 
 export type GuardDeps = {
   /** Null header: no credential was sent. Throws `not_authenticated`, `invalid_token`, `account_suspended`. */
-  identify(authorization: string | undefined): Promise<Caller>
+  identify(authorization: string | undefined, options?: { admitsLeft?: boolean }): Promise<Caller>
   /** Null: no such agent, or none that this caller can reach. */
   reach(caller: Caller, agentName: string): Promise<{ agent: ReachedAgent; relation: Relation } | null>
   /** Rules that need no look-up: credential, scope fence, gate, admin. Null admits. */
@@ -38,7 +38,7 @@ export function createGuard(deps: GuardDeps): Guard {
     if (access.who === 'workspace' && isWorkspaceToken(authorization)) {
       return { caller: anonymous, agent: null, relation: null }
     }
-    const caller = await deps.identify(authorization)
+    const caller = await deps.identify(authorization, access)
     seen(caller)
     const before = deps.refuseBefore(caller, access)
     if (before) throw new Fault(before)

@@ -3,12 +3,16 @@ import { anonymous, type Caller, type KeyCaller, type SessionCaller } from './ca
 
 export type IdentifyDeps = {
   /** Null: not a session token of ours, or not valid any more. */
-  verifySession(token: string): Promise<SessionCaller | null>
+  verifySession(token: string, options?: { admitsLeft?: boolean }): Promise<SessionCaller | null>
   /** Null: not a key of ours, or stopped. */
   verifyKey(presented: string): Promise<KeyCaller | null>
 }
 
-export type Identify = (authorization: string | undefined) => Promise<Caller>
+/** `admitsLeft`: a session that was logged out counts too, as long as it would have lasted. */
+export type Identify = (
+  authorization: string | undefined,
+  options?: { admitsLeft?: boolean },
+) => Promise<Caller>
 
 export const keyTextPrefix = 'svc_mcp_'
 
@@ -20,13 +24,13 @@ const longestCredential = 2048
  * that is not a bearer token and `invalid_token` for one that is refused.
  */
 export function createIdentify({ verifySession, verifyKey }: IdentifyDeps): Identify {
-  return async (authorization) => {
+  return async (authorization, options) => {
     if (authorization === undefined) return anonymous
     if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw new Fault('not_authenticated')
     const token = authorization.slice(7).trim()
     if (token === '') throw new Fault('not_authenticated')
     if (token.length > longestCredential) throw new Fault('invalid_token')
-    const caller = await (token.startsWith(keyTextPrefix) ? verifyKey(token) : verifySession(token))
+    const caller = await (token.startsWith(keyTextPrefix) ? verifyKey(token) : verifySession(token, options))
     if (!caller) throw new Fault('invalid_token')
     return caller
   }

@@ -18,30 +18,34 @@ export function createVerifySession(deps: {
   changes: Pick<IdentityChanges, 'on'>
   users: Pick<Users, 'find'>
   signingKeys: Pick<SigningKeys, 'current' | 'onReplaced'>
-}): (token: string) => Promise<SessionCaller | null> {
+}): (token: string, options?: { admitsLeft?: boolean }) => Promise<SessionCaller | null> {
   const { db, clock, changes, users, signingKeys } = deps
   const cache = createCache<{ caller: SessionCaller; expiresAtMs: number }>({
     clock,
     maxAgeSeconds: 5,
     maxEntries: 10_000,
-    async load(token) {
-      const { epoch, key } = signingKeys.current()
-      const claims = readJwt(token, key)
-      if (claims?.epoch !== epoch || !isBefore(clock, claims.exp * 1000)) return null
-      const row = await sessionStore(db).byId(claims.jti)
-      if (!row || row.revoked_at !== null) return null
-      const account = await users.find(row.user_id)
-      if (!account || account.suspended_at !== null || account.username !== claims.sub) return null
-      return { caller: sessionCaller(row, account), expiresAtMs: claims.exp * 1000 }
-    },
+    load: (token) => read(token, 'in'),
   })
+
+  async function read(token: string, who: 'in' | 'in or left') {
+    const { epoch, key } = signingKeys.current()
+    const claims = readJwt(token, key)
+    if (claims?.epoch !== epoch || !isBefore(clock, claims.exp * 1000)) return null
+    const row = await sessionStore(db).byId(claims.jti)
+    if (!row || (row.revoked_at !== null && who === 'in')) return null
+    const account = await users.find(row.user_id)
+    if (!account || account.suspended_at !== null || account.username !== claims.sub) return null
+    return { caller: sessionCaller(row, account), expiresAtMs: claims.exp * 1000 }
+  }
   signingKeys.onReplaced(() => cache.clear())
   changes.on((change) => {
     if (change === 'all') cache.clear()
     else if ('user_id' in change) cache.forget(({ caller }) => caller.user.id === change.user_id)
     else if ('session_id' in change) cache.forget(({ caller }) => caller.session.jti === change.session_id)
   })
-  return async (token) => {
+  return async (token, { admitsLeft = false } = {}) => {
+    // Never remembered: nothing else may take it for a session that goes on.
+    if (admitsLeft) return (await read(token, 'in or left'))?.caller ?? null
     const known = await cache.get(token)
     return known && isBefore(clock, known.expiresAtMs) ? known.caller : null
   }
