@@ -83,6 +83,9 @@ const agent = createRoute({
     page: count,
     fan_out: text,
     ask: z.enum(['one', 'several']).optional().catch(undefined),
+    schedule: text,
+    part: text,
+    loop: text,
   }),
 }).lazy(() => loadCode(() => import('./pages/agent.tsx').then((page) => page.route)))
 
@@ -108,6 +111,9 @@ const operations = createRoute({
     q: text,
     called: text,
     page: count,
+    kind: text,
+    priority: text,
+    item: text,
   }),
 }).lazy(() => loadCode(() => import('./pages/operations.tsx').then((page) => page.route)))
 

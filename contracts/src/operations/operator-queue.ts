@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Id, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 
+export { getQueueStats } from './queue-stats.ts'
+
 const tag = 'Operator queue'
 
 export const itemTypes = ['approval', 'question', 'alert'] as const
@@ -197,23 +199,6 @@ export const listQueue = endpoint({
   access: { who: 'any' },
   query: QueueQuery,
   returns: QueuePage,
-})
-
-export const getQueueStats = endpoint({
-  id: 'getOperatorQueueStats',
-  method: 'GET',
-  path: '/api/operator-queue/stats',
-  summary: 'How many items there are, of those that the caller sees',
-  tag,
-  access: { who: 'any' },
-  returns: z.object({
-    pending: count,
-    by_status: z.record(z.string(), count),
-    by_type: z.record(z.string(), count),
-    by_priority: z.record(z.string(), count),
-    by_agent: z.record(z.string(), count),
-    oldest_pending_seconds: count.nullable(),
-  }),
 })
 
 export const bulkCancelItems = endpoint({

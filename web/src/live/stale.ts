@@ -31,6 +31,8 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     const left = type === 'execution_finished' ? [...agent('files'), ...agent('info')] : []
     return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk, ...left]
   }
+  if (type.startsWith('operator_queue_')) return [['operator-queue']]
+  if (type.startsWith('schedule_')) return [['schedules'], ...agent('schedules')]
   if (type === 'chat_response_ready') return agent('sessions')
   return []
 }

@@ -38,6 +38,12 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/executions/executions-tab.tsx')).ExecutionsTab),
   },
   {
+    id: 'schedules',
+    label: 'Schedules',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/schedules/schedules-tab.tsx')).SchedulesTab),
+  },
+  {
     id: 'files',
     label: 'Files',
     who: 'access',

@@ -18,6 +18,11 @@ export const operationsTabs: readonly OperationsTab[] = [
     ),
   },
   {
+    id: 'queue',
+    label: 'Inbox',
+    Content: lazyPart(async () => (await import('../features/operator-queue/inbox.tsx')).Inbox),
+  },
+  {
     id: 'permissions',
     label: 'Permissions',
     Content: lazyPart(

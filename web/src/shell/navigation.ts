@@ -2,6 +2,7 @@ import type { User } from '@roost/contracts/identity/users'
 import {
   Activity,
   Grid3x3,
+  Inbox,
   LayoutDashboard,
   type LucideIcon,
   ScrollText,
@@ -21,6 +22,8 @@ export type Place = {
   /** Pressed one after another: `g`, then this key. */
   key?: string
   keywords?: string[]
+  /** What is beside it: how much waits there. */
+  count?: 'inbox'
 }
 
 const settingsPlaces: Place[] = [
@@ -79,6 +82,15 @@ export function mainPlaces(): Place[] {
       keywords: ['agents', 'fleet', 'overview'],
     },
     {
+      label: 'Inbox',
+      icon: Inbox,
+      to: '/operations',
+      search: { tab: 'queue' },
+      key: 'i',
+      keywords: ['questions', 'approvals', 'alerts', 'operator queue', 'answer'],
+      count: 'inbox',
+    },
+    {
       label: 'Executions',
       icon: Activity,
       to: '/operations',
@@ -115,3 +127,8 @@ export function allPlaces(user: Pick<User, 'role'>): Place[] {
 }
 
 export const icons = { agent: SquareTerminal, api: Waypoints }
+
+/** Places of one page are told apart by what they search for. */
+export function activeOptions({ to, search }: Place) {
+  return { exact: to === '/', includeSearch: search !== undefined }
+}

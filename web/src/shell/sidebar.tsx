@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { BookOpen, Search } from 'lucide-react'
 import { Kbd } from '../ui/kbd.tsx'
 import { Logo } from './logo.tsx'
-import { mainPlaces, type Place } from './navigation.ts'
+import { activeOptions, mainPlaces, type Place } from './navigation.ts'
+import { PlaceCount } from './place-count.tsx'
 import { UserMenu } from './user-menu.tsx'
 
 export type ShellProps = { me: User; onSearch(): void }
@@ -54,11 +55,12 @@ function SidebarLink({ place }: { place: Place }) {
     <Link
       to={place.to}
       search={place.search ?? {}}
-      activeOptions={{ exact: place.to === '/', includeSearch: false }}
+      activeOptions={activeOptions(place)}
       className="flex h-8 items-center gap-2.5 rounded-md px-2.5 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
     >
       <Icon aria-hidden className="size-4" />
       {place.label}
+      <PlaceCount place={place} />
     </Link>
   )
 }

@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { IconButton } from '../ui/button.tsx'
 import { Logo } from './logo.tsx'
-import { mainPlaces } from './navigation.ts'
+import { activeOptions, mainPlaces } from './navigation.ts'
+import { PlaceCount } from './place-count.tsx'
 import type { ShellProps } from './sidebar.tsx'
 import { UserMenu } from './user-menu.tsx'
 
@@ -19,15 +20,16 @@ export function TopBar({ me, onSearch }: ShellProps) {
         <UserMenu me={me} compact />
       </div>
       <nav aria-label="Main" className="flex gap-1 overflow-x-auto px-2 pb-1.5">
-        {mainPlaces().map(({ label, to, search }) => (
+        {mainPlaces().map((place) => (
           <Link
-            key={label}
-            to={to}
-            search={search ?? {}}
-            activeOptions={{ exact: to === '/', includeSearch: false }}
-            className="rounded-md px-2.5 py-1 text-muted text-sm aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
+            key={place.label}
+            to={place.to}
+            search={place.search ?? {}}
+            activeOptions={activeOptions(place)}
+            className="inline-flex shrink-0 items-center gap-1.5 rounded-md px-2.5 py-1 text-muted text-sm aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
           >
-            {label}
+            {place.label}
+            <PlaceCount place={place} />
           </Link>
         ))}
       </nav>

@@ -1,0 +1,214 @@
+/** What agents ask people, in a real browser: seen at once, answered by one key, and read by the agent. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually, type Loose } from '../acceptance/platform.ts'
+import { agentKeyOf, createAgent } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+
+const name = 'qa-inbox'
+const path = '/operations?tab=queue'
+const longTitle =
+  'May I delete everything in the directory of the build that was made for the release before the last one, and its caches?'
+
+describe('the inbox', () => {
+  let bench: Bench
+  let key = ''
+  before(async () => {
+    bench = await openBench()
+    await createAgent(bench.platform, name)
+    key = await agentKeyOf(name)
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+  afterEach((context) => tellFailure(bench, context))
+
+  let asked = 0
+  const ask = async (fields: object): Promise<Loose> => {
+    asked += 1
+    const reply = await bench.platform.request(
+      'POST',
+      `/api/agents/${name}/operator-queue`,
+      { request_id: `ask-${asked}`, title: 'May I?', ...fields },
+      { token: key },
+    )
+    assert.equal(reply.status, 201, reply.text)
+    return reply.json
+  }
+  const item = async (id: string): Promise<Loose> =>
+    (await bench.platform.request('GET', `/api/operator-queue/${id}`)).json
+  const becomes = (id: string, status: string) =>
+    eventually(
+      () => item(id),
+      (row) => row.status === status,
+    )
+  const open = async (options: Parameters<Bench['open']>[0] = {}, at = path): Promise<Tab> => {
+    const tab = await bench.open(options)
+    await tab.goto(at)
+    return tab
+  }
+  const done = async (tab: Tab) => {
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  }
+  const items = (page: Page) => page.getByRole('list', { name: 'Items' })
+  const titles = (page: Page) =>
+    items(page).getByRole('link').locator('span.font-medium.truncate').allInnerTexts()
+
+  test('empty, it says what will be there', async () => {
+    await reviewPage(bench, {
+      name: 'inbox-empty',
+      path,
+      ready: (page) => page.getByText('Nothing waits for you').waitFor(),
+    })
+  })
+
+  test('an ask appears by itself, with its count in the sidebar, and one key answers it', async () => {
+    const tab = await open()
+    const { page } = tab
+    await page.getByText('Nothing waits for you').waitFor()
+    const { id } = await ask({
+      title: 'Deploy build 118?',
+      type: 'approval',
+      priority: 'high',
+      options: ['Approve', 'Reject'],
+      question: 'All **tests** are green.',
+      proposal: { build: 118 },
+    })
+    await items(page).getByText('Deploy build 118?').waitFor()
+    await page.getByRole('link', { name: /^Inbox 1 waiting/ }).waitFor()
+    await page.getByText('tests', { exact: true }).waitFor()
+    await page.keyboard.press('2')
+    await page.getByText('Answered “Reject”.', { exact: true }).waitFor()
+    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await items(page).getByText('Deploy build 118?').waitFor()
+    assert.equal((await item(id)).status, 'pending')
+    await page.keyboard.press('1')
+    await page.getByText('Answered “Approve”.', { exact: true }).waitFor()
+    // What waits for Undo is done when the page is left.
+    await page.getByRole('link', { name: 'Dashboard' }).click()
+    const answered = await becomes(id, 'responded')
+    assert.equal(answered.response, 'Approve')
+    await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor()
+    await done(tab)
+  })
+
+  test('the keyboard alone goes through it: down, write, dismiss', async () => {
+    const low = await ask({ title: 'Which colour?', priority: 'low' })
+    const critical = await ask({ title: 'The disk is full', type: 'alert', priority: 'critical' })
+    const tab = await open()
+    const { page } = tab
+    await items(page).waitFor()
+    assert.deepEqual(await titles(page), ['The disk is full', 'Which colour?'])
+    await page.keyboard.press('x')
+    await page.getByText('Dismissed without an answer.', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Which colour?' }).waitFor()
+    await page.keyboard.press('r')
+    await page.keyboard.type('Green, please')
+    await page.keyboard.press('Control+Enter')
+    const answered = await becomes(low.id, 'responded')
+    assert.equal(answered.response, 'Green, please')
+    await page.getByText('Nothing waits for you').waitFor()
+    await page.reload()
+    await becomes(critical.id, 'cancelled')
+    await done(tab)
+  })
+
+  test('what it shows stands in the address, and what is over keeps its answer', async () => {
+    const { id } = await ask({ title: 'Shall I go on?' })
+    await bench.platform.request('POST', `/api/operator-queue/${id}/respond`, { response: 'Yes, go on' })
+    await ask({ title: 'Another alert', type: 'alert' })
+    const tab = await open()
+    const { page } = tab
+    await page.getByRole('combobox', { name: 'State' }).click()
+    await page.getByRole('option', { name: 'Answered' }).click()
+    await page.waitForURL(/status=responded/)
+    await items(page).getByText('Shall I go on?').click()
+    await page.waitForURL(new RegExp(`item=${id}`))
+    await page.getByText('Yes, go on').waitFor()
+    await page.reload()
+    await page.getByText('Yes, go on').waitFor()
+    await page.getByRole('combobox', { name: 'Kind' }).click()
+    await page.getByRole('option', { name: 'Alert' }).click()
+    await page.getByText('Nothing matches').waitFor()
+    await page.getByRole('button', { name: 'Show what waits' }).click()
+    await items(page).getByText('Another alert').waitFor()
+    await done(tab)
+  })
+
+  test('an answer somebody else gave first is told, and the list shows how it stands', async () => {
+    const { id } = await ask({ title: 'Who is faster?' })
+    const tab = await open({}, `${path}&item=${id}`)
+    const { page } = tab
+    await page.getByRole('textbox', { name: 'Answer' }).fill('Me')
+    await page.route('**/api/operator-queue/*/respond', async (route) => {
+      await bench.platform.request('POST', `/api/operator-queue/${id}/respond`, { response: 'No, me' })
+      await page.unroute('**/api/operator-queue/*/respond')
+      await route.continue()
+    })
+    await page.getByRole('button', { name: /^Answer/ }).click()
+    await items(page).getByText('Who is faster?').waitFor({ state: 'detached' })
+    assert.equal((await item(id)).response, 'No, me')
+    await done(tab)
+  })
+
+  test('on a phone one item at a time is answered with a note', async () => {
+    const { id } = await ask({
+      title: longTitle,
+      type: 'approval',
+      priority: 'critical',
+      options: ['Yes', 'No'],
+    })
+    const tab = await open({ width: 360, hasTouch: true })
+    const { page } = tab
+    await items(page)
+      .getByText(/^May I delete everything/)
+      .tap()
+    await page.getByRole('textbox', { name: 'Note' }).fill('But keep the caches')
+    await page.getByRole('button', { name: 'Yes', exact: true }).tap()
+    await page.getByText('Answered “Yes”.', { exact: true }).waitFor()
+    await tab.goto('/account')
+    const answered = await becomes(id, 'responded')
+    assert.deepEqual([answered.response, answered.response_text], ['Yes', 'But keep the caches'])
+    await done(tab)
+  })
+
+  test('a platform that refuses is no empty inbox', async () => {
+    const tab = await bench.open()
+    await tab.page.route('**/api/operator-queue?*', (route) =>
+      route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
+    )
+    await tab.goto(path)
+    await tab.page.getByText('The inbox could not be loaded').waitFor()
+    await assertAccessible(tab, 'the inbox that failed')
+    await tab.context.close()
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    const soon = new Date(Date.now() + 16 * 60_000).toISOString()
+    const { id } = await ask({
+      title: longTitle,
+      type: 'approval',
+      priority: 'critical',
+      options: ['Approve', 'Approve but keep a copy of everything that is older than a year', 'Reject'],
+      question: 'It takes **40 GB**.\n\n- `build/`\n- `cache/`',
+      proposal: 'rm -rf build cache',
+      context: { directory: '/home/developer/build', bytes: 42_000_000_000 },
+      expires_at: soon,
+    })
+    await ask({ title: 'Which branch?', priority: 'medium' })
+    await reviewPage(bench, {
+      name: 'inbox',
+      path,
+      ready: (page) => items(page).getByText('Which branch?').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'inbox-item',
+      path: `${path}&item=${id}`,
+      ready: (page) => page.getByRole('button', { name: /Approve but keep/ }).waitFor(),
+    })
+  })
+})

@@ -1,0 +1,272 @@
+/** Schedules in a real browser: made, explained, fired by hand and from outside, looked back at. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { eventually, type Loose } from '../acceptance/platform.ts'
+import { createAgent, isOver, untilExecution } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+
+const name = 'qa-schedules-page'
+const idle = 'qa-schedules-none'
+const longName =
+  'A schedule whose name goes on and on until it is as long as the name of one may ever become, or very nearly so'
+const patienceMs = 60_000
+
+describe('schedules', () => {
+  let bench: Bench
+  before(async () => {
+    bench = await openBench()
+    await createAgent(bench.platform, name)
+    await createAgent(bench.platform, idle)
+    await bench.platform.request('PUT', `/api/agents/${name}/autonomy`, { enabled: true })
+    await bench.platform.startBeside('server/src/start/scheduler.ts')
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+  afterEach((context) => tellFailure(bench, context))
+
+  const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=schedules${search}`
+  const rowOf = (page: Page, title: string) =>
+    page.getByRole('grid', { name: 'Schedules' }).getByRole('row').filter({ hasText: title })
+  const open = async (path: string): Promise<Tab> => {
+    const tab = await bench.open()
+    tab.page.setDefaultTimeout(patienceMs)
+    await tab.goto(path)
+    return tab
+  }
+  const done = async (tab: Tab) => {
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  }
+  const api = (method: string, path: string, body?: unknown) =>
+    bench.platform.request(method, `/api/agents/${name}/schedules${path}`, body)
+  const made = async (fields: object): Promise<Loose> => {
+    const reply = await api('POST', '', {
+      name: 'nightly',
+      cron_expression: '0 3 * * *',
+      message: 'Sweep. [[reply:swept]]',
+      ...fields,
+    })
+    assert.equal(reply.status, 201, reply.text)
+    return reply.json
+  }
+
+  test('where there is none the page says what one is for', async () => {
+    await reviewPage(bench, {
+      name: 'schedules-empty',
+      path: tabOf(idle),
+      ready: (page) => page.getByText('Nothing is scheduled yet').waitFor(),
+    })
+  })
+
+  test('one is made with its time in words, and what the platform refuses stands at its field', async () => {
+    const tab = await open(tabOf(name))
+    const { page } = tab
+    await page.getByRole('button', { name: 'New schedule' }).click()
+    const form = page.getByRole('dialog', { name: 'New schedule' })
+    await form.getByLabel('Name').fill('Morning report')
+    await form.getByRole('textbox', { name: 'Message' }).fill('Report. [[reply:reported]]')
+    await form.getByText('At 09:00', { exact: true }).waitFor()
+    await form.getByRole('button', { name: 'Weekdays' }).click()
+    await form.getByText('At 09:00, Monday through Friday').waitFor()
+    assert.equal(await form.getByRole('listitem').filter({ hasText: /09:00/ }).count(), 5)
+    await form.getByRole('combobox', { name: 'Time zone' }).click()
+    await page.getByPlaceholder('Search zones').fill('Asia/Kolkata')
+    await page.keyboard.press('Enter')
+    await form
+      .getByText(/09:00 there/)
+      .first()
+      .waitFor()
+    await form.getByLabel('Cron expression').fill('61 9 * * *')
+    await form.getByText('Not a cron expression of five fields yet.').waitFor()
+    await form.getByText('Limits, retries, delivery, validation').click()
+    await form.getByRole('spinbutton', { name: 'Timeout' }).fill('7200000')
+    await form.getByRole('button', { name: 'Make the schedule' }).click()
+    await form.getByText(/is not a cron expression of five fields/).waitFor()
+    await form.getByLabel('Cron expression').fill('30 9 * * MON-FRI')
+    await form.getByRole('button', { name: 'Make the schedule' }).click()
+    await form.getByText(/is above the agent's execution timeout/).waitFor()
+    await keepPicture(tab, 'schedules-form-light-desktop')
+    await assertAccessible(tab, 'the form of a schedule')
+    await form.getByRole('spinbutton', { name: 'Timeout' }).fill('')
+    await form.getByRole('button', { name: 'Make the schedule' }).click()
+    await page.getByRole('heading', { name: 'Morning report' }).waitFor()
+    await page.getByText('At 09:30, Monday through Friday, Asia/Kolkata').waitFor()
+    await page
+      .getByText(/09:30 there/)
+      .first()
+      .waitFor()
+    const [stored] = (await api('GET', '')).json
+    assert.deepEqual(
+      [stored.cron_expression, stored.timezone, stored.timeout_seconds],
+      ['30 9 * * MON-FRI', 'Asia/Kolkata', null],
+    )
+
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
+    const edit = page.getByRole('dialog', { name: 'Edit “Morning report”' })
+    await edit.getByLabel('Name').fill('Evening report')
+    await edit.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Evening report' }).waitFor()
+    await done(tab)
+  })
+
+  test('it is switched at once, and back when the platform refuses', async () => {
+    await made({ name: 'switched' })
+    const tab = await open(tabOf(name))
+    const { page } = tab
+    const toggle = rowOf(page, 'switched').getByRole('switch')
+    await toggle.click()
+    await rowOf(page, 'switched').getByText('Off').waitFor()
+    await eventually(
+      async () => (await api('GET', '')).json.find((row: Loose) => row.name === 'switched'),
+      (row) => row.enabled === false,
+    )
+    await page.route('**/schedules/*/enable', (route) => route.fulfill({ status: 503, body: '{}' }))
+    await toggle.click()
+    await page.waitForFunction(
+      () =>
+        document.querySelectorAll('[role=switch][aria-label="switched is enabled"][aria-checked=false]')
+          .length === 1,
+    )
+    await done(tab)
+  })
+
+  test('it is triggered by hand, and its run, its figures and its history are there', async () => {
+    const { id } = await made({ name: 'by hand', enabled: false })
+    const tab = await open(tabOf(name, `&schedule=${id}`))
+    const { page } = tab
+    await page.getByText('It did not run in this time.').waitFor()
+    await page.getByRole('button', { name: 'Trigger now' }).click()
+    await page.getByText('“by hand” was triggered.').waitFor()
+    const [run] = await eventually(
+      async () => (await api('GET', `/${id}/executions`)).json,
+      (rows) => rows.length === 1,
+    )
+    await untilExecution(bench.platform, name, run.id, isOver)
+    // Told by the socket.
+    await page.getByText('Duration, p95').waitFor()
+    await page.getByRole('link', { name: 'Runs', exact: true }).click()
+    await page.getByRole('grid', { name: 'Runs of the schedule' }).getByText('Succeeded').waitFor()
+    await page.getByRole('link', { name: 'Due times', exact: true }).click()
+    await page.getByText('It has not been due yet').waitFor()
+    await done(tab)
+  })
+
+  test('why a due time came to nothing is told in words, and that one is found among those that ran', async () => {
+    const { id } = await made({ name: 'every minute', cron_expression: '* * * * *' })
+    const isFired = (row: Loose) => row.outcome === 'fired'
+    const firesOf = async (): Promise<Loose[]> => (await api('GET', `/${id}/fires`)).json
+    await eventually(firesOf, (rows) => rows.some(isFired), 130_000)
+    await bench.platform.request('PUT', `/api/agents/${name}/autonomy`, { enabled: false })
+    await eventually(firesOf, (rows) => rows.some((row) => !isFired(row)), 130_000)
+    await api('POST', `/${id}/disable`)
+    const tab = await open(tabOf(name, `&schedule=${id}`))
+    const { page } = tab
+    await page.getByText(/Held back .*: The agent’s autonomy was off/).waitFor()
+    await page.getByRole('link', { name: 'Due times', exact: true }).click()
+    const times = page.getByRole('grid', { name: 'Due times' })
+    await times.getByText('Ran', { exact: true }).first().waitFor()
+    await page.getByRole('radio', { name: 'Did not run' }).click()
+    await page.waitForURL(/status=not_run/)
+    await times.getByText('The agent’s autonomy was off').first().waitFor()
+    assert.equal(await times.getByText('Ran', { exact: true }).count(), 0)
+    await page.goBack()
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'schedule-due',
+      path: tabOf(name, `&schedule=${id}&part=due`),
+      ready: (page) => page.getByText('The agent’s autonomy was off').first().waitFor(),
+    })
+    await bench.platform.request('PUT', `/api/agents/${name}/autonomy`, { enabled: true })
+  })
+
+  test('its webhook is made, called as the example says, signed, rotated and revoked', async () => {
+    const { id } = await made({ name: 'from outside' })
+    const tab = await open(tabOf(name, `&schedule=${id}&part=webhook`))
+    const { page } = tab
+    await page.getByRole('button', { name: 'Make a webhook' }).click()
+    await page.getByText('never', { exact: true }).waitFor()
+    const example = async () => (await page.getByRole('group', { name: 'Code, A' }).innerText()).trim()
+    assert.equal((await called(await example())).status, 'triggered')
+    await page.getByText('never', { exact: true }).waitFor({ state: 'detached' })
+
+    await page.getByRole('button', { name: 'Require a signature' }).click()
+    const shown = page.getByRole('dialog', { name: 'The signing secret' })
+    const secret = (await shown.locator('code').first().innerText()).trim()
+    await keepPicture(tab, 'webhook-secret-light-desktop')
+    await shown.getByText('I stored it').click()
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Calls need a signature of time and body').waitFor()
+    assert.equal(await page.getByText(secret).count(), 0)
+    assert.equal((await called(await example(), secret, 'signed')).status, 'triggered')
+    assert.equal((await called(await example(), 'wrong', 'signed again')).error, 'invalid_signature')
+
+    await page.getByRole('button', { name: 'Rotate…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).click()
+    await page.getByText('The address alone is enough').waitFor()
+    await page.getByRole('button', { name: 'Revoke…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
+    await page.getByText('No webhook yet').waitFor()
+    await done(tab)
+  })
+
+  test('a deleted one is gone from the page at once and comes back by Undo', async () => {
+    await made({ name: 'passing' })
+    const tab = await open(tabOf(name))
+    const { page } = tab
+    const remove = async () => {
+      await rowOf(page, 'passing').getByRole('button', { name: 'Actions for passing' }).click()
+      await page.getByRole('menuitem', { name: 'Delete' }).click()
+      await rowOf(page, 'passing').waitFor({ state: 'detached' })
+    }
+    await remove()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await rowOf(page, 'passing').waitFor()
+    await remove()
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    await eventually(
+      async () => (await api('GET', '')).json,
+      (rows) => rows.every((row: Loose) => row.name !== 'passing'),
+    )
+    await done(tab)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    const { id } = await made({
+      name: longName,
+      description: 'Keeps the house in order.',
+      timezone: 'Asia/Tokyo',
+    })
+    const { execution_id } = (await api('POST', `/${id}/trigger`)).json
+    await untilExecution(bench.platform, name, execution_id, isOver)
+    await reviewPage(bench, {
+      name: 'schedules',
+      path: tabOf(name),
+      ready: (page) => rowOf(page, 'A schedule whose name').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'schedule-one',
+      path: tabOf(name, `&schedule=${id}`),
+      ready: (page) => page.getByText('Duration, p95').waitFor(),
+    })
+    await api('POST', `/${id}/webhook`)
+    await reviewPage(bench, {
+      name: 'schedule-webhook',
+      path: tabOf(name, `&schedule=${id}&part=webhook`),
+      ready: (page) => page.getByText('Last called').waitFor(),
+    })
+  })
+})
+
+/** What the platform answers to a pasted example; another text makes it another call. */
+async function called(example: string, secret = '', text = 'Release 1.4 is out'): Promise<Loose> {
+  const script = example.replace('curl ', 'curl -s ').replace('Release 1.4 is out', text)
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+  })
+  return JSON.parse(stdout)
+}

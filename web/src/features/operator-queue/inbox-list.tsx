@@ -1,0 +1,55 @@
+import type { QueueItem } from '@roost/contracts/operations/operator-queue'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { cx } from '../../ui/class-names.ts'
+import { RelativeTime } from '../../ui/time.tsx'
+import { ItemMarks } from './item-marks.tsx'
+
+type InboxListProps = {
+  items: readonly QueueItem[]
+  shown: string | null
+  /** The shown one stands in the address, and is not merely the first. */
+  isChosen: boolean
+}
+
+export function InboxList({ items, shown, isChosen }: InboxListProps) {
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    if (shown === null || !isChosen) return
+    list.current?.querySelector('[aria-current=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [shown, isChosen])
+  return (
+    <ul
+      ref={list}
+      aria-label="Items"
+      className="min-w-0 overflow-y-auto rounded-lg border border-line bg-surface lg:max-h-[max(20rem,calc(100dvh-14rem))]"
+    >
+      {items.map((item) => (
+        <li key={item.id} className="border-b last:border-b-0">
+          <Link
+            to="."
+            search={(now) => ({ ...now, item: item.id })}
+            replace
+            resetScroll={false}
+            preload={false}
+            activeOptions={{ exact: true, includeSearch: true }}
+            aria-current={item.id === shown ? 'true' : undefined}
+            className={cx(
+              'block min-w-0 px-3 py-2.5 -outline-offset-2 hover:bg-hover',
+              item.id === shown && 'lg:bg-accent-soft',
+            )}
+          >
+            <span className="flex items-baseline justify-between gap-3">
+              <span className="min-w-0 truncate font-medium text-sm">{item.title}</span>
+              <RelativeTime at={item.created_at} className="shrink-0 text-muted text-xs" />
+            </span>
+            <span className="mt-1 flex flex-wrap items-center gap-1.5">
+              <ItemMarks item={item} />
+              <span className="min-w-0 truncate text-muted text-xs">{item.agent_name ?? 'Platform'}</span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}

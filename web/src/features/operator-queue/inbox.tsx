@@ -1,0 +1,142 @@
+import {
+  itemPriorities,
+  itemStatuses,
+  itemTypes,
+  type QueueItem,
+} from '@roost/contracts/operations/operator-queue'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Inbox as InboxIcon } from 'lucide-react'
+import { useMemo } from 'react'
+import { plural } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { ClearResolved } from './clear-resolved.tsx'
+import { InboxFilters } from './inbox-filters.tsx'
+import { InboxList } from './inbox-list.tsx'
+import { ItemView } from './item-view.tsx'
+import { KeyHints } from './key-hints.tsx'
+import { afterIt, inOrder } from './order.ts'
+import { mostShown, type QueueFilter, queueQuery } from './queries.ts'
+import type { InboxSearch } from './search.ts'
+import { useInboxKeys } from './use-inbox-keys.ts'
+import { useTriage } from './use-triage.ts'
+
+const route = getRouteApi('/signed-in/operations')
+/** What agents and the platform ask people, and the place to answer. */
+export function Inbox() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const filter = filterOf(search)
+  const queue = useQuery(queueQuery(useApi(), filter))
+  const triage = useTriage()
+  const items = useMemo(
+    () => inOrder(queue.data?.items ?? []).filter(({ id }) => !triage.pending.has(id)),
+    [queue.data, triage.pending],
+  )
+  const change = (next: Partial<InboxSearch>, replace = true) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace, resetScroll: false })
+  const chosen = items.find(({ id }) => id === search.item)
+  // Where there is room for both, the first one is shown until another one is chosen.
+  const shown = chosen ?? items[0] ?? null
+  const ids = items.map(({ id }) => id)
+  const leave = (item: QueueItem) => change({ item: afterIt(ids, item.id) ?? undefined })
+
+  useInboxKeys({ ids, shown, triage, onSelect: (id) => change({ item: id }), onLeave: leave })
+  return (
+    <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <PageHeader
+        title="Inbox"
+        description={
+          filter.status === 'pending'
+            ? waitingWords(queue.data?.total)
+            : 'What agents asked, and what became of it.'
+        }
+        actions={filter.status === 'pending' ? <KeyHints /> : <ClearResolved agent={filter.agent} />}
+      />
+      <InboxFilters
+        filter={filter}
+        onChange={(next) => change({ ...next, item: undefined })}
+        className={cx(chosen && 'max-lg:hidden')}
+      />
+      {queue.isError && !queue.data ? (
+        <ErrorState
+          title="The inbox could not be loaded"
+          error={queue.error}
+          onRetry={() => void queue.refetch()}
+          className="rounded-lg border border-line bg-surface"
+        />
+      ) : queue.isPending ? (
+        <SkeletonList rows={6} label="Loading the inbox" />
+      ) : items.length === 0 ? (
+        <Nothing isFiltered={isFiltered(filter)} onClear={() => change(noFilter)} />
+      ) : (
+        <div className="grid min-h-0 min-w-0 items-start gap-4 lg:grid-cols-[minmax(18rem,2fr)_minmax(0,3fr)]">
+          <div className={cx('min-w-0', chosen && 'max-lg:hidden')}>
+            <InboxList items={items} shown={shown?.id ?? null} isChosen={chosen !== undefined} />
+            {(queue.data?.total ?? 0) > mostShown && (
+              <p className="mt-2 text-muted text-xs">
+                The newest {mostShown} of {queue.data?.total.toLocaleString('en')} are shown.
+              </p>
+            )}
+          </div>
+          {shown && (
+            <ItemView
+              key={shown.id}
+              item={shown}
+              triage={triage}
+              onLeave={() => leave(shown)}
+              onBack={() => change({ item: undefined })}
+              className={cx(!chosen && 'max-lg:hidden')}
+            />
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+const noFilter = {
+  status: undefined,
+  kind: undefined,
+  priority: undefined,
+  agent: undefined,
+  item: undefined,
+}
+
+/** What stands in an address may be anything. */
+function filterOf({ status, kind, priority, agent }: InboxSearch): QueueFilter {
+  return {
+    status: [...itemStatuses, 'all' as const].find((each) => each === status) ?? 'pending',
+    type: itemTypes.find((each) => each === kind),
+    priority: itemPriorities.find((each) => each === priority),
+    agent,
+  }
+}
+
+function isFiltered({ status, type, priority, agent }: QueueFilter): boolean {
+  return status !== 'pending' || Boolean(type || priority || agent)
+}
+
+function waitingWords(total: number | undefined): string {
+  if (total === undefined || total === 0) return 'What agents and the platform ask people.'
+  return `${plural(total, 'thing')} ${total === 1 ? 'waits' : 'wait'} for a person.`
+}
+
+function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  if (isFiltered) {
+    return <EmptyState title="Nothing matches" action={<Button onClick={onClear}>Show what waits</Button>} />
+  }
+  return (
+    <EmptyState
+      icon={<InboxIcon aria-hidden />}
+      title="Nothing waits for you"
+      description="When an agent needs an approval or an answer, or something goes wrong on the platform, it shows up here."
+    />
+  )
+}

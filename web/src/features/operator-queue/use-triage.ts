@@ -1,0 +1,76 @@
+import { ApiError } from '@roost/contracts/client'
+import { cancelItem, type QueueItem, respondToItem } from '@roost/contracts/operations/operator-queue'
+import { describeFault } from '../../lib/fault.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { toast } from '../../ui/toast.tsx'
+import { useUndo } from '../../ui/use-undo.ts'
+import { queueKey } from './queries.ts'
+
+export type Answer = {
+  response: string
+  /** What the person adds to an option; null: nothing. */
+  note: string | null
+  /** The person has seen that the entry says something else by now. */
+  hasSeenChange: boolean
+}
+
+/**
+ * What a person does with items. Options and dismissals take effect once the time for Undo has passed, or the
+ * page is left: they are one keystroke away. A written answer is sent at once.
+ */
+export function useTriage() {
+  const { api, queries } = useApp()
+  const undo = useUndo()
+  const stale = () => queries.invalidateQueries({ queryKey: queueKey })
+
+  async function done(work: Promise<unknown>): Promise<void> {
+    try {
+      await work
+    } catch (error) {
+      const { sentence, code } = describeFault(error)
+      toast({ title: sentence, description: code, tone: 'danger' })
+    } finally {
+      await stale()
+    }
+  }
+
+  function send({ id }: QueueItem, { response, note, hasSeenChange }: Answer): Promise<QueueItem> {
+    return api.call(respondToItem, {
+      params: { id },
+      body: { response, response_text: note, acknowledge_divergence: hasSeenChange },
+    })
+  }
+
+  return {
+    /** Items that are as good as resolved. */
+    pending: undo.pending,
+    choose: (item: QueueItem, answer: Answer) =>
+      undo.later({
+        id: item.id,
+        title: `Answered “${answer.response}”.`,
+        description: item.title,
+        run: () => done(send(item, answer)),
+      }),
+    dismiss: (item: QueueItem) =>
+      undo.later({
+        id: item.id,
+        title: 'Dismissed without an answer.',
+        description: item.title,
+        run: () => done(api.call(cancelItem, { params: { id: item.id }, body: {} })),
+      }),
+    /** Throws what is to be shown at the field. */
+    async write(item: QueueItem, answer: Answer): Promise<void> {
+      try {
+        await send(item, answer)
+        toast({ title: 'Answered.', description: item.title, tone: 'success' })
+      } catch (error) {
+        // Somebody was faster, or the entry has changed: the list says how it stands.
+        if (error instanceof ApiError && error.status === 409) await stale()
+        throw error
+      }
+      await stale()
+    },
+  }
+}
+
+export type Triage = ReturnType<typeof useTriage>

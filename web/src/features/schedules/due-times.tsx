@@ -1,0 +1,25 @@
+import { RelativeTime } from '../../ui/time.tsx'
+import { dueWords, isSameClock, ownZone } from './time-words.ts'
+
+/** Times to come in the person's zone, and in that of the schedule where its clocks show another one. */
+export function DueTimes({ times, zone }: { times: readonly (Date | string)[]; zone: string }) {
+  const own = ownZone()
+  return (
+    <ol className="flex flex-col text-sm">
+      {times.map((time) => {
+        const at = new Date(time).getTime()
+        return (
+          <li key={at} className="flex flex-wrap items-baseline justify-between gap-x-4 py-0.5">
+            <span data-numeric>
+              {dueWords(at)}
+              {!isSameClock(at, zone, own) && (
+                <span className="text-faint text-xs"> · {dueWords(at, { timeZone: zone })} there</span>
+              )}
+            </span>
+            <RelativeTime at={at} className="text-muted text-xs" />
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

@@ -1,0 +1,62 @@
+import { ApiError } from '@roost/contracts/client'
+import { CreateSchedule, type Schedule } from '@roost/contracts/triggers/schedules'
+import type { z } from 'zod'
+
+/** What the form sends: everything that can be set. */
+export const ScheduleForm = CreateSchedule
+export type ScheduleFields = z.output<typeof CreateSchedule>
+export type ScheduleInput = z.input<typeof CreateSchedule>
+
+/** What the form begins with: the schedule as it is, or a new one for every morning in the person's zone. */
+export function initialFields(stored: Partial<Schedule> | null, zone: string): ScheduleInput {
+  return {
+    name: stored?.name ?? '',
+    description: stored?.description ?? null,
+    message: stored?.message ?? '',
+    cron_expression: stored?.cron_expression ?? '0 9 * * *',
+    timezone: stored?.timezone ?? zone,
+    enabled: stored?.enabled ?? true,
+    misfire_policy: stored?.misfire_policy ?? 'run_once',
+    timeout_seconds: stored?.timeout_seconds ?? null,
+    model: stored?.model ?? null,
+    allowed_tools: stored?.allowed_tools ?? null,
+    max_retries: stored?.max_retries ?? 0,
+    retry_delay_seconds: stored?.retry_delay_seconds ?? 60,
+    deliver_to_workspace_email: stored?.deliver_to_workspace_email ?? null,
+    validation_enabled: stored?.validation_enabled ?? false,
+    validation_prompt: stored?.validation_prompt ?? null,
+    validation_timeout_seconds: stored?.validation_timeout_seconds ?? 120,
+  }
+}
+
+/** Refusals that are about one field and do not name it. */
+const fieldOfCode: Record<string, string | undefined> = {
+  invalid_cron_expression: 'cron_expression',
+  invalid_timezone: 'timezone',
+  invalid_recipient: 'deliver_to_workspace_email',
+  delivery_target_requires_owner: 'deliver_to_workspace_email',
+  schedule_timeout_exceeds_agent_cap: 'timeout_seconds',
+  invalid_model: 'model',
+}
+
+/** The same refusal with its field, so that the form can show it there. */
+export function toldByField(error: ApiError): ApiError {
+  const { body } = error
+  const field = body && fieldOfCode[body.error]
+  return !field || body.field ? error : new ApiError(error.status, { ...body, field })
+}
+
+/** Fields behind "More": the form opens it when one of them is wrong or set. */
+export const furtherFields = [
+  'description',
+  'timeout_seconds',
+  'model',
+  'allowed_tools',
+  'max_retries',
+  'retry_delay_seconds',
+  'misfire_policy',
+  'deliver_to_workspace_email',
+  'validation_enabled',
+  'validation_prompt',
+  'validation_timeout_seconds',
+] as const
