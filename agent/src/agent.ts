@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { type AgentSettings, protocolVersion } from '@roost/contracts/link/messages'
 import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
+import { readMcpServers } from './credentials/servers.ts'
+import type { CredentialStore } from './credentials/store.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
@@ -65,6 +67,22 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const permissions = createPermissions(home, identities)
   const paths = await createPaths(home)
 
+  let store: Promise<CredentialStore> | null = null
+  const credentialPlaces = {
+    home,
+    owner,
+    parts: join(home, '.roost', 'sealed-parts'),
+    own: config.mcpUrl ? { url: config.mcpUrl, key: config.agentKey } : null,
+    variables: { AGENT_NAME: config.agentName, ...(config.mcpUrl ? { ROOST_MCP_URL: config.mcpUrl } : {}) },
+    clock,
+  }
+  // Loaded when it is used, which is after the greeting: what it needs would be a tenth of this program's memory.
+  const credentials = () => {
+    store ??= import('./credentials/store.ts').then((loaded) =>
+      loaded.createCredentialStore(credentialPlaces),
+    )
+    return store
+  }
   const link = createLink({
     url: config.linkUrl,
     key: config.agentKey,
@@ -117,6 +135,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         settings: () => settings,
         environment,
       }),
+        servers: () => readMcpServers(home),
   })
   const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
   const onCall = createCallHandler({
@@ -124,6 +143,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     queue,
     paths,
     writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
+    credentials,
     packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
     applySettings,
     dropSession: live.drop,
@@ -165,6 +185,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
 
   async function prepare() {
     joinReaderGroup()
+  async function renderFiles() {
+    await (await credentials()).render()
+    const { writeGitignore } = await import('./workspace/gitignore.ts')
+    await writeGitignore(home)
+  }
+
     await clearLeftovers(
       lost.map(({ executionId }) => executionId),
       config.scratch,
@@ -173,6 +199,9 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     await initializeWorkspace({ home, template: config.template, clock, log })
     isInitialized = true
     initialized.resolve()
+    await renderFiles().catch((fault: unknown) =>
+      log.warn('.gitignore or .mcp.json not written', { reason: faultText(fault) }),
+    )
     runs.ready()
     onIdle()
     const env = await environment({})

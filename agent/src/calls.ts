@@ -1,4 +1,5 @@
 import type { AgentSettings, PlatformCalls } from '@roost/contracts/link/messages'
+import type { CredentialStore } from './credentials/store.ts'
 import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
 import { LinkFault } from './link/link.ts'
 import type { QueueWatch } from './operator-queue/watch.ts'
@@ -44,8 +45,9 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
         show_hidden: message.show_hidden === true,
         limit: number(message, 'limit'),
       }),
-    'fs.stat': (message) => statFile(paths, text(message, 'path')),
-    'fs.read': (message) => readChunk(paths, { path: text(message, 'path'), ...range(message) }),
+    'fs.stat': (message) => statFile(paths, text(message, 'path'), message.guarded === true),
+    'fs.read': (message) =>
+      readChunk(paths, { path: text(message, 'path'), guarded: message.guarded === true, ...range(message) }),
     'fs.write': (message) =>
       deps.writer.write({
         path: text(message, 'path'),
@@ -58,7 +60,8 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       }),
     'fs.delete': (message) => deletePath(paths, text(message, 'path')),
     'fs.mkdir': (message) => makeDirectory(paths, text(message, 'path')),
-    'fs.pack': (message) => deps.packer.pack(text(message, 'path'), number(message, 'max_bytes')),
+    'fs.pack': (message) =>
+      deps.packer.pack(text(message, 'path'), number(message, 'max_bytes'), message.guarded === true),
     'fs.read_pack': (message) => deps.packer.read({ handle: text(message, 'handle'), ...range(message) }),
     async settings(message) {
       deps.applySettings(settingsOf(objectAt(message, 'settings')))
@@ -78,6 +81,27 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     async 'queue.look'() {
       deps.queue.tell()
       return { ok: true }
+    },
+    'credentials.status': async () => (await deps.credentials()).status(),
+    async 'credentials.write'(message) {
+      const store = await deps.credentials()
+      await store.write({
+        upload_id: text(message, 'upload_id'),
+        path: text(message, 'path'),
+        offset: count(message, 'offset'),
+        data_base64: text(message, 'data_base64'),
+      })
+      return { ok: true }
+    },
+    'credentials.commit': async (message) =>
+      (await deps.credentials()).commit(
+        text(message, 'upload_id'),
+        listAt(message, 'paths').filter((path) => typeof path === 'string'),
+      ),
+    'credentials.read': async (message) =>
+      (await deps.credentials()).read({ path: text(message, 'path'), ...range(message) }),
+    async 'credentials.render'() {
+      return { left_out: await (await deps.credentials()).render() }
     },
   }
   return async (t, message) => {

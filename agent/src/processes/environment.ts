@@ -1,17 +1,7 @@
+import { namesVariable, suppressedVariables } from '@roost/contracts/link/credentials'
+
 /** Variables as a child gets them. */
 export type Environment = Record<string, string>
-
-/**
- * Names in a workspace's `.env` that the platform sets itself or that would reach the programs which start
- * a process (the loader's, while this program's capabilities are still there).
- */
-const suppressed = [
-  /^(ANTHROPIC|CLAUDE_CODE|GIT|OTEL|ROOST)_/,
-  /^(GEMINI_API_KEY|GOOGLE_API_KEY|OPENAI_API_KEY|GITHUB_PAT|GITHUB_REPO)$/,
-  /^(LD|MALLOC)_/,
-  /^(GLIBC_TUNABLES|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|GETCONF_DIR|TZDIR)$/,
-  /^(HOME|USER|LOGNAME|SHELL|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME)$/,
-]
 
 /** Of the program's own environment: its key, its providers' settings and its Node's are not a child's. */
 const withheld = [
@@ -36,7 +26,7 @@ export function childEnvironment({ own, workspace, home, isRoot, over }: Environ
     if (value !== undefined && !withheld.some((pattern) => pattern.test(name))) environment[name] = value
   }
   for (const [name, value] of Object.entries(workspace)) {
-    if (!isSuppressed(name)) environment[name] = value
+    if (!namesVariable(suppressedVariables, name)) environment[name] = value
   }
   Object.assign(environment, { HOME: home, ...safeGit, ...(isRoot ? { IS_SANDBOX: '1' } : {}) })
   for (const [name, value] of Object.entries(over)) {
@@ -44,10 +34,6 @@ export function childEnvironment({ own, workspace, home, isRoot, over }: Environ
     else environment[name] = value
   }
   return environment
-}
-
-export function isSuppressed(name: string): boolean {
-  return suppressed.some((pattern) => pattern.test(name))
 }
 
 /** The workspace belongs to another user than the reader, and Git refuses to look at such. */

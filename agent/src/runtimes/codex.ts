@@ -3,6 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { cutToBytes } from '../kit/text.ts'
 import { converseCodex } from './codex-lines.ts'
+import { toml, writeCodexServers } from './codex-servers.ts'
 import { hookCommand } from './hook-command.ts'
 import type { Launch, Runtime, Setup } from './port.ts'
 
@@ -79,13 +80,15 @@ async function prepare(setup: Setup, path: string): Promise<Launch> {
  * Its home folder, which must be there. It changes modes in it, as only an owner may: the reader has another
  * one than the developer, and both have the same threads.
  */
-async function prepareCodexHome({ places, readOnly }: Setup): Promise<string> {
+async function prepareCodexHome({ places, readOnly, servers }: Setup): Promise<string> {
   const home = join(places.state, readOnly ? 'read-only' : 'home')
   const threads = join(places.state, 'sessions')
   await Promise.all([home, threads].map((folder) => mkdir(folder, { recursive: true })))
   await symlink(threads, join(home, 'sessions')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
+  // The reader gets none: they hold credentials that only the developer may read.
+  if (!readOnly) await writeCodexServers(home, servers)
   return home
 }
 
@@ -109,11 +112,6 @@ function mcpServer(url: string): string {
 function writeHook(setup: Setup): string {
   const command = toml(hookCommand(setup, 'codex'))
   return `hooks.PreToolUse=[{matcher="apply_patch|Write|Edit|Bash",hooks=[{type="command",command=${command},timeout=10}]}]`
-}
-
-/** A TOML value: JSON is one, but for a control character that TOML wants escaped and JSON does not. */
-function toml(value: unknown): string {
-  return JSON.stringify(value).toWellFormed().replaceAll('\x7f', '\\u007f')
 }
 
 /** The command is a script that starts this binary; going there directly saves starting Node. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { McpServer } from '@roost/contracts/link/credentials'
 import { hookCommand } from './hook-command.ts'
 import type { Setup } from './port.ts'
 
@@ -34,7 +35,7 @@ async function settings(setup: Setup): Promise<object> {
     context: { fileName: contextFiles(setup.places.home) },
     ...(setup.maxTurns === null ? {} : { model: { maxSessionTurns: setup.maxTurns } }),
     ...(tools ? { tools: { core: tools } } : {}),
-    ...(setup.mcp && mayUseMcp ? { mcpServers: { roost: mcpServer(setup.mcp.url) } } : {}),
+    ...(mayUseMcp ? { mcpServers: mcpServers(setup) } : {}),
     ...(setup.readOnly ? { hooks: { BeforeTool: [writeHook(setup)] } } : {}),
   }
 }
@@ -43,6 +44,18 @@ async function settings(setup: Setup): Promise<object> {
 function contextFiles(home: string): string[] {
   const own = ['GEMINI.md', 'AGENTS.md', 'CLAUDE.md'].find((name) => existsSync(join(home, name)))
   return [...new Set(['GEMINI.md', own ?? 'GEMINI.md'])]
+}
+
+function mcpServers({ mcp, servers }: Setup): object {
+  const others = Object.entries(servers).map(([name, server]) => [name, otherServer(server)])
+  return { ...Object.fromEntries(others), ...(mcp ? { roost: mcpServer(mcp.url) } : {}) }
+}
+
+/** The folder of this file is the process's own and goes with it. */
+function otherServer(server: McpServer): object {
+  if ('command' in server) return { ...server, trust: true }
+  const { type, url, headers = {} } = server
+  return { ...(type === 'http' ? { httpUrl: url } : { url }), headers, trust: true }
 }
 
 /** The CLI puts the key in from its environment. */

@@ -19,6 +19,7 @@ const setup: Setup = {
   readOnly: null,
   broker: { url: 'http://broker', token: 'token' },
   mcp: null,
+  servers: {},
   imagePaths: [],
   places: { home: '/home/developer', state: '/state', scratch: '/scratch' },
 }

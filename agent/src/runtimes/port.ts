@@ -1,3 +1,4 @@
+import type { McpServer } from '@roost/contracts/link/credentials'
 import type { RunErrorCode, RunMetadata, RuntimeName, TerminalReason } from '@roost/contracts/link/messages'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import type { Json } from '../kit/json.ts'
@@ -34,6 +35,8 @@ export type Setup = {
   readOnly: ReadOnlyRules | null
   broker: { url: string; token: string }
   mcp: { url: string; key: string } | null
+  /** Tool servers of the workspace beside the platform's own, for a CLI that does not read `.mcp.json` itself. */
+  servers: Record<string, McpServer>
   /** Files of the first turn's images, for a CLI that takes them as arguments. */
   imagePaths: string[]
   places: Places

@@ -20,6 +20,8 @@ export type PrepareDeps = {
   live: LivePool
   clock: Clock
   settings(): AgentSettings
+  /** Tool servers of the workspace's `.mcp.json`, as they are now. */
+  servers(): Promise<Setup['servers']>
   /** The variables of a child, with the workspace's `.env` as it is now. */
   environment(over: Record<string, string | null>): Promise<Environment>
 }
@@ -80,6 +82,7 @@ async function fill(
     readOnly,
     broker: run.broker,
     mcp: deps.mcp,
+    servers: await deps.servers(),
     imagePaths: input.images.map(({ path }) => path),
     places: { home, state: deps.places.state, scratch: scratch.path },
   }
@@ -141,6 +144,6 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
 
 /** Everything that is fixed when a process starts, but for the session that it resumes. */
 function signatureOf(setup: Setup, env: Environment): string {
-  const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp } = setup
-  return JSON.stringify([systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, env])
+  const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers } = setup
+  return JSON.stringify([systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers, env])
 }

@@ -5,12 +5,14 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { FilePackAnswer, FileReadAnswer, FileReadPack } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
+import { inodeOf, protectedInodes, refusal } from './floor.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
 import { readPiece } from './read.ts'
 
 /** Folders as tar.gz for a download. */
 export type Packer = {
-  pack(path: string, maxBytes: number): Promise<FilePackAnswer>
+  /** `isGuarded`: whoever asks may not see the credentials; a folder that holds them under any name is refused. */
+  pack(path: string, maxBytes: number, isGuarded?: boolean): Promise<FilePackAnswer>
   read(request: Omit<FileReadPack, 't'>): Promise<FileReadAnswer>
 }
 
@@ -44,11 +46,15 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
   }
 
   return {
-    async pack(path, maxBytes) {
+    async pack(path, maxBytes, isGuarded = false) {
       const real = await paths.existing(path)
       if (!(await isDirectory(real))) throw new LinkFault('not_a_directory', `${path} is not a directory.`)
       if (packs.size >= mostPacks) throw new LinkFault('io_error', 'Too many directories are being packed.')
-      if ((await sizeOf(real, maxBytes)) > maxBytes)
+      const closed = isGuarded ? await protectedInodes(paths) : none
+      const check = (inode: string) => {
+        if (closed.has(inode)) throw refusal(path)
+      }
+      if ((await sizeOf(real, maxBytes, check)) > maxBytes)
         throw new LinkFault('file_too_large', `${path} holds more than ${maxBytes} bytes.`)
       await mkdir(folder, { recursive: true })
       const handle = randomUUID()
@@ -76,17 +82,25 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
   }
 }
 
+const none: ReadonlySet<string> = new Set()
+
+/** What cannot be read counts nothing; a refusal stays one. */
+function unlessRefused(error: unknown): number {
+  if (error instanceof LinkFault) throw error
+  return 0
+}
+
 /** Bytes of all files below; stops counting above `max`. */
-async function sizeOf(folder: string, max: number): Promise<number> {
+async function sizeOf(folder: string, max: number, check: (inode: string) => void): Promise<number> {
   let total = 0
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) total += await sizeOf(path, max - total).catch(() => 0)
+    if (entry.isDirectory()) total += await sizeOf(path, max - total, check).catch(unlessRefused)
     else if (entry.isFile())
-      total += await lstat(path).then(
-        ({ size }) => size,
-        () => 0,
-      )
+      total += await lstat(path).then((file) => {
+        check(inodeOf(file))
+        return file.size
+      }, unlessRefused)
     if (total > max) break
   }
   return total

@@ -5,6 +5,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { FileWrite, FileWriteAnswer } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
+import { refuseChange } from './floor.ts'
 import { asFault, codeOf, isDirectory, type Paths } from './paths.ts'
 
 /** Writes files in chunks; a file appears under its name at once and whole, or not at all. */
@@ -57,6 +58,7 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
 
   async function place(request: Omit<FileWrite, 't'>, upload: Upload): Promise<string> {
     const target = await paths.target(request.path)
+    refuseChange(paths, target, request.path)
     if (await isDirectory(target)) throw new LinkFault('not_a_file', `${request.path} is a directory.`)
     await mkdir(dirname(target), { recursive: true })
     const before = await stat(target).catch(() => null)

@@ -1,17 +1,13 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, megabyte, queryBoolean, queryInteger } from '../kit/primitives.ts'
+import { workspaceHome } from '../link/credentials.ts'
 
 const tag = 'Workspace'
-export const workspaceRoot = '/home/developer'
+export const workspaceRoot = workspaceHome
 export const maxFileWriteBytes = 5 * megabyte
 export const maxDownloadBytes = 100 * megabyte
 export const maxListedEntries = 5000
-
-/** Below the workspace. Nobody writes or deletes these by hand; the files are read by the owner only. */
-export const protectedFiles: readonly string[] = ['.env', '.mcp.json', '.credentials.enc']
-/** As above, with all that is in them. They belong to git, to the way in and to the platform. */
-export const protectedFolders: readonly string[] = ['.git', '.ssh', '.roost/keys']
 
 const PathQuery = z.object({ path: z.string().min(1).max(4096) })
 const PathBody = z.object({ path: z.string().min(1).max(4096) })

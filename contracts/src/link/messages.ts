@@ -7,6 +7,17 @@
  *
  * The container's program imports types only from here, so that it carries no validation library.
  */
+import type {
+  CredentialsCommit,
+  CredentialsCommitAnswer,
+  CredentialsRead,
+  CredentialsReadAnswer,
+  CredentialsRender,
+  CredentialsRenderAnswer,
+  CredentialsStatus,
+  CredentialsStatusAnswer,
+  CredentialsWrite,
+} from './credentials.ts'
 import type { TranscriptLine } from './transcript.ts'
 
 export const protocolVersion = 1
@@ -255,9 +266,10 @@ export type FileNode = {
   children?: FileNode[]
   file_count?: number
 }
-export type FileStat = { t: 'fs.stat'; path: string }
+/** `guarded`: who asks may not see the credentials, by whatever name or link they are reached. */
+export type FileStat = { t: 'fs.stat'; path: string; guarded?: boolean }
 export type FileStatAnswer = { type: 'file' | 'directory'; size: number; modified: string; mode: number }
-export type FileRead = { t: 'fs.read'; path: string; offset: number; length: number }
+export type FileRead = { t: 'fs.read'; path: string; offset: number; length: number; guarded?: boolean }
 export type FileReadAnswer = { data_base64: string; size: number; eof: boolean }
 /** First chunk has offset 0; the file appears under its name, atomically, with the last chunk. */
 export type FileWrite = {
@@ -276,7 +288,7 @@ export type FileDelete = { t: 'fs.delete'; path: string }
 export type FileMkdir = { t: 'fs.mkdir'; path: string }
 export type PathAnswer = { path: string }
 /** Packs a directory as tar.gz into a temporary file of the agent and answers it for `fs.read`. */
-export type FilePack = { t: 'fs.pack'; path: string; max_bytes: number }
+export type FilePack = { t: 'fs.pack'; path: string; max_bytes: number; guarded?: boolean }
 export type FilePackAnswer = { handle: string; size: number }
 export type FileReadPack = { t: 'fs.read_pack'; handle: string; offset: number; length: number }
 
@@ -362,3 +374,8 @@ export type FrameId = number | string
 export type RequestFrame<Message> = Message & { id: FrameId }
 /** `re` is null when what came could not be read far enough to find an id. */
 export type AnswerFrame<Answer> = ({ re: FrameId } & Answer) | { re: FrameId | null; error: LinkError }
+  'credentials.status': { request: CredentialsStatus; answer: CredentialsStatusAnswer }
+  'credentials.write': { request: CredentialsWrite; answer: OkAnswer }
+  'credentials.commit': { request: CredentialsCommit; answer: CredentialsCommitAnswer }
+  'credentials.read': { request: CredentialsRead; answer: CredentialsReadAnswer }
+  'credentials.render': { request: CredentialsRender; answer: CredentialsRenderAnswer }

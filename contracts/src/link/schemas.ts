@@ -191,6 +191,16 @@ const Node: z.ZodType<FileNode> = z.lazy(() =>
 const FileBytes = z.object({ data_base64: z.string(), size: z.number(), eof: z.boolean() })
 const PathAnswer = z.object({ path: z.string() })
 const Ok = z.object({ ok: z.literal(true) })
+const LeftOut = z
+  .array(
+    z.object({
+      server: z.string().max(300),
+      names: z.array(z.string().max(300)),
+      reason: z.string().max(500),
+    }),
+  )
+  .max(1000)
+const SmallText = z.string().max(300_000).nullable()
 
 type AnswerSchemas = { [T in keyof PlatformCalls]: z.ZodType<PlatformCalls[T]['answer']> }
 
@@ -228,6 +238,19 @@ export const platformAnswerSchemas: AnswerSchemas = {
     stderr: Text.max(10_000),
   }),
   'ssh.keys': Ok,
+  'credentials.status': z.object({
+    files: z
+      .array(z.object({ path: z.string().max(300), size: Count, modified: z.string().max(40) }))
+      .max(1000),
+    variables: z.array(z.string().max(300)).max(10_000),
+    left_out: LeftOut,
+    mcp_template: SmallText,
+    env_example: SmallText,
+  }),
+  'credentials.write': Ok,
+  'credentials.commit': z.object({ written: z.array(z.string().max(300)).max(1000), left_out: LeftOut }),
+  'credentials.read': FileBytes,
+  'credentials.render': z.object({ left_out: LeftOut }),
   'queue.look': Ok,
 }
 

@@ -1,20 +1,8 @@
 import type { TemplateFile } from '@roost/contracts/agents/templates'
+import { injectedVariables, namesVariable } from '@roost/contracts/link/credentials'
 
 export type RequiredCredential = { name: string; source: string }
 
-/** What the platform gives to a runtime by itself, so that nobody is asked for it. */
-const injected = [
-  /^ANTHROPIC_/,
-  /^CLAUDE_CODE_/,
-  /^GEMINI_API_KEY$/,
-  /^GOOGLE_API_KEY$/,
-  /^OPENAI_API_KEY$/,
-  /^GITHUB_PAT$/,
-  /^GITHUB_REPO$/,
-  /^GIT_/,
-  /^OTEL_/,
-  /^ROOST_/,
-]
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
@@ -28,7 +16,7 @@ export function requiredCredentials(
 ): RequiredCredential[] {
   const sources = new Map<string, string>()
   const add = (name: string, source: string) => {
-    if (!variable.test(name) || injected.some((pattern) => pattern.test(name)) || sources.has(name)) return
+    if (!variable.test(name) || namesVariable(injectedVariables, name) || sources.has(name)) return
     sources.set(name, source)
   }
   for (const [server, { env_vars }] of Object.entries(credentials.mcp_servers)) {

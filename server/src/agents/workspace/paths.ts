@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
-import { protectedFiles, protectedFolders, workspaceRoot } from '@roost/contracts/agents/workspace'
+import { workspaceRoot } from '@roost/contracts/agents/workspace'
+import { holdsProtectedPath, isProtectedPath, protectedFiles } from '@roost/contracts/link/credentials'
 import { Fault } from '../../kit/fault.ts'
 
 /**
@@ -17,15 +18,14 @@ export function resolvePath(given: string): string {
 
 export function refuseWrite(path: string): void {
   const inside = posix.relative(workspaceRoot, path)
-  if (inside === '' || isFloor(inside)) throw protectedPath(`"${shown(inside || '.')}" is protected.`)
+  if (inside === '' || isProtectedPath(inside)) throw protectedPath(`"${shown(inside || '.')}" is protected.`)
 }
 
 /** As for writing; also what holds something protected, since it would go with it. */
 export function refuseDelete(path: string): void {
   refuseWrite(path)
   const inside = posix.relative(workspaceRoot, path)
-  const holds = [...protectedFiles, ...protectedFolders].some((floor) => floor.startsWith(`${inside}/`))
-  if (holds) throw protectedPath(`"${shown(inside)}" holds what is protected.`)
+  if (holdsProtectedPath(inside)) throw protectedPath(`"${shown(inside)}" holds what is protected.`)
 }
 
 /** Throws `protected_path` when somebody who is not the owner asks for credentials, alone or in a folder. */
@@ -40,13 +40,6 @@ export function refusePack(path: string, isOwner: boolean): void {
   if (!isOwner && path === workspaceRoot) {
     throw protectedPath('Only the owner may download the whole workspace: it holds credentials.')
   }
-}
-
-function isFloor(inside: string): boolean {
-  return (
-    protectedFiles.includes(inside) ||
-    protectedFolders.some((folder) => inside === folder || inside.startsWith(`${folder}/`))
-  )
 }
 
 function protectedPath(sentence: string): Fault {

@@ -149,11 +149,13 @@ export function createWorkspace({ ask }: { ask: AskAgent }): Workspace {
     async open(agent, { path: given, isOwner, range: header, directories }, signal) {
       const path = resolvePath(given)
       refuseRead(path, isOwner)
-      const stat = await ask(agent, 'fs.stat', { path }, signal).catch(named(given))
+      // By its real path, which only the agent knows: a link may lead to what is protected.
+      const guarded = !isOwner
+      const stat = await ask(agent, 'fs.stat', { path, guarded }, signal).catch(named(given))
       if (stat.type === 'directory') {
         if (!directories) throw new Fault('file_not_found', `"${shown(given)}" is a directory.`)
         refusePack(path, isOwner)
-        const request = { path, max_bytes: maxDownloadBytes }
+        const request = { path, max_bytes: maxDownloadBytes, guarded }
         const { handle, size } = await ask(agent, 'fs.pack', request, signal).catch(named(given))
         const read = (offset: number, length: number) =>
           ask(agent, 'fs.read_pack', { handle, offset, length }, signal)
@@ -166,7 +168,8 @@ export function createWorkspace({ ask }: { ask: AskAgent }): Workspace {
         throw new Fault('file_too_large', `"${shown(given)}" is larger than 100 MB.`)
       const range = parseRange(header, size)
       if (range === 'outside') return { kind: 'outside', size }
-      const read = (offset: number, length: number) => ask(agent, 'fs.read', { path, offset, length }, signal)
+      const read = (offset: number, length: number) =>
+        ask(agent, 'fs.read', { path, offset, length, guarded }, signal)
       const bytes = chunks(read, range === 'all' ? { start: 0, end: size - 1 } : range)
       const opened = {
         name: posix.basename(path),

@@ -1,4 +1,5 @@
-import { protectedFiles, protectedFolders, workspaceRoot } from '@roost/contracts/agents/workspace'
+import { workspaceRoot } from '@roost/contracts/agents/workspace'
+import { protectedFiles, protectedFolders } from '@roost/contracts/link/credentials'
 
 /** A path is relative to the workspace, without slashes at its ends; the empty text is the workspace itself. */
 export type Place = { kind: 'folder' | 'file'; path: string }

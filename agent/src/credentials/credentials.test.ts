@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { bundleFile, maxCredentialBytes } from '@roost/contracts/link/credentials'
+import { createFakeClock } from '../kit/fake-clock.ts'
+import { makeTestHome } from '../test/home.ts'
+import { gitignoreFor, writeGitignore } from '../workspace/gitignore.ts'
+import { renderMcp } from './render.ts'
+import { readMcpServers } from './servers.ts'
+import { createCredentialStore } from './store.ts'
+
+const own = { url: 'http://platform/mcp', key: 'svc_mcp_own' }
+const entry = { type: 'http', url: own.url, headers: { Authorization: 'Bearer svc_mcp_own' } }
+
+function setUp() {
+  const place = makeTestHome()
+  const { home } = place
+  const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  mkdirSync(join(home, '.roost'))
+  const store = createCredentialStore({
+    home,
+    owner,
+    parts: join(home, '.roost', 'parts'),
+    own,
+    variables: { AGENT_NAME: 'tester' },
+    clock: createFakeClock(),
+  })
+  let uploads = 0
+  const put = async (files: Record<string, string>) => {
+    const upload_id = `u${++uploads}`
+    for (const [path, text] of Object.entries(files)) {
+      const data_base64 = Buffer.from(text).toString('base64')
+      await store.write({ upload_id, path, offset: 0, data_base64 })
+    }
+    return store.commit(upload_id, Object.keys(files))
+  }
+  const read = (path: string) => readFileSync(join(home, path), 'utf8')
+  return { place, home, store, put, read, [Symbol.dispose]: place[Symbol.dispose] }
+}
+
+describe('credentials in the workspace', () => {
+  test('what is written is there at once, whole, and closed to others', async () => {
+    using t = setUp()
+    const files = { '.env': 'A=1\n', 'credentials/deep/key.bin': 'k', 'server.pem': 'p' }
+    assert.deepEqual(await t.put(files), { written: Object.keys(files), left_out: [] })
+    for (const [path, text] of Object.entries(files)) {
+      assert.equal(t.read(path), text)
+      assert.equal(lstatSync(join(t.home, path)).mode & 0o777, 0o600, path)
+    }
+    const { files: found, variables } = await t.store.status()
+    assert.deepEqual(found.map(({ path }) => path).sort(), [
+      '.env',
+      '.mcp.json',
+      'credentials/deep/key.bin',
+      'server.pem',
+    ])
+    assert.deepEqual(variables, ['A'])
+  })
+
+  test('all or nothing: one file that cannot be written leaves every other as it was', async () => {
+    using t = setUp()
+    await t.put({ '.env': 'A=old\n' })
+    mkdirSync(join(t.home, 'a.pem'))
+    await assert.rejects(t.put({ '.env': 'A=new\n', 'b.pem': 'x', 'a.pem': 'x' }), { code: 'not_a_file' })
+    assert.equal(t.read('.env'), 'A=old\n')
+    assert.throws(() => t.read('b.pem'))
+  })
+
+  test('a link takes nothing anywhere else, and nothing from there', async () => {
+    using t = setUp()
+    const outside = join(t.place.root, 'outside')
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'secret.pem'), 'outside')
+    symlinkSync(outside, join(t.home, 'credentials'))
+    symlinkSync(join(outside, 'secret.pem'), join(t.home, 'mine.pem'))
+    await assert.rejects(t.put({ 'credentials/x': 'x' }), { code: 'protected_path' })
+    const piece = { offset: 0, length: 100 }
+    await assert.rejects(t.store.read({ path: 'credentials/secret.pem', ...piece }), {
+      code: 'protected_path',
+    })
+    await assert.rejects(t.store.read({ path: 'mine.pem', ...piece }), { code: 'protected_path' })
+    assert.deepEqual(
+      (await t.store.status()).files.map(({ path }) => path),
+      ['.env', '.mcp.json'],
+    )
+    await t.put({ 'mine.pem': 'mine' })
+    assert.equal(readFileSync(join(outside, 'secret.pem'), 'utf8'), 'outside')
+    assert.equal(t.read('mine.pem'), 'mine')
+  })
+
+  test('only credential files, of at most 1 MiB', async () => {
+    using t = setUp()
+    for (const path of ['.bashrc', '../x.pem', '.claude/settings.json', '.mcp.json.template', '.git/x.pem'])
+      await assert.rejects(t.put({ [path]: 'x' }), { code: 'protected_path' }, path)
+    await assert.rejects(t.put({ 'a.pem': 'x'.repeat(maxCredentialBytes + 1) }), { code: 'file_too_large' })
+    await t.put({ [bundleFile]: 'x'.repeat(maxCredentialBytes + 1) })
+    assert.equal(
+      (await t.store.read({ path: bundleFile, offset: 0, length: 1 })).size,
+      maxCredentialBytes + 1,
+    )
+  })
+
+  test('.mcp.json follows the credentials, and keeps what a person wrote', async () => {
+    using t = setUp()
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder of the file's own form
+    const crm = { command: 'npx', args: ['crm'], env: { KEY: '${CRM_KEY}', MODE: '${MODE:-fast}' } }
+    writeFileSync(join(t.home, '.mcp.json.template'), JSON.stringify({ mcpServers: { crm } }))
+    assert.deepEqual(await t.store.render(), [
+      { server: 'crm', names: ['CRM_KEY'], reason: 'a variable has no value' },
+    ])
+    assert.deepEqual(JSON.parse(t.read('.mcp.json')), { mcpServers: { roost: entry } })
+    assert.equal(t.read('.env'), '')
+    const mine = { type: 'http', url: 'https://mine.example.org' }
+    await t.put({ '.env': 'CRM_KEY=one', '.mcp.json': JSON.stringify({ mcpServers: { mine } }) })
+    const filled = (key: string) => ({ command: 'npx', args: ['crm'], env: { KEY: key, MODE: 'fast' } })
+    assert.deepEqual(await readMcpServers(t.home), { mine, crm: filled('one') })
+    await t.put({ '.env': 'CRM_KEY=two' })
+    assert.deepEqual(await readMcpServers(t.home), { mine, crm: filled('two') })
+    await t.put({ '.env': 'OTHER=1' })
+    assert.deepEqual(await readMcpServers(t.home), { mine })
+    assert.deepEqual(JSON.parse(t.read('.mcp.json')).mcpServers.roost, entry)
+  })
+})
+
+test('a template runs nothing but the known commands, and no shell', () => {
+  const left = (server: unknown) =>
+    renderMcp({
+      template: JSON.stringify({ mcpServers: { s: server } }),
+      present: null,
+      rendered: {},
+      values: { URL: 'javascript:alert(1)' },
+      own: null,
+    }).leftOut.length
+  assert.equal(left({ command: 'npx', args: ['-y', '@scope/pkg@1.2'] }), 0)
+  for (const server of [
+    { command: 'bash', args: [] },
+    { command: '/bin/npx' },
+    { command: 'npx', args: ['x; rm -rf /'] },
+    { command: 'npx', args: ['$(id)'] },
+    { command: 'npx', cwd: '/' },
+    { type: 'http', url: 'file:///etc/passwd' },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder of the file's own form
+    { type: 'http', url: '${URL}' },
+    'text',
+    null,
+  ])
+    assert.equal(left(server), 1, JSON.stringify(server))
+})
+
+test('.gitignore keeps the lines of its user and always ends with the floor', async () => {
+  const once = gitignoreFor('dist/\n!.env\n')
+  assert.match(once, /^# roost: begin\n[\s\S]*\ndist\/\n!\.env\n# roost: floor begin\n\.env\n\.mcp\.json\n/)
+  assert.equal(gitignoreFor(once), once)
+  const cut = once.replace('# roost: floor end', '')
+  assert.ok(gitignoreFor(cut).includes('dist/'))
+  using place = makeTestHome()
+  await writeGitignore(place.home)
+  const made = readFileSync(join(place.home, '.gitignore'), 'utf8')
+  for (const name of ['.env', '.mcp.json', '.credentials.enc', '.ssh', '.roost', '.tmp'])
+    assert.ok(made.split('\n').includes(name), name)
+})

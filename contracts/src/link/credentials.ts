@@ -1,0 +1,214 @@
+/**
+ * What is a credential file, which paths nobody touches, and which variables the platform keeps to itself. Both
+ * ends of the link hold to it: the platform names the rule to whoever asks, the container's program does not
+ * rely on that. It carries no validation library.
+ */
+
+export const workspaceHome = '/home/developer'
+export const bundleFile = '.credentials.enc'
+export const mcpTemplateFile = '.mcp.json.template'
+export const maxCredentialFiles = 50
+export const maxCredentialBytes = 1024 * 1024
+/** All files of a bundle together, before it is sealed; so it is opened within 64 MiB. */
+export const maxBundledBytes = 8 * 1024 * 1024
+/** A bundle as a file: base64 inside base64, and its envelope. */
+export const maxBundleBytes = 15 * 1024 * 1024
+
+/** Below the workspace. Nobody writes or deletes these by hand; the files are read by the owner only. */
+export const protectedFiles: readonly string[] = ['.env', '.mcp.json', bundleFile]
+/** As above, with all that is in them. They belong to git, to the way in and to the platform. */
+export const protectedFolders: readonly string[] = ['.git', '.ssh', '.roost/keys']
+
+/** Whether a path inside the workspace, without a leading slash, is one of those or lies in one. */
+export function isProtectedPath(inside: string): boolean {
+  return (
+    protectedFiles.includes(inside) ||
+    protectedFolders.some((folder) => inside === folder || inside.startsWith(`${folder}/`))
+  )
+}
+
+/** Whether something protected lies below; it would go with the folder. */
+export function holdsProtectedPath(inside: string): boolean {
+  const all = [...protectedFiles, ...protectedFolders]
+  return inside === '' || all.some((path) => path.startsWith(`${inside}/`))
+}
+
+const plainNames = ['.env', '.mcp.json', '.netrc', '.npmrc', '.pypirc']
+const nameForms = [
+  /^\.env\.[A-Za-z0-9_-]+$/,
+  /^[^/]+\.(pem|key|p12|pfx|crt|cer|der)$/,
+  /^[^/]*credentials[^/]*\.json$/,
+  /^service-account[^/]*\.json$/,
+]
+/** Folders of tools, whose files say what is run: settings, hooks, start-up files, skills. */
+const closedFolders =
+  /^(\.git|\.ssh|\.roost|\.tmp|\.claude|\.gemini|\.codex|\.config|\.local|\.cache|node_modules)$/i
+const longestPath = 255
+
+/**
+ * Why a path is not that of a credential file; null when it is one. Names are compared as they are written: no
+ * decoding, no other spelling of a character, no link.
+ */
+export function credentialPathFault(path: string): string | null {
+  if (path === '' || path.length > longestPath) return 'must have 1 to 255 characters'
+  // Printable ASCII only: what looks like a letter or a slash and is none has no place in a file that is sourced.
+  if (!/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(path)) return 'must be printable ASCII'
+  if (/[\\%:*?"<>|]/.test(path)) return 'must not contain any of \\ % : * ? " < > |'
+  const parts = path.split('/')
+  if (parts.some((part) => part === '' || part === '.' || part === '..' || part.endsWith('.'))) {
+    return 'must be relative, without empty parts, "." and ".."'
+  }
+  if (parts.slice(0, -1).some((part) => closedFolders.test(part))) return 'lies in a folder of a tool'
+  if (path === bundleFile || path === mcpTemplateFile) return 'belongs to the platform'
+  if (parts[0] === 'credentials' && parts.length > 1) return null
+  if (plainNames.includes(path)) return null
+  const name = parts.at(-1) ?? ''
+  return nameForms.some((form) => form.test(name)) ? null : 'is not a credential file'
+}
+
+// ── variables ──────────────────────────────────────────────────────────────────────────────────────
+
+/** What the platform gives to a runtime by itself, so that nobody is asked for it. A star stands for any end. */
+export const injectedVariables = [
+  'ANTHROPIC_*',
+  'CLAUDE_CODE_*',
+  'GEMINI_API_KEY',
+  'GOOGLE_API_KEY',
+  'OPENAI_API_KEY',
+  'GITHUB_PAT',
+  'GITHUB_REPO',
+  'GIT_*',
+  'OTEL_*',
+  'ROOST_*',
+] as const
+
+/**
+ * What reaches the programs that start a process (the loader's, while the capabilities of the container's
+ * program are still there), and who the process is.
+ */
+const guardedVariables = [
+  'LD_*',
+  'MALLOC_*',
+  'GLIBC_TUNABLES',
+  'GCONV_PATH',
+  'LOCPATH',
+  'NLSPATH',
+  'HOSTALIASES',
+  'GETCONF_DIR',
+  'TZDIR',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'CLAUDE_CONFIG_DIR',
+  'CODEX_HOME',
+  'GEMINI_CLI_HOME',
+] as const
+
+/** Names in a workspace's `.env` that do not reach a run. */
+export const suppressedVariables: readonly string[] = [...injectedVariables, ...guardedVariables]
+
+export function namesVariable(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  )
+}
+
+// ── .mcp.json ──────────────────────────────────────────────────────────────────────────────────────
+
+export const mcpCommands = ['npx', 'uvx', 'python', 'python3', 'node', 'bun', 'deno'] as const
+const shellCharacters = /[;&|`$<>()\\\n\r\0]/
+
+export type McpServer =
+  | { command: string; args?: string[]; env?: Record<string, string> }
+  | { type: 'http' | 'sse'; url: string; headers?: Record<string, string> }
+
+/** The entry that leads an agent to the platform's own tools; nobody else writes it. */
+export const ownServer = 'roost'
+
+/** Why this is no entry of `mcpServers`; null when it is one. Placeholders are looked at by `isTemplate` only. */
+export function mcpServerFault(server: unknown, isTemplate = false): string | null {
+  if (!isRecord(server)) return 'must be an object'
+  if ('command' in server) return processFault(server)
+  if (!('url' in server)) return 'must have a "command" or a "url"'
+  const extra = Object.keys(server).find((key) => !['type', 'url', 'headers'].includes(key))
+  if (extra) return `must not have the field "${extra.slice(0, 50)}"`
+  const { type, url, headers } = server
+  if (type !== 'http' && type !== 'sse') return 'must have the type "http" or "sse"'
+  if (typeof url !== 'string' || !(isHttpUrl(url) || (isTemplate && url.includes('${')))) {
+    return 'must have an http(s) address as "url"'
+  }
+  return headers === undefined || isTexts(headers) ? null : 'must have texts as "headers"'
+}
+
+function processFault(server: Record<string, unknown>): string | null {
+  const extra = Object.keys(server).find((key) => !['type', 'command', 'args', 'env'].includes(key))
+  if (extra) return `must not have the field "${extra.slice(0, 50)}"`
+  const { type, command, args, env } = server
+  if (type !== undefined && type !== 'stdio') return 'must have the type "stdio", or none'
+  if (!mcpCommands.some((known) => known === command)) {
+    return `must have one of ${mcpCommands.join(', ')} as "command"`
+  }
+  if (args !== undefined && !(Array.isArray(args) && args.every((each) => typeof each === 'string'))) {
+    return 'must have a list of texts as "args"'
+  }
+  if (Array.isArray(args) && args.some((each) => shellCharacters.test(String(each)))) {
+    return 'must not have characters of a shell in "args"'
+  }
+  return env === undefined || isTexts(env) ? null : 'must have texts as "env"'
+}
+
+/** The entries of an `.mcp.json`; null when the text is none. */
+export function mcpServersOf(text: string): Record<string, unknown> | null {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return isRecord(parsed) && isRecord(parsed.mcpServers) ? parsed.mcpServers : null
+  } catch {
+    return null
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:\/\//.test(text)
+}
+
+function isTexts(value: unknown): boolean {
+  return isRecord(value) && Object.values(value).every((each) => typeof each === 'string')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+// ── messages ───────────────────────────────────────────────────────────────────────────────────────
+
+export type CredentialFile = { path: string; size: number; modified: string }
+/** A server of the template that is not in `.mcp.json`, and why; `names` are those without a value. */
+export type LeftOutServer = { server: string; names: string[]; reason: string }
+
+export type CredentialsStatus = { t: 'credentials.status' }
+export type CredentialsStatusAnswer = {
+  /** Files that hold credentials and are there, with the bundle and the template of `.mcp.json`. */
+  files: CredentialFile[]
+  /** Names in `.env` that have a value. */
+  variables: string[]
+  left_out: LeftOutServer[]
+  /** Texts that say which variables are wanted; null for a file that is not there or above 256 KiB. */
+  mcp_template: string | null
+  env_example: string | null
+}
+/** A piece of a file that takes its place with `credentials.commit`, and not before. */
+export type CredentialsWrite = {
+  t: 'credentials.write'
+  upload_id: string
+  path: string
+  offset: number
+  data_base64: string
+}
+/** All of the files, or none; `.mcp.json` is rendered anew after it. */
+export type CredentialsCommit = { t: 'credentials.commit'; upload_id: string; paths: string[] }
+export type CredentialsCommitAnswer = { written: string[]; left_out: LeftOutServer[] }
+export type CredentialsRead = { t: 'credentials.read'; path: string; offset: number; length: number }
+export type CredentialsReadAnswer = { data_base64: string; size: number; eof: boolean }
+export type CredentialsRender = { t: 'credentials.render' }
+export type CredentialsRenderAnswer = { left_out: LeftOutServer[] }
