@@ -2,7 +2,7 @@
  * The composition root: builds the areas from left to right and wires what must reach right by a port, a hook
  * or an event. Decides nothing.
  */
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type AgentsArea, createAgentsArea } from './agents/area.ts'
 import type { Loop } from './background/loops.ts'
 import type { Config } from './config.ts'
@@ -74,7 +74,7 @@ export async function compose(
   /** Host under which agents reach the internal listener. */
   { agentsHost }: { agentsHost(): string },
 ): Promise<Composition> {
-  const { db, ephemeral, containers, images, host, clock, log } = adapters
+  const { db, ephemeral, containers, images, git, host, clock, log } = adapters
 
   const vault = openVault(config)
   const outbox = createOutbox({ db, ephemeral, log, clock })
@@ -146,6 +146,7 @@ export async function compose(
     ephemeral,
     containers,
     images,
+    git,
     link: records.link,
     vault,
     events: outbox,
@@ -166,6 +167,9 @@ export async function compose(
       defaultResources: async () => settings.defaultResources(),
       agentQuota: async () => settings.value('max_agents_creator'),
       gitRepositories: async () => settings.templateRepositories(),
+      platformGitToken: () => settings.providerKey('github'),
+      gitTokenOf: async (userId) =>
+        (await identity.gitTokens.tokenOf(userId)) ?? settings.providerKey('github'),
       mcpUrl,
       limitKeys: (userId) => limits.use(rateRules.keyCreation, userId),
       limitVerify: (agentId) => limits.use(rateRules.keyVerify, agentId),
@@ -189,6 +193,8 @@ export async function compose(
       chatIdleSeconds: config.chatIdleSeconds,
       stallSeconds: config.stallSeconds,
       templatesFolder: resolve(root, 'server/templates'),
+      templateContentFolder: join(config.dataDir, 'templates'),
+      gitBaseUrl: config.gitBaseUrl,
     },
   })
 

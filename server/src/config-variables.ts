@@ -138,10 +138,7 @@ export const variables = {
     default: 'https://github.com',
     description: 'The one git host that sources and repositories come from.',
     parse: (value) =>
-      matching(value, /^(https?|file|git):\/\/./, 'must start with https://, http:// or file://').replace(
-        /\/+$/,
-        '',
-      ),
+      matching(value, /^https?:\/\/./, 'must start with https:// or http://').replace(/\/+$/, ''),
   }),
   defaultSkillSource: optional({
     name: 'ROOST_DEFAULT_SKILL_SOURCE',

@@ -118,6 +118,7 @@ export const createAgent = endpoint({
     'invalid_model',
     'agent_quota_exceeded',
     'template_unresolvable',
+    'upstream_error',
     'human_only',
     'not_configured',
     'container_engine_error',

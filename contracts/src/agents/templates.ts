@@ -183,7 +183,7 @@ export const getTemplate = endpoint({
   access: { who: 'any' },
   params: TemplateParams,
   returns: TemplateDetails,
-  fails: ['template_not_found', 'template_unresolvable'],
+  fails: ['template_not_found', 'template_unresolvable', 'upstream_error'],
 })
 
 export const getTemplateEnv = endpoint({
@@ -195,7 +195,7 @@ export const getTemplateEnv = endpoint({
   access: { who: 'any' },
   params: TemplateParams,
   streams: ['text/plain'],
-  fails: ['template_not_found', 'template_unresolvable'],
+  fails: ['template_not_found', 'template_unresolvable', 'upstream_error'],
 })
 
 export const refreshTemplates = endpoint({

@@ -10,11 +10,13 @@ import type { IdentityChanges } from '../identity/access/index.ts'
 import type { Keys } from '../identity/keys/index.ts'
 import type { Users } from '../identity/users/index.ts'
 import type { Clock } from '../kit/clock.ts'
+import type { Secret } from '../kit/secret.ts'
 import type { AgentImages } from '../ports/agent-images/port.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
 import type { Containers } from '../ports/containers/port.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Git } from '../ports/git/port.ts'
 import type { Log } from '../ports/log.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
@@ -46,7 +48,7 @@ import {
   settingsRoutes,
 } from './settings/index.ts'
 import { createSharing, type SharingDeps, sharingRoutes } from './sharing/index.ts'
-import { createTemplates, type Templates, templateRoutes } from './templates/index.ts'
+import { openTemplates, type Templates, templateRoutes } from './templates/index.ts'
 import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/index.ts'
 
 /** What agents ask of the areas to their right; filled in `compose.ts`. */
@@ -64,6 +66,10 @@ export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
     defaultResources(): Promise<Resources>
     agentQuota(): Promise<number>
     gitRepositories(): Promise<readonly string[]>
+    /** The platform's own for the git host; null for none. */
+    platformGitToken(): Secret | null
+    /** A person's own, else the platform's. */
+    gitTokenOf(userId: string): Promise<Secret | null>
   }
 
 export type AgentsOptions = {
@@ -77,6 +83,10 @@ export type AgentsOptions = {
   stallSeconds: number
   /** Absolute; one folder for each bundled template. */
   templatesFolder: string
+  /** Absolute; contents of templates from git are unpacked here. */
+  templateContentFolder: string
+  /** Of the one git host, without a slash at its end. */
+  gitBaseUrl: string
 }
 
 export type AgentsAreaDeps = {
@@ -86,6 +96,7 @@ export type AgentsAreaDeps = {
   ephemeral: Ephemeral
   containers: Containers
   images: AgentImages
+  git: Git
   link: AgentLink
   vault: Vault
   events: Pick<Outbox, 'append' | 'on'>
@@ -161,17 +172,16 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const sharing = createSharing({ ...deps, ...needs, directory, edges })
   const ask = createAskAgent({ link, clock })
   const health = createHealth({ ...deps, ...needs, directory, reach })
-  const templates = createTemplates({ ...platform, clock, folder: options.templatesFolder })
+  const { templates, loops: templateLoops } = openTemplates({
+    ...deps,
+    ...platform,
+    agents: () => directory.everyRow(),
+  })
   const lifecycle = createLifecycle({
     ...deps,
     ...needs,
     directory,
-    templateFolder: async (template) =>
-      templates.resolve(template).then(
-        ({ name, folder }) => ({ name, folder }),
-        // Taken away since: the workspace was made from it long ago.
-        () => null,
-      ),
+    templateFolder: templates.madeFrom,
     abandoned: deps.keys.deleteAgentKeys,
   })
   const hooks = createRegistryHooks()
@@ -262,7 +272,14 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...templateRoutes(templates),
     ],
     internalRoutes: internalSettingsRoutes(directory),
-    loops: [...health.loops, ...lifecycle.loops, ...registry.loops, ...settings.loops, ...ssh.loops],
+    loops: [
+      ...health.loops,
+      ...lifecycle.loops,
+      ...registry.loops,
+      ...settings.loops,
+      ...ssh.loops,
+      ...templateLoops,
+    ],
     async open() {
       // Through the database, and so before any event behind it: the topic may lose its message.
       stopHearing = deps.events.on('*', (event) => {

@@ -20,6 +20,7 @@ import { operatorQueue } from './0018-operator-queue.ts'
 import { workspaceChat } from './0019-workspace-chat.ts'
 import { engineTuning } from './0020-engine-tuning.ts'
 import { access } from './0021-access.ts'
+import { git } from './0024-git.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: Migration[] = [
   workspaceChat,
   engineTuning,
   access,
+  git,
 ]

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { variables } from '../config-variables.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
 import { newId } from '../kit/ids.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
@@ -12,6 +13,8 @@ import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { openEphemeral } from '../ports/ephemeral/open.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import { createGit } from '../ports/git/binary.ts'
+import type { Git } from '../ports/git/port.ts'
 import type { Host } from '../ports/host/port.ts'
 import { systemHost } from '../ports/host/system.ts'
 import type { Log } from '../ports/log.ts'
@@ -27,6 +30,7 @@ export type Adapters = {
   ephemeral: Ephemeral
   containers: Containers
   images: AgentImages
+  git: Git
   host: Host
   /** Null: no mail is sent. */
   mail: Mailer | null
@@ -48,8 +52,15 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
   })
   const db = await openDatabase(config.databaseUrl.reveal(), log)
   const ephemeral = openEphemeral(config.redisUrl, { clock, log })
+  const git = createGit({
+    baseUrl: config.gitBaseUrl,
+    // A host that the configuration names may be a neighbour; the default is none.
+    mayBeInner: config.gitBaseUrl !== variables.gitBaseUrl.default,
+    folder: join(dataDir, 'git'),
+    path: env.PATH ?? '',
+  })
   const mail = openMailer(config.mailUrl, { platformHost: new URL(config.baseUrl).hostname, clock, log })
-  return { clock, log, db, ephemeral, containers, images, host: systemHost(dataDir), mail }
+  return { clock, log, db, ephemeral, containers, images, git, host: systemHost(dataDir), mail }
 }
 
 /** Tells this installation's containers and volumes from another's on the same engine. */

@@ -21,6 +21,7 @@ export function blankRow(name: string, created: string): AgentsTable {
     cpu: '2',
     memory: '4g',
     template: null,
+    template_commit: null,
     template_model: null,
     github_repo: null,
     source_branch: null,

@@ -20,8 +20,10 @@ export type AgentsTable = {
   runtime_model: string | null
   cpu: string
   memory: string
-  /** As it was named at creation. */
+  /** As it was named at creation; `github:owner/repo[@branch]` also when only the repository was named. */
   template: string | null
+  /** Of a template from git: what its content was taken from. */
+  template_commit: string | null
   template_model: string | null
   github_repo: string | null
   source_branch: string | null

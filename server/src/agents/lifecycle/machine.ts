@@ -24,8 +24,10 @@ export type MachineDeps = {
   keys: Pick<Keys, 'mintAgentKey'>
   /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
-  /** Folder of the local template an agent was made from; null when there is none (any more). */
-  templateFolder(template: string): Promise<{ name: string; folder: string } | null>
+  /** Folder of the template an agent was made from; null when there is none (any more). */
+  templateFolder(
+    agent: Pick<Agent, 'template' | 'template_commit'>,
+  ): Promise<{ name: string; folder: string } | null>
   options: MachineOptions
 }
 
@@ -83,7 +85,7 @@ export function createMachine(deps: MachineDeps): Machine {
           agent,
           image,
           agentKey,
-          template: agent.template === null ? null : await deps.templateFolder(agent.template),
+          template: await deps.templateFolder(agent),
         },
         { ...options, kind: containers.kind, network, hostCpus: engine.cpus },
       )

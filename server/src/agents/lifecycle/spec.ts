@@ -34,7 +34,7 @@ export type SpecInput = {
   image: { image: string; version: string }
   /** The agent's own key; it is worth something only at the platform. */
   agentKey: string
-  /** Folder of a local template; null for none. */
+  /** Mounted for the first start; null for none. */
   template: { name: string; folder: string } | null
 }
 

@@ -8,12 +8,13 @@ import type { SignedIn } from '../../identity/access/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
+import type { Secret } from '../../kit/secret.ts'
 import { ContainerError } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentsTable, agentStore, blankRow, type Directory } from '../directory/index.ts'
 import { agentKeyContext, engineFault, type Lifecycle, settleRunning } from '../lifecycle/index.ts'
-import type { ResolvedTemplate, Templates } from '../templates/index.ts'
+import { atBranch, parseTemplateName, type ResolvedTemplate, type Templates } from '../templates/index.ts'
 import type { RegistryHooks } from './hooks.ts'
 import {
   agentExists,
@@ -44,6 +45,8 @@ export type CreateDeps = {
   sshPorts: PortRange | null
   /** Agents that a creator may own; 0 means unlimited. */
   agentQuota(): Promise<number>
+  /** What a private repository of templates may be read with: the person's own token, else the platform's. */
+  gitTokenOf(userId: string): Promise<Secret | null>
   /** Of agents whose creator named none. */
   defaultResources(): Promise<Resources>
 }
@@ -69,7 +72,7 @@ export function createCreate(deps: CreateDeps) {
     if (await store.byName(body.name)) throw agentExists(body.name)
     const quota = await deps.agentQuota()
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
-    const template = await resolveTemplate(body)
+    const template = await resolveTemplate(caller, body)
     const resources = resourcesFor(body.resources, template?.file.resources, await deps.defaultResources())
     const wanted = rowFor(caller, body, { model, template, resources, now: clock.now() })
     const tags = distinct([...(body.tags ?? []), ...templateTags(template?.file.tags ?? [])])
@@ -85,7 +88,7 @@ export function createCreate(deps: CreateDeps) {
           missing_credentials: (template?.required ?? []).map(({ name }) => name),
           schedules_created: facts.schedules_created,
           schedule_errors: template?.scheduleErrors ?? [],
-          warnings: facts.warnings,
+          warnings: [...leftOutWarnings(template), ...facts.warnings],
         }
       } catch (error) {
         await undo(agent.id).catch((failure: unknown) => {
@@ -105,10 +108,9 @@ export function createCreate(deps: CreateDeps) {
     return isBound ? lifecycle.lock.run(`of-owner:${caller.user.id}`, work) : work()
   }
 
-  async function resolveTemplate(body: CreateAgent): Promise<ResolvedTemplate | null> {
-    const branch = body.source_branch ? `@${body.source_branch}` : ''
-    const named = body.template ?? (body.github_repo ? `github:${body.github_repo}${branch}` : null)
-    return named === null ? null : templates.resolve(named)
+  async function resolveTemplate(caller: SignedIn, body: CreateAgent): Promise<ResolvedTemplate | null> {
+    const named = templateNamed(body)
+    return named === null ? null : templates.resolve(named, () => deps.gitTokenOf(caller.user.id))
   }
 
   /** The row, the port and the key, or nothing: of twenty with one name one gets here. */
@@ -244,11 +246,30 @@ function rowFor(
     runtime_model: model,
     cpu: resources.cpu,
     memory: resources.memory,
-    template: body.template ?? null,
+    template: templateNamed(body),
+    template_commit: template?.git?.commit ?? null,
+    github_repo: template?.git?.repository ?? null,
+    source_branch: template?.git?.branch ?? null,
     template_model: parseModelOverride(template?.file.runtime.model) ?? null,
     label: body.label ?? null,
     custom_instructions: body.custom_instructions?.trim() ? body.custom_instructions : null,
     full_capabilities: body.full_capabilities ? 1 : 0,
     ephemeral: body.ephemeral ? JSON.stringify(body.ephemeral) : null,
   }
+}
+
+/** What the agent is made from, with its branch. Null: from nothing. Throws `validation_error`. */
+function templateNamed({ template, github_repo, source_branch }: CreateAgent): string | null {
+  const named = template ?? (github_repo ? `github:${github_repo}` : null)
+  if (named === null) return null
+  if (template && github_repo && parseTemplateName(template)?.repository !== github_repo) {
+    throw new Fault('validation_error', 'github_repo: must be the repository of template, or be left out.')
+  }
+  return atBranch(named, source_branch ?? null)
+}
+
+function leftOutWarnings(template: ResolvedTemplate | null): string[] {
+  return (template?.git?.leftOut ?? []).map(
+    (path) => `"${path}" is a submodule of the repository; its content was left out.`,
+  )
 }

@@ -9,7 +9,7 @@ import { parseTemplate, type Templates } from '../templates/index.ts'
 
 export type DescribeDeps = {
   link: Pick<AgentLink, 'call' | 'isConnected'>
-  templates: Pick<Templates, 'resolve'>
+  templates: Pick<Templates, 'fileOf'>
   containers: Pick<Containers, 'logs'>
   log: Pick<Log, 'debug'>
 }
@@ -35,7 +35,7 @@ export function createDescribe({ link, templates, containers, log }: DescribeDep
         message: 'The agent is not running: start it to see what its workspace says.',
       }
     }
-    const file = (await fromWorkspace(agent, signal)) ?? (await fromTemplate(agent))
+    const file = (await fromWorkspace(agent, signal)) ?? (await templates.fileOf(agent))
     const { schedules: _, ...metadata } = file ?? { schedules: null }
     return { ...metadata, agent_name: agent.name, has_template: file !== null, status: agent.status }
   }
@@ -51,17 +51,6 @@ export function createDescribe({ link, templates, containers, log }: DescribeDep
       if (!isExpected && !isFault(error, 'template_unresolvable')) throw error
       log.debug({ err: error, agent: agent.name }, 'the workspace did not say what it is')
       return null
-    }
-  }
-
-  async function fromTemplate(agent: Agent): Promise<TemplateFile | null> {
-    if (agent.template === null) return null
-    try {
-      return (await templates.resolve(agent.template)).file
-    } catch (error) {
-      // A template that was taken away since says nothing about the agent.
-      if (isFault(error, 'template_unresolvable', 'not_configured')) return null
-      throw error
     }
   }
 

@@ -4,20 +4,37 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { TemplateDetails, TemplateEntry } from '@roost/contracts/agents/templates'
+import { systemClock } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
+import { createGit } from '../../ports/git/binary.ts'
 import { templatesFolder } from '../test/world.ts'
 import { requiredCredentials } from './credentials.ts'
+import { openTemplates } from './open.ts'
 import { parseTemplate } from './parse.ts'
 import { parseTemplateSchedules } from './schedules.ts'
-import { createTemplates } from './templates.ts'
 
 const head = 'name: mine\ndisplay_name: Mine\ndescription: For tests\n'
-const bundled = () =>
-  createTemplates({
-    folder: templatesFolder,
-    gitRepositories: async () => ['acme/helper'],
-    clock: { now: () => new Date() },
-  })
+/** A host that does not answer. */
+const gitBaseUrl = 'http://127.0.0.1:1'
+const noGit = {
+  git: createGit({
+    baseUrl: gitBaseUrl,
+    mayBeInner: true,
+    folder: join(tmpdir(), 'roost-no-git'),
+    path: process.env.PATH ?? '',
+  }),
+  platformGitToken: () => null,
+}
+const onlyLocal = { gitRepositories: async () => [], agents: async () => [] }
+const at = (folder: string) => ({
+  options: { templatesFolder: folder, templateContentFolder: join(tmpdir(), 'roost-no-content'), gitBaseUrl },
+})
+const noToken = async () => null
+
+function bundled() {
+  const { templates } = openTemplates({ ...noGit, ...onlyLocal, ...at(templatesFolder), clock: systemClock })
+  return templates
+}
 
 async function folderWith(files: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'roost-templates-'))
@@ -26,9 +43,10 @@ async function folderWith(files: Record<string, string>) {
     await writeFile(join(folder, path), text)
   }
   const now = { value: new Date('2030-01-01T00:00:00Z') }
-  const templates = createTemplates({
-    folder,
-    gitRepositories: async () => [],
+  const { templates } = openTemplates({
+    ...noGit,
+    ...onlyLocal,
+    ...at(folder),
     clock: { now: () => now.value },
   })
   return { folder, templates, now, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
@@ -39,13 +57,19 @@ test('the bundled templates can be read, and name their runtime', async () => {
   assert.deepEqual((await templates.refresh()).failed, [])
   const list = TemplateEntry.array().parse(await templates.list())
   assert.deepEqual(
-    list.map(({ id, runtime, metadata_unavailable }) => [id, runtime, metadata_unavailable]),
+    list.map(({ id, runtime, schedules_count }) => [id, runtime, schedules_count]),
     [
-      ['local:business-assistant', 'claude-code', false],
-      ['local:codex-assistant', 'codex', false],
-      ['github:acme/helper', 'claude-code', true],
+      ['local:business-assistant', 'claude-code', 1],
+      ['local:codex-assistant', 'codex', 0],
+      ['local:project-steward', 'claude-code', 2],
+      ['local:research-analyst', 'claude-code', 2],
     ],
   )
+  for (const { id } of list) {
+    const { scheduleErrors } = await templates.resolve(id, noToken)
+    assert.deepEqual(scheduleErrors, [], id)
+  }
+  assert.match(await templates.env('local:project-steward'), /^TRACKER_TOKEN=$/m)
   TemplateDetails.parse(await templates.get('local:codex-assistant'))
   assert.match(await templates.env('local:codex-assistant'), /no credentials/)
 })
@@ -55,11 +79,19 @@ test('404 for an unknown template, 400 when an agent is to be made from one', as
   await assert.rejects(templates.get('local:none'), (error) => isFault(error, 'template_not_found'))
   await assert.rejects(templates.get('../../etc'), (error) => isFault(error, 'template_not_found'))
   for (const given of ['none', '../business-assistant', 'local:../x', 'github:nope', 'https://x/y']) {
-    await assert.rejects(templates.resolve(given), (error) => isFault(error, 'template_unresolvable'), given)
+    await assert.rejects(
+      templates.resolve(given, noToken),
+      (error) => isFault(error, 'template_unresolvable'),
+      given,
+    )
   }
-  assert.equal((await templates.resolve('local:codex-assistant')).name, 'codex-assistant')
+  assert.equal((await templates.resolve('local:codex-assistant', noToken)).name, 'codex-assistant')
   for (const given of ['github:acme/helper', 'github:acme/helper@dev/x']) {
-    await assert.rejects(templates.resolve(given), (error) => isFault(error, 'not_configured'), given)
+    await assert.rejects(
+      templates.resolve(given, noToken),
+      (error) => isFault(error, 'upstream_error'),
+      given,
+    )
   }
 })
 
@@ -75,7 +107,7 @@ test('a changed template is seen after ten minutes, or at once after a refresh; 
   await writeFile(join(made.folder, 'mine/template.yaml'), `${head}hidden: true\n`)
   assert.deepEqual((await made.templates.refresh()).failed.length, 1)
   assert.deepEqual(await names(), [])
-  assert.equal((await made.templates.resolve('mine')).file.hidden, true)
+  assert.equal((await made.templates.resolve('mine', noToken)).file.hidden, true)
 })
 
 const refusals: [string, string, RegExp][] = [

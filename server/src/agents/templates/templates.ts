@@ -1,54 +1,60 @@
-import { access, readdir, readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAgentName } from '@roost/contracts/agents/agent'
-import type { ScheduleError } from '@roost/contracts/agents/registry'
 import type { TemplateDetails, TemplateEntry, TemplateFile } from '@roost/contracts/agents/templates'
 import type { Clock } from '../../kit/clock.ts'
-import { Fault } from '../../kit/fault.ts'
-import { envSkeleton, type RequiredCredential, requiredCredentials } from './credentials.ts'
-import { maxTemplateBytes, parseTemplate } from './parse.ts'
-import { type ParsedSchedules, parseTemplateSchedules } from './schedules.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
+import type { Secret } from '../../kit/secret.ts'
+import type { ContentStore } from './content-store.ts'
+import { envSkeleton } from './credentials.ts'
+import { type DescribedTemplate, detailsOf, entryOf, nameOf } from './described.ts'
+import type { GitTemplates } from './git-templates.ts'
+import { type LocalTemplate, type LocalTemplates, readLocalTemplates } from './local.ts'
+import { parseTemplate } from './parse.ts'
+import { parseTemplateName } from './template-name.ts'
 
 /** A template that an agent can be made from now. */
-export type ResolvedTemplate = {
-  id: string
-  name: string
-  /** Absolute folder of a local template, mounted read-only at /template. */
+export type ResolvedTemplate = DescribedTemplate & {
+  /** Absolute; mounted read-only at /template. */
   folder: string
-  file: TemplateFile
-  schedules: ParsedSchedules['schedules']
-  scheduleErrors: ScheduleError[]
-  required: RequiredCredential[]
+  /** Null for a local one. `leftOut`: paths of submodules, which are not in the workspace. */
+  git: { repository: string; branch: string; commit: string; leftOut: string[] } | null
 }
 
 export type Templates = {
-  /** Without hidden ones, by name. */
+  /** Without hidden ones, by name, and those of the admin's list after them. */
   list(): Promise<TemplateEntry[]>
-  /** Throws `template_not_found`, `template_unresolvable`. */
+  /** Throws `template_not_found`, `template_unresolvable`, `upstream_error`. */
   get(id: string): Promise<TemplateDetails>
   env(id: string): Promise<string>
   refresh(): Promise<{ refreshed: number; failed: { id: string; error: string }[] }>
   /**
-   * What a create request names: `local:<name>`, `<name>`, `github:owner/repo[@branch]`. Throws
-   * `template_unresolvable`, and `not_configured` for a git repository.
+   * What a create request names: `local:<name>`, `<name>`, `github:owner/repo[@branch]`. `token` answers with
+   * what a private repository may be read with. Throws `template_unresolvable`, `upstream_error`.
    */
-  resolve(given: string): Promise<ResolvedTemplate>
+  resolve(given: string, token: () => Promise<Secret | null>): Promise<ResolvedTemplate>
+  /** What an agent was made from; null when it was made from none, or that is not there any more. */
+  madeFrom(agent: MadeFrom): Promise<{ name: string; folder: string } | null>
+  /** `template.yaml` of what an agent was made from; null as above, and when it cannot be read. */
+  fileOf(agent: MadeFrom): Promise<TemplateFile | null>
 }
+
+/** Of an agent: what was named at its creation, and for a repository the commit that was taken. */
+export type MadeFrom = { template: string | null; template_commit: string | null }
 
 export type TemplatesDeps = {
   /** One folder for each bundled template. */
   folder: string
-  /** `owner/repo`, from the admin's list. */
-  gitRepositories(): Promise<readonly string[]>
+  git: GitTemplates
+  content: Pick<ContentStore, 'folderOf'>
   clock: Pick<Clock, 'now'>
 }
 
-type Cached = { at: number; local: ResolvedTemplate[]; failed: { id: string; error: string }[] }
+type Cached = LocalTemplates & { at: number }
 
 const cacheMs = 10 * 60_000
-const gitForm = /^github:([A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9._-]+)(@[A-Za-z0-9._/-]+)?$/
 
-export function createTemplates({ folder, gitRepositories, clock }: TemplatesDeps): Templates {
+export function createTemplates({ folder, git, content, clock }: TemplatesDeps): Templates {
   let cached: Promise<Cached> | null = null
 
   async function current(): Promise<Cached> {
@@ -58,34 +64,56 @@ export function createTemplates({ folder, gitRepositories, clock }: TemplatesDep
   }
 
   function reload(): Promise<Cached> {
-    const reading = readAll(folder, clock.now().getTime())
+    const at = clock.now().getTime()
+    const reading = readLocalTemplates(folder).then((read) => ({ at, ...read }))
     cached = reading
     return reading
   }
 
-  async function find(id: string): Promise<ResolvedTemplate> {
-    const { local, failed } = await current()
-    const found = local.find((template) => template.id === id)
+  async function findLocal(id: string): Promise<LocalTemplate> {
+    const { templates, failed } = await current()
+    const found = templates.find((template) => template.id === id)
     if (found) return found
     const broken = failed.find((failure) => failure.id === id)
     if (broken) throw new Fault('template_unresolvable', broken.error)
     throw new Fault('template_not_found', `There is no template "${id.slice(0, 100)}".`)
   }
 
+  const find = (id: string): Promise<DescribedTemplate> =>
+    id.startsWith('github:') ? git.find(id) : findLocal(id)
+
+  async function resolveLocal(given: string): Promise<LocalTemplate> {
+    const name = given.startsWith('local:') ? given.slice('local:'.length) : given
+    try {
+      if (!isAgentName(name)) throw new Fault('template_not_found')
+      return await findLocal(`local:${name}`)
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'template_not_found') throw error
+      throw new Fault('template_unresolvable', `There is no template "${given.slice(0, 100)}".`)
+    }
+  }
+
+  async function madeFrom({ template, template_commit }: MadeFrom) {
+    if (template === null) return null
+    const name = parseTemplateName(template)
+    if (name !== null) {
+      const folder = template_commit && (await content.folderOf(name.repository, template_commit))
+      return folder ? { name: nameOf(name.repository), folder } : null
+    }
+    return resolveLocal(template).then(
+      ({ name, folder }) => ({ name, folder }),
+      // Taken away since: the workspace was made from it long ago.
+      () => null,
+    )
+  }
+
   return {
     async list() {
-      const { local } = await current()
-      const shown = local.filter((template) => !template.file.hidden).map(entryOf)
-      const git = (await gitRepositories()).map(gitEntry)
-      return [...shown, ...git]
+      const [{ templates }, ofGit] = await Promise.all([current(), git.list()])
+      return [...templates.filter((template) => !template.file.hidden).map(entryOf), ...ofGit]
     },
 
-    async get(id) {
-      const template = await find(id)
-      const { file } = template
-      const { runtime, resources: _, schedules: __, mcp_servers: ___, ...rest } = file
-      return { ...rest, ...entryOf(template), model: runtime.model, schedules: template.schedules }
-    },
+    get: async (id) => detailsOf(await find(id)),
 
     async env(id) {
       const { file, required } = await find(id)
@@ -93,97 +121,28 @@ export function createTemplates({ folder, gitRepositories, clock }: TemplatesDep
     },
 
     async refresh() {
-      const { local, failed } = await reload()
-      return { refreshed: local.length, failed }
+      const [{ templates, failed }, ofGit] = await Promise.all([reload(), git.refresh()])
+      return { refreshed: templates.length + ofGit.refreshed, failed: [...failed, ...ofGit.failed] }
     },
 
-    async resolve(given) {
-      if (gitForm.test(given)) {
-        throw new Fault('not_configured', `Templates from a git repository ("${given}") need a git host.`)
-      }
-      const name = given.startsWith('local:') ? given.slice('local:'.length) : given
+    async resolve(given, token) {
+      const name = parseTemplateName(given)
+      if (name === null) return { ...(await resolveLocal(given)), git: null }
+      const { repository, branch, commit, content, ...template } = await git.resolve(name, await token())
+      return { ...template, repository, git: { repository, branch, commit, leftOut: content.leftOut } }
+    },
+
+    madeFrom,
+
+    async fileOf(agent) {
+      const made = await madeFrom(agent)
+      if (!made) return null
       try {
-        if (!isAgentName(name)) throw new Fault('template_not_found')
-        return await find(`local:${name}`)
+        return parseTemplate(await readFile(join(made.folder, 'template.yaml'), 'utf8'))
       } catch (error) {
-        if (!(error instanceof Fault) || error.code !== 'template_not_found') throw error
-        throw new Fault('template_unresolvable', `There is no template "${given.slice(0, 100)}".`)
+        if (isFault(error, 'template_unresolvable')) return null
+        throw error
       }
     },
-  }
-}
-
-async function readAll(folder: string, at: number): Promise<Cached> {
-  const local: ResolvedTemplate[] = []
-  const failed: Cached['failed'] = []
-  for (const name of (await readdir(folder)).sort()) {
-    const path = join(folder, name)
-    if (!isAgentName(name) || !(await isReadable(join(path, 'template.yaml')))) continue
-    try {
-      local.push(await readLocal(name, path))
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error
-      failed.push({ id: `local:${name}`, error: error.message })
-    }
-  }
-  return { at, local, failed }
-}
-
-async function readLocal(name: string, path: string): Promise<ResolvedTemplate> {
-  const { size } = await stat(join(path, 'template.yaml'))
-  if (size > maxTemplateBytes)
-    throw new Fault('template_unresolvable', 'template.yaml is larger than 256 KiB.')
-  const file = parseTemplate(await readFile(join(path, 'template.yaml'), 'utf8'))
-  const { schedules, errors } = parseTemplateSchedules(file.schedules)
-  const required = requiredCredentials(file.credentials, {
-    mcpTemplate: await readIfThere(join(path, '.mcp.json.template')),
-    envExample: await readIfThere(join(path, '.env.example')),
-  })
-  return { id: `local:${name}`, name, folder: path, file, schedules, scheduleErrors: errors, required }
-}
-
-async function isReadable(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  return (await isReadable(path)) ? readFile(path, 'utf8') : null
-}
-
-function entryOf({ id, name, file, schedules, required }: ResolvedTemplate): TemplateEntry {
-  return {
-    id,
-    name,
-    display_name: file.display_name,
-    description: file.description,
-    source: 'local',
-    github_repo: null,
-    resources: file.resources,
-    runtime: file.runtime.type,
-    mcp_servers: [...new Set([...Object.keys(file.credentials.mcp_servers), ...file.mcp_servers])],
-    required_credentials: required,
-    schedules_count: schedules.length,
-    metadata_unavailable: false,
-  }
-}
-
-/** A repository is offered by its address alone until its metadata can be read. */
-function gitEntry(repository: string): TemplateEntry {
-  return {
-    id: `github:${repository}`,
-    name: repository.split('/')[1] ?? repository,
-    display_name: repository,
-    description: '',
-    source: 'git',
-    github_repo: repository,
-    resources: { cpu: null, memory: null },
-    runtime: 'claude-code',
-    mcp_servers: [],
-    required_credentials: [],
-    schedules_count: 0,
-    metadata_unavailable: true,
   }
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { resolve } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { setImmediate as soon } from 'node:timers/promises'
 import type { Role } from '@roost/contracts/kit/access'
 import { createIdempotency } from '../../foundation/idempotency/index.ts'
@@ -17,6 +19,7 @@ import { type AgentRuntime, agentRuntimes } from '../../ports/agent-images/port.
 import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { createFakeEngine, type FakeOptions } from '../../ports/containers/fake.ts'
 import type { Db } from '../../ports/database/port.ts'
+import { createGit } from '../../ports/git/binary.ts'
 import { silentLog } from '../../ports/log.ts'
 import { type AgentsArea, type AgentsNeeds, createAgentsArea } from '../area.ts'
 import { agentStore } from '../directory/index.ts'
@@ -63,6 +66,8 @@ export async function openAgents(
     needs?: Partial<AgentsNeeds>
     sshPorts?: { first: number; last: number }
     quota?: number
+    /** Left out: a git host that does not answer. */
+    git?: { url: string; repositories?: string[] }
     sshEnabled?: boolean
     /** Of features to the right, which may need the area. */
     routes?: Route[] | ((area: AgentsArea) => Route[])
@@ -77,6 +82,8 @@ export async function openAgents(
   const platform = { ceiling: 10, model: null as string | null }
   const allowList = createAllowList({ db, clock })
   const standing = createStanding()
+  const folder = await mkdtemp(join(tmpdir(), 'roost-agents-'))
+  const gitBaseUrl = options.git?.url ?? 'http://127.0.0.1:1'
   const area = createAgentsArea({
     db,
     clock,
@@ -84,6 +91,12 @@ export async function openAgents(
     ephemeral,
     containers,
     images,
+    git: createGit({
+      baseUrl: gitBaseUrl,
+      mayBeInner: true,
+      folder: join(folder, 'git'),
+      path: process.env.PATH ?? '',
+    }),
     link,
     vault,
     events,
@@ -111,7 +124,9 @@ export async function openAgents(
       mcpUrl: () => 'https://roost.example.org/mcp',
       limitKeys: async () => {},
       limitVerify: async () => {},
-      gitRepositories: async () => ['acme/helper'],
+      gitRepositories: async () => options.git?.repositories ?? [],
+      platformGitToken: () => null,
+      gitTokenOf: async () => null,
     },
     needs: { ...nothing, ...options.needs },
     options: {
@@ -123,6 +138,8 @@ export async function openAgents(
       chatIdleSeconds: 600,
       stallSeconds: 900,
       templatesFolder,
+      templateContentFolder: join(folder, 'templates'),
+      gitBaseUrl,
     },
   })
   await area.open()
@@ -256,6 +273,7 @@ export async function openAgents(
       await server.close()
       await identity[Symbol.asyncDispose]()
       await db[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -88,6 +88,11 @@ test('the branch that comes first is known without a fetch', async () => {
   await server.git('acme/first', 'symbolic-ref', 'HEAD', 'refs/heads/trunk')
   assert.equal(got(await git.defaultBranch(address)), 'trunk')
   refused(await git.defaultBranch(`${server.url}/acme/nothing`), 'not_found')
+  await server.git('acme/first', 'symbolic-ref', 'HEAD', 'refs/heads/none')
+  refused(await git.defaultBranch(address), 'ref_not_found')
+  server.behave('redirect')
+  refused(await git.defaultBranch(address), 'unreachable')
+  server.behave('well')
   refused(await git.defaultBranch('https://elsewhere.example.org/a/b'), 'address_refused')
 })
 

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../kit/clock.ts'
+import type { Git, GitOutcome } from '../../ports/git/port.ts'
+import { type ContentPlan, contentBounds, refuseLinkOut } from './git-content.ts'
+
+/**
+ * Contents of git templates, unpacked: one folder for each repository and commit, which never changes once it
+ * is there. Agents mount it and copy it at their first start.
+ */
+export type ContentStore = {
+  /** Null when it is not unpacked here. */
+  folderOf(repository: string, commit: string): Promise<string | null>
+  /** Unpacks it, unless that was done. Throws `template_unresolvable` for a link that leads out. */
+  unpack(repository: string, commit: string, plan: ContentPlan): Promise<GitOutcome<string>>
+  /** Removes what is older than an hour and not in use. */
+  sweep(inUse: readonly { repository: string; commit: string }[]): Promise<void>
+}
+
+const youngMs = 60 * 60_000
+const readSeconds = 60
+
+export function createContentStore(deps: {
+  /** Absolute; made when it is not there. */
+  folder: string
+  git: Pick<Git, 'read'>
+  addressOf(repository: string): string
+  clock: Pick<Clock, 'now'>
+}): ContentStore {
+  const { folder, git, addressOf, clock } = deps
+  const nameOf = (repository: string, commit: string) =>
+    `${createHash('sha256').update(repository.toLowerCase()).digest('hex').slice(0, 16)}-${commit}`
+
+  async function folderOf(repository: string, commit: string): Promise<string | null> {
+    const path = join(folder, nameOf(repository, commit))
+    return access(path).then(
+      () => path,
+      () => null,
+    )
+  }
+
+  return {
+    folderOf,
+
+    async unpack(repository, commit, plan) {
+      const present = await folderOf(repository, commit)
+      if (present !== null) return { ok: true, value: present }
+      const blobs = await git.read(
+        addressOf(repository),
+        [...plan.files, ...plan.links].map(({ sha }) => sha),
+        { maxBytes: contentBounds.bytes, timeoutSeconds: readSeconds },
+      )
+      if (!blobs.ok) return blobs
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const parts = await mkdtemp(join(folder, 'parts-'))
+      const target = join(folder, nameOf(repository, commit))
+      try {
+        await write(parts, plan, blobs.value)
+        await chmod(parts, 0o755)
+        await rename(parts, target).catch(async (error: unknown) => {
+          // Another process was faster with the same content.
+          if ((await folderOf(repository, commit)) === null) throw error
+        })
+        return { ok: true, value: target }
+      } finally {
+        await rm(parts, { recursive: true, force: true })
+      }
+    },
+
+    async sweep(inUse) {
+      const kept = new Set(inUse.map(({ repository, commit }) => nameOf(repository, commit)))
+      for (const name of await readdir(folder).catch(() => [])) {
+        if (kept.has(name)) continue
+        const made = await stat(join(folder, name)).catch(() => null)
+        if (!made || clock.now().getTime() - made.ctimeMs < youngMs) continue
+        await rm(join(folder, name), { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+/** Files first and links last: nothing is ever written through a link. */
+async function write(root: string, plan: ContentPlan, blobs: ReadonlyMap<string, Buffer>): Promise<void> {
+  const bytesOf = (sha: string) => blobs.get(sha) ?? Buffer.alloc(0)
+  for (const path of plan.folders) {
+    await mkdir(join(root, path))
+    // Read by the agent's user, who is another one than this process's.
+    await chmod(join(root, path), 0o755)
+  }
+  for (const { path, sha, executable } of plan.files) {
+    const target = join(root, path)
+    await writeFile(target, bytesOf(sha), { flag: 'wx' })
+    await chmod(target, executable ? 0o755 : 0o644)
+  }
+  for (const { path, sha } of plan.links) {
+    const leadsTo = bytesOf(sha).toString('utf8')
+    refuseLinkOut(plan, path, leadsTo)
+    await symlink(leadsTo, join(root, path))
+  }
+}
