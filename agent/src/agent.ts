@@ -66,7 +66,6 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const live = createLivePool(clock)
   const permissions = createPermissions(home, identities)
   const paths = await createPaths(home)
-
   let store: Promise<CredentialStore> | null = null
   const credentialPlaces = {
     home,
@@ -83,6 +82,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     )
     return store
   }
+
   const link = createLink({
     url: config.linkUrl,
     key: config.agentKey,
@@ -105,7 +105,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
     async onCall(t, message) {
       // What somebody saves now must not be taken for a leftover, nor be overwritten by the template.
-      if (t.startsWith('fs.')) await initialized.promise
+      if (t.startsWith('fs.') || t.startsWith('credentials.')) await initialized.promise
       return await onCall(t, message)
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
@@ -134,16 +134,16 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         log,
         settings: () => settings,
         environment,
-      }),
         servers: () => readMcpServers(home),
+      }),
   })
   const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
   const onCall = createCallHandler({
     runs,
     queue,
     paths,
-    writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
     credentials,
+    writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
     packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
     applySettings,
     dropSession: live.drop,
@@ -183,25 +183,25 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     return childEnvironment({ own: variables, workspace, home, isRoot: identities.isRoot, over })
   }
 
-  async function prepare() {
-    joinReaderGroup()
   async function renderFiles() {
     await (await credentials()).render()
     const { writeGitignore } = await import('./workspace/gitignore.ts')
     await writeGitignore(home)
   }
 
+  async function prepare() {
+    joinReaderGroup()
     await clearLeftovers(
       lost.map(({ executionId }) => executionId),
       config.scratch,
       identities,
     ).catch((fault: unknown) => log.warn('leftovers not cleared', { reason: faultText(fault) }))
     await initializeWorkspace({ home, template: config.template, clock, log })
-    isInitialized = true
-    initialized.resolve()
     await renderFiles().catch((fault: unknown) =>
       log.warn('.gitignore or .mcp.json not written', { reason: faultText(fault) }),
     )
+    isInitialized = true
+    initialized.resolve()
     runs.ready()
     onIdle()
     const env = await environment({})

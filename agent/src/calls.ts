@@ -18,6 +18,7 @@ export type CallDeps = {
   paths: Paths
   writer: Writer
   packer: Packer
+  credentials(): Promise<CredentialStore>
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
   info(): Promise<PlatformCalls['info']['answer']>
@@ -78,10 +79,6 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       await setAuthorizedKeys(paths.home, keys)
       return { ok: true }
     },
-    async 'queue.look'() {
-      deps.queue.tell()
-      return { ok: true }
-    },
     'credentials.status': async () => (await deps.credentials()).status(),
     async 'credentials.write'(message) {
       const store = await deps.credentials()
@@ -102,6 +99,10 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       (await deps.credentials()).read({ path: text(message, 'path'), ...range(message) }),
     async 'credentials.render'() {
       return { left_out: await (await deps.credentials()).render() }
+    },
+    async 'queue.look'() {
+      deps.queue.tell()
+      return { ok: true }
     },
   }
   return async (t, message) => {

@@ -350,6 +350,11 @@ export type PlatformCalls = {
   info: { request: Info; answer: InfoAnswer }
   precheck: { request: PreCheck; answer: PreCheckAnswer }
   'ssh.keys': { request: SetAuthorizedKeys; answer: OkAnswer }
+  'credentials.status': { request: CredentialsStatus; answer: CredentialsStatusAnswer }
+  'credentials.write': { request: CredentialsWrite; answer: OkAnswer }
+  'credentials.commit': { request: CredentialsCommit; answer: CredentialsCommitAnswer }
+  'credentials.read': { request: CredentialsRead; answer: CredentialsReadAnswer }
+  'credentials.render': { request: CredentialsRender; answer: CredentialsRenderAnswer }
   'queue.look': { request: QueueLook; answer: OkAnswer }
 }
 export type PlatformCall = PlatformCalls[keyof PlatformCalls]['request']
@@ -374,8 +379,3 @@ export type FrameId = number | string
 export type RequestFrame<Message> = Message & { id: FrameId }
 /** `re` is null when what came could not be read far enough to find an id. */
 export type AnswerFrame<Answer> = ({ re: FrameId } & Answer) | { re: FrameId | null; error: LinkError }
-  'credentials.status': { request: CredentialsStatus; answer: CredentialsStatusAnswer }
-  'credentials.write': { request: CredentialsWrite; answer: OkAnswer }
-  'credentials.commit': { request: CredentialsCommit; answer: CredentialsCommitAnswer }
-  'credentials.read': { request: CredentialsRead; answer: CredentialsReadAnswer }
-  'credentials.render': { request: CredentialsRender; answer: CredentialsRenderAnswer }
