@@ -98,6 +98,7 @@ export function createGit(options: BinaryGitOptions): Git {
 
   return {
     address: (text) => checkAddress(text, baseUrl),
+    checkRef,
 
     async fetch(address, ref, call) {
       const checked = checkAddress(address, baseUrl)

@@ -8,6 +8,8 @@
 export type Git = {
   /** The address as it is kept: without `.git` and without a slash at its end. */
   address(text: string): GitOutcome<string>
+  /** Null: a branch or tag may have this name. */
+  checkRef(ref: GitRef): GitFailure | null
   /**
    * Brings what the ref names now into the cache. Answers its commit; an annotated tag answers the commit it
    * points to.
