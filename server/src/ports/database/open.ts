@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import type { Opened } from './opened.ts'
 import type { Db, Tx } from './port.ts'
 import { isRetriable, openPostgres } from './postgres.ts'
+import { createShared } from './shared.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** Opens `sqlite:<path>` (the file is made when absent) or `postgres://…`; nothing is migrated. */
@@ -72,21 +73,28 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
     }
   }
 
+  async function atomically<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    refuseInside()
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { result, acts } = await once(work)
+        for (const act of acts) runCommitted(act, log)
+        return result
+      } catch (error) {
+        if (attempt === attempts || !isRetriable(error)) throw error
+      }
+      await sleep(5 * 2 ** attempt * Math.random())
+    }
+  }
+  const shared = createShared(atomically)
+
   return {
     dialect: name,
     withTables: <Tables>() => kysely as unknown as Kysely<Tables>,
-    async atomically(work) {
+    atomically,
+    async atomicallyShared(sharing, work) {
       refuseInside()
-      for (let attempt = 1; ; attempt++) {
-        try {
-          const { result, acts } = await once(work)
-          for (const act of acts) runCommitted(act, log)
-          return result
-        } catch (error) {
-          if (attempt === attempts || !isRetriable(error)) throw error
-        }
-        await sleep(5 * 2 ** attempt * Math.random())
-      }
+      return shared(sharing, work)
     },
     async snapshot(work) {
       refuseInside()
@@ -126,6 +134,7 @@ function createTx(
       // Heard at the commit; until then a rejection is nobody's fault.
       statement.catch(() => {})
     },
+    inTurn: (work) => work(),
     onCommitted: (act) => acts.push(act),
   }
 }

@@ -21,6 +21,14 @@ export type Db = {
    */
   atomically<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
+   * As `atomically`, for small transactions that come by the dozen: those of this process that meet are committed
+   * together. When one of them fails all are rolled back and each is done by itself, so nobody's fault costs
+   * another; `work` may begin again, as there. One at a time is about the same thing, whose locks and counts are
+   * as safe as alone. Other locks do not keep members from each other: what changes rows that may belong to more
+   * than one of them does so in `tx.inTurn`.
+   */
+  atomicallyShared<T>(shared: Shared, work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
    * Everything that `work` reads is of one state of the database; it must not write. Holds up writers on
    * SQLite, so it has to be short.
    */
@@ -38,6 +46,13 @@ export class DatabaseDown extends Error {
   }
 }
 
+export type Shared = {
+  /** Only those that take their locks in the same steps go together: of two such groups neither waits for the other. */
+  kind: string
+  /** The id of the one thing that `work` locks and counts. */
+  about: string
+}
+
 export type Tx = {
   withTables<Tables>(): Transaction<Tables>
   /**
@@ -45,6 +60,8 @@ export type Tx = {
    * fails, nothing is committed and `atomically` throws its error.
    */
   alongside(statement: Promise<unknown>): void
+  /** While `work` runs, no other member of a shared transaction is in a turn of its own. At once where it is not shared. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
   /** Not called when the transaction is rolled back. Must not throw. */
   onCommitted(act: () => void): void
 }

@@ -134,7 +134,7 @@ export function createClaim(deps: ClaimDeps) {
     takeIn,
 
     async take(agent: AgentFact, free: number): Promise<Taken> {
-      return db.atomically(async (tx) => {
+      return db.atomicallyShared({ kind: 'claim', about: agent.id }, async (tx) => {
         const [line] = await lookIn(tx, agent.id, async () => {})
         return takeIn(tx, { agent, free }, line)
       })

@@ -59,7 +59,7 @@ export function createFinish(deps: FinishDeps) {
   async function finish(agentId: string, reported: Reported, desk: Desk): Promise<Finished> {
     const hold = { id: reported.execution_id, agentId, claimToken: reported.claim_token }
     const secrets = await secretsOf(agentId)
-    return db.atomically(async (tx): Promise<Finished> => {
+    return db.atomicallyShared({ kind: 'finish', about: agentId }, async (tx): Promise<Finished> => {
       const [row, tools] = await Promise.all([
         executionStore(tx).byId(hold.id),
         transcriptStore(tx).countTools(hold.id),

@@ -27,9 +27,10 @@ type Refused = { agent: AgentFact; request: RunRequest }
 export type Refusals = {
   /**
    * A transaction that takes runs in. What the breaker refuses in it is rolled back with all the rest, and the
-   * refusal leaves a record of its own: one for each request, failed, with the reason.
+   * refusal leaves a record of its own: one for each request, failed, with the reason. With `sharedFor`, the id of
+   * the agent that everything in it is about, it may share its commit as `Db.atomicallyShared` says.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Tx) => Promise<T>, sharedFor?: string): Promise<T>
   /** Whose request the breaker refuses when `ask` throws so. */
   of<T>(refused: Refused, ask: () => Promise<T>): Promise<T>
 }
@@ -50,9 +51,10 @@ export function createRefusals({ db, clock, events, log }: RefusalsDeps): Refusa
   }
 
   return {
-    async transaction(work) {
+    async transaction(work, sharedFor) {
       try {
-        return await db.atomically(work)
+        if (sharedFor === undefined) return await db.atomically(work)
+        return await db.atomicallyShared({ kind: 'accept', about: sharedFor }, work)
       } catch (error) {
         const refused = isFault(error, 'circuit_open') && refusedBy.get(error)
         if (refused) {

@@ -15,6 +15,10 @@ forEachDialect((_, open) => {
         transactions += 1
         return db.atomically(work)
       },
+      atomicallyShared(sharing, work) {
+        transactions += 1
+        return db.atomicallyShared(sharing, work)
+      },
     }
     const platform = await startRunPlatform({ db: counted })
     platform.agents.set('a1', agentFact({ effective_slots: slots }))

@@ -46,7 +46,10 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       if (!ended) return null
       await events.append(tx, finishedEvent(ended), now)
       await transcript.endTools(row.id, openTools, timestamp(now))
-      for (const hook of hooks.registered.ended) await hook(tx, ended, now)
+      const tell = async () => {
+        for (const hook of hooks.registered.ended) await hook(tx, ended, now)
+      }
+      await (isOnItsOwn(ended) ? tell() : tx.inTurn(tell))
       tx.onCommitted(() => {
         live.closed(ended.id)
         live.changed(ended.id)
@@ -55,6 +58,13 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       return ended
     },
   }
+}
+
+/** Nothing was waiting for its end that could wait for other runs, too. */
+function isOnItsOwn(row: ExecutionRow): boolean {
+  const { kind, session_id, schedule_id, loop_id, fan_out_id, reminder_id, triggered_by } = row
+  const links = [session_id, schedule_id, loop_id, fan_out_id, reminder_id]
+  return kind === 'task' && triggered_by !== 'operator_response' && links.every((link) => link === null)
 }
 
 function activityState(status: FinalStatus): 'completed' | 'failed' | 'cancelled' {

@@ -8,7 +8,7 @@ import {
 } from '../../foundation/idempotency/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import type { Db } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../attachments/index.ts'
 import { type Dispatch, holderOf, modelOf, sourceOf, triggerOf } from '../dispatch/index.ts'
 import {
@@ -118,7 +118,7 @@ function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) 
     const fact = await dispatch.admit(agentId)
     const callingName = callingId === null ? null : await agentName(callingId)
 
-    return dispatch.transaction(async (tx) => {
+    const takeIn = async (tx: Tx) => {
       const joined = join && (await joinConversation(tx, { caller, agent: { id: agentId, name } }, join))
       const accepted = await dispatch.acceptIn(tx, fact, {
         agentId,
@@ -142,7 +142,9 @@ function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) 
         : undefined
       await claim.take(tx, { execution_id: accepted.row.id }, receipt)
       return accepted
-    })
+    }
+    // A conversation may be that of another agent, which gave the task.
+    return dispatch.transaction(takeIn, join ? undefined : agentId)
   }
 
   /** A run is linked only below one that the caller knows of. */
