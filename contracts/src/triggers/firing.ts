@@ -105,6 +105,11 @@ const EndedExecution = z.object({
   session_id: text,
   error: text,
 })
+const NotTaken = z.object({
+  status: z.literal('refused'),
+  error: z.string(),
+  http_status: z.number().int().describe('As the same task would be answered by itself.'),
+})
 export const ExecuteTaskReply = z.union([AcceptedExecution, NotFired, EndedExecution])
 export type ExecuteTaskReply = z.output<typeof ExecuteTaskReply>
 
@@ -131,6 +136,33 @@ export const executeTask = endpoint({
     'request_in_progress',
     'conflict',
   ],
+})
+
+/** At once: what a busy minute has more of comes in several calls. */
+export const mostTasksTogether = 500
+
+export const ExecuteTasks = z.object({
+  tasks: z
+    .array(ExecuteTask.extend({ schedule_id: Id, due_at: TimestampInput }))
+    .min(1)
+    .max(mostTasksTogether),
+})
+export type ExecuteTasks = z.output<typeof ExecuteTasks>
+export const ExecuteTasksReply = z.object({
+  results: z.array(z.union([AcceptedExecution, NotFired, NotTaken])),
+})
+export type ExecuteTasksReply = z.output<typeof ExecuteTasksReply>
+
+export const executeTasks = endpoint({
+  id: 'executeTasks',
+  method: 'POST',
+  path: '/api/internal/execute-tasks',
+  summary: 'Fires of the clock that are due together',
+  description:
+    'Each is decided as `executeTask` decides it and fails by itself; nobody waits for the end of a run. The results stand in the order of the tasks.',
+  ...internal,
+  body: ExecuteTasks,
+  returns: ExecuteTasksReply,
 })
 
 /** As much of a schedule as the scheduler has to know. */

@@ -86,7 +86,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     db: Db
     clock: Clock
     log: Log
-    events: Pick<Outbox, 'append' | 'signal' | 'on'>
+    events: Pick<Outbox, 'append' | 'appendAll' | 'signal' | 'on'>
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
     records: RunRecords

@@ -47,7 +47,7 @@ export type TriggersAreaDeps = {
   leases: Leases
   audit: Audit
   settings: Settings
-  events: Pick<Outbox, 'append' | 'signal' | 'on'>
+  events: Pick<Outbox, 'append' | 'appendAll' | 'signal' | 'on'>
   idempotency: Idempotency
   works: Pick<WorkStates, 'register'>
   users: Pick<Users, 'find' | 'findLogin'>
@@ -104,8 +104,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     dispatch: runs.dispatch,
     settle: records.executions.settle,
     times: createScheduleTimes(),
-    // Filled by git: failed syncs of an agent whose schedules they freeze.
-    frozenAfter: async () => null,
+    frozenAfter: ({ id }) => agents.git.frozenAfter(id),
     reachesAgent: deps.reachesAgent,
     deliver: deps.deliver,
   })

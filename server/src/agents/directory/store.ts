@@ -53,6 +53,18 @@ export function agentStore(executor: Executor) {
       return (await withTagsAndShares(rows))[0] ?? null
     },
 
+    /** Those of the agents whose circuit breaker is switched on. */
+    async withBreaker(ids: readonly string[]): Promise<ReadonlySet<string>> {
+      if (ids.length === 0) return new Set()
+      const rows = await db
+        .selectFrom('agents')
+        .select('id')
+        .where('id', 'in', [...ids])
+        .where('circuit_breaker_enabled', '=', 1)
+        .execute()
+      return new Set(rows.map(({ id }) => id))
+    },
+
     async byName(name: string): Promise<Agent | null> {
       const rows = await db.selectFrom('agents').selectAll().where('name', '=', name).execute()
       return (await withTagsAndShares(rows))[0] ?? null

@@ -22,6 +22,8 @@ export type { Listener, NewEvent, ReservedFields, SeenBy, StoredEvent } from './
 export type Outbox = {
   /** Stores `event` in the transaction that causes it; it is delivered after the commit. */
   append(tx: Tx, event: NewEvent, now: Date): Promise<void>
+  /** The same for many, in their order. */
+  appendAll(tx: Tx, events: readonly NewEvent[], now: Date): void
   /** Hears every event of one type, or of all (`*`), in order. Call the result to stop. */
   on(type: string, listener: Listener): () => void
   /** Tells everybody who listens now, here and in other replicas; not stored, at most once. */
@@ -99,13 +101,20 @@ export function createOutbox(deps: {
     }
   }
 
+  function appended(): void {
+    isAppended = true
+    wake()
+  }
+
   const outbox: Outbox = {
     async append(tx, event, now) {
       tx.alongside(outboxStore(tx).insert(event, timestamp(now)))
-      tx.onCommitted(() => {
-        isAppended = true
-        wake()
-      })
+      tx.onCommitted(appended)
+    },
+    appendAll(tx, events, now) {
+      if (events.length === 0) return
+      tx.alongside(outboxStore(tx).insertAll(events, timestamp(now)))
+      tx.onCommitted(appended)
     },
     on: (type, listener) => listeners.on(type, listener),
     signal(event) {

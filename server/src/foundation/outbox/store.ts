@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { NewEvent, StoredEvent } from './event.ts'
 import type { OutboxTables } from './tables.ts'
@@ -7,21 +7,17 @@ export function outboxStore(on: Executor) {
   const db = on.withTables<OutboxTables>()
   return {
     async insert(event: NewEvent, ts: string): Promise<void> {
-      await db
-        .insertInto('outbox')
-        .values({
-          position: null,
-          type: event.type,
-          agent_names: JSON.stringify(event.agent_names),
-          agent_ids: JSON.stringify(event.agent_ids),
-          audience: event.audience ?? null,
-          visible_to_user_id: event.visible_to_user_id ?? null,
-          fields: JSON.stringify(event.fields),
-          reserved: event.reserved ? JSON.stringify(event.reserved) : null,
-          seen_by: event.seen_by ? JSON.stringify(event.seen_by) : null,
-          ts,
-        })
-        .execute()
+      await db.insertInto('outbox').values(rowOf(event, ts)).execute()
+    },
+
+    /** In their order. The statements are sent at once. */
+    async insertAll(events: readonly NewEvent[], ts: string): Promise<void> {
+      const statements: Promise<unknown>[] = []
+      for (let from = 0; from < events.length; from += rowsOfInsert) {
+        const rows = events.slice(from, from + rowsOfInsert).map((event) => rowOf(event, ts))
+        statements.push(db.insertInto('outbox').values(rows).execute())
+      }
+      await Promise.all(statements)
     },
 
     async hasUnplaced(): Promise<boolean> {
@@ -94,6 +90,24 @@ export function outboxStore(on: Executor) {
         .where('position', '<=', newest - kept)
         .execute()
     },
+  }
+}
+
+/** Few lengths are few statements, and those are prepared. */
+const rowsOfInsert = 100
+
+function rowOf(event: NewEvent, ts: string): Insertable<OutboxTables['outbox']> {
+  return {
+    position: null,
+    type: event.type,
+    agent_names: JSON.stringify(event.agent_names),
+    agent_ids: JSON.stringify(event.agent_ids),
+    audience: event.audience ?? null,
+    visible_to_user_id: event.visible_to_user_id ?? null,
+    fields: JSON.stringify(event.fields),
+    reserved: event.reserved ? JSON.stringify(event.reserved) : null,
+    seen_by: event.seen_by ? JSON.stringify(event.seen_by) : null,
+    ts,
   }
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import { type ExecutionRow, queueStore, type RunHooks, type Settle } from '../executions/index.ts'
-import { admit, afterRun, isBlank, stateOf, verdictOf } from './rules.ts'
+import { admit, afterRun, blank, isBlank, stateOf, verdictOf } from './rules.ts'
 import { breakerStore } from './store.ts'
 
 export type DispatchBreakerDeps = Settle & {
@@ -23,6 +23,8 @@ export type DispatchBreaker = {
    * beside this run. Throws `circuit_open`.
    */
   admitIn(tx: Tx, agent: { id: string; name: string }, executionId: string): Promise<'free' | 'probe'>
+  /** Which of these agents take any number of new runs in; their breakers are held as above. */
+  freeIn(tx: Tx, agentIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /** Counts what ended runs say of the credentials, and refuses new runs once they say no. */
@@ -72,6 +74,18 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
       if (!asked.memory) return 'free'
       await store.write(agent.id, 'dispatch', asked.memory)
       return 'probe'
+    },
+
+    async freeIn(tx, agentIds) {
+      if (!isPlatformEnabled()) return new Set(agentIds)
+      const [acting, memories] = await Promise.all([
+        agentStore(tx).withBreaker(agentIds),
+        breakerStore(tx).holdAll(agentIds, 'dispatch'),
+      ])
+      const now = clock.now()
+      return new Set(
+        agentIds.filter((id) => !acting.has(id) || stateOf(memories.get(id) ?? blank, now) === 'closed'),
+      )
     },
   }
 }

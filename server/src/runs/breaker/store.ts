@@ -34,6 +34,18 @@ export function breakerStore(executor: Executor) {
       return memoryOf(row)
     },
 
+    /** The same for several agents, in the order of their ids. */
+    async holdAll(agentIds: readonly string[], kind: BreakerKind): Promise<Map<string, Memory>> {
+      if (agentIds.length === 0) return new Map()
+      const rows = await db
+        .insertInto('breakers')
+        .values([...agentIds].sort().map((agent_id) => ({ agent_id, kind, ...columnsOf(blank) })))
+        .onConflict((c) => c.columns(['agent_id', 'kind']).doUpdateSet({ kind }))
+        .returningAll()
+        .execute()
+      return new Map(rows.map((row) => [row.agent_id, memoryOf(row)]))
+    },
+
     /** Remembers nothing any more, when anything was remembered. */
     async clear(agentId: string, kind: BreakerKind): Promise<void> {
       await db

@@ -22,3 +22,4 @@ export {
 } from './request.ts'
 export { dispatchRoutes } from './routes.ts'
 export { createDispatch, type Dispatch, type DispatchDeps } from './service.ts'
+export type { Entry, Held, Together } from './together.ts'

@@ -47,15 +47,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
     async recordIn(tx, agent, request, why) {
       const number = await queueStore(tx).lockQueue(agent.id)
       const now = clock.now()
-      const id = request.executionId ?? newId()
-      const row: ExecutionRow = {
-        ...rowOf(agent, request, { id, number, bounded: false, held: true, chain_depth: 0, now }),
-        completed_at: timestamp(now),
-        cost_micros: 0,
-        ...(why.status === 'skipped'
-          ? { status: 'skipped', skip_reason: why.reason }
-          : { status: 'failed', error: why.error, error_code: why.error_code }),
-      }
+      const row = notRunRow({ agent, request, why }, { number, now })
       await executionStore(tx).insert(row)
       await events.append(tx, createdEvent(row), now)
       await events.append(tx, finishedEvent(row), now)
@@ -99,5 +91,21 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       if (entered) tx.onCommitted(() => link.wake(row.agent_id))
       return entered
     },
+  }
+}
+
+/** Its record; `number` is the agent's next. */
+export function notRunRow(
+  { agent, request, why }: { agent: AgentFact; request: RunRequest; why: NotRun },
+  { number, now }: { number: number; now: Date },
+): ExecutionRow {
+  const id = request.executionId ?? newId()
+  return {
+    ...rowOf(agent, request, { id, number, bounded: false, held: true, chain_depth: 0, now }),
+    completed_at: timestamp(now),
+    cost_micros: 0,
+    ...(why.status === 'skipped'
+      ? { status: 'skipped', skip_reason: why.reason }
+      : { status: 'failed', error: why.error, error_code: why.error_code }),
   }
 }

@@ -24,13 +24,14 @@ import { createReap } from './reap.ts'
 import { createRecords, type Records } from './record.ts'
 import type { RequestSnapshot } from './request.ts'
 import { attachmentStore } from './store.ts'
+import { createTogether, type Together } from './together.ts'
 import { createTurnover } from './turnover.ts'
 
 export type DispatchDeps = Settle & {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Log
-  events: Pick<Outbox, 'append' | 'signal'>
+  events: Pick<Outbox, 'append' | 'appendAll' | 'signal'>
   live: Live
   link: AgentLink
   hooks: RunHooks
@@ -44,7 +45,8 @@ export type DispatchDeps = Settle & {
 }
 
 export type Dispatch = Accept &
-  Records & {
+  Records &
+  Together & {
     /** What is done with the messages of agents; `beat` is the part that renews leases. */
     handlers: Pick<
       LinkHandlers,
@@ -102,6 +104,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   return {
     ...createAccept(deps),
     ...createRecords(deps),
+    ...createTogether(deps),
     ...createAgentEnd(deps),
     report,
     beat: (agentId, message) =>

@@ -44,6 +44,26 @@ export function queueStore(executor: Executor) {
       return row.last_number
     },
 
+    /**
+     * The same for several agents, each with its count, in one statement and in the order of their ids: two that
+     * do so never wait for each other.
+     */
+    async lockQueues(counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+      const values = [...counts].map(([agent_id, last_number]) => ({ agent_id, last_number }))
+      if (values.length === 0) return new Map()
+      const rows = await db
+        .insertInto('agent_queues')
+        .values(values.sort((a, b) => (a.agent_id < b.agent_id ? -1 : 1)))
+        .onConflict((c) =>
+          c.column('agent_id').doUpdateSet((e) => ({
+            last_number: e('agent_queues.last_number', '+', e.ref('excluded.last_number')),
+          })),
+        )
+        .returning(['agent_id', 'last_number'])
+        .execute()
+      return new Map(rows.map((row) => [row.agent_id, row.last_number]))
+    },
+
     /** How full the agent is, and how many runs of `serialKey` are worked on. */
     async countLine(agentId: string, serialKey: string | null): Promise<LineCounts> {
       const count = (condition: RawBuilder<unknown>) =>

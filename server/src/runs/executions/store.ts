@@ -52,6 +52,9 @@ export type Usage = {
   context_max: number | null
 }
 
+/** Few lengths are few statements, and those are prepared. */
+const rowsOfInsert = 50
+
 /** Reading and ending runs. The moves of the queue are in `queue-store.ts`. */
 export function executionStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
@@ -68,6 +71,19 @@ export function executionStore(executor: Executor) {
   return {
     async insert(row: ExecutionRow): Promise<void> {
       await db.insertInto('executions').values(written(row)).execute()
+    },
+
+    /** The statements are sent at once. */
+    async insertAll(rows: readonly ExecutionRow[]): Promise<void> {
+      const statements: Promise<unknown>[] = []
+      // A statement names the columns of all its rows.
+      for (const alike of Map.groupBy(rows.map(written), (row) => Object.keys(row).length).values()) {
+        for (let from = 0; from < alike.length; from += rowsOfInsert) {
+          const values = alike.slice(from, from + rowsOfInsert)
+          statements.push(db.insertInto('executions').values(values).execute())
+        }
+      }
+      await Promise.all(statements)
     },
 
     async byId(id: string): Promise<ExecutionRow | null> {

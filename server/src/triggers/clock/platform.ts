@@ -2,7 +2,9 @@ import { Agent, request } from 'node:http'
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import {
   type ExecuteTaskReply,
+  type ExecuteTasksReply,
   executeTask,
+  executeTasks,
   type ScheduleChange,
   scheduleChanges,
   validateExecution,
@@ -16,6 +18,8 @@ export type Platform = {
   changes(after: number, signal: AbortSignal): Promise<{ position: number; schedules: ScheduleChange[] }>
   /** Hands a claimed fire over; answers once its gates have decided, which a slow pre-check hook delays. */
   fire(due: DueFire, signal: AbortSignal): Promise<ExecuteTaskReply>
+  /** The same for several, at most `mostTasksTogether`; answers in their order, each for itself. */
+  fireTogether(dues: readonly DueFire[], signal: AbortSignal): Promise<ExecuteTasksReply>
   validate(executionId: string, signal: AbortSignal): Promise<void>
   close(): void
 }
@@ -107,6 +111,17 @@ export function connectPlatform(baseUrl: string): Platform {
         },
         signal,
       ) as ReturnType<Platform['fire']>,
+    fireTogether: (dues, signal) =>
+      ask(
+        executeTasks,
+        {
+          body: {
+            tasks: dues.map(({ schedule_id, due_at, agent_name }) => ({ agent_name, schedule_id, due_at })),
+          },
+          timeout: fireTimeoutMs,
+        },
+        signal,
+      ) as ReturnType<Platform['fireTogether']>,
     validate: async (execution_id, signal) =>
       void (await ask(validateExecution, { body: { execution_id } }, signal)),
     close: () => agent.destroy(),

@@ -3,7 +3,7 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type FireRow, fireStore } from '../firing/index.ts'
 import type { ScheduleTimes } from '../schedules/index.ts'
-import { createHandOver } from './hand-over.ts'
+import { type ClaimedFire, createHandOver } from './hand-over.ts'
 import type { Platform } from './platform.ts'
 import { createTimetable, type DueSchedule } from './timetable.ts'
 
@@ -11,7 +11,7 @@ export type RoundDeps = {
   db: Db
   clock: Clock
   log: Pick<Log, 'info' | 'warn' | 'error'>
-  platform: Pick<Platform, 'fire' | 'changes'>
+  platform: Pick<Platform, 'fire' | 'fireTogether' | 'changes'>
   times: Pick<ScheduleTimes, 'next'>
   /** A fire has made a run. */
   made(executionId: string): void
@@ -33,6 +33,9 @@ export type Round = {
   /** Resolves when nothing is being handed over. */
   handedOver(): Promise<void>
 }
+
+/** Claimed by one statement and handed over by one call, while the next are claimed. */
+const sentTogether = 200
 
 export function createRound(deps: RoundDeps): Round {
   const { db, clock, platform, signal } = deps
@@ -65,9 +68,11 @@ export function createRound(deps: RoundDeps): Round {
     const rows = due.flatMap(({ schedule, plan }) =>
       plan.fire.map(({ dueAt, isCatchUp }) => rowOf(schedule, dueAt, { is_catch_up: isCatchUp ? 1 : 0 })),
     )
-    if (rows.length === 0) return
-    const won = new Set((await store.insertNew(rows)).map(keyOf))
-    for (const row of rows) if (won.has(keyOf(row))) send(row)
+    for (let from = 0; from < rows.length; from += sentTogether) {
+      const slice = rows.slice(from, from + sentTogether)
+      const won = new Set((await store.insertNew(slice)).map(keyOf))
+      send(slice.filter((row) => won.has(keyOf(row))))
+    }
   }
 
   async function recordMissed(due: readonly DueSchedule[]): Promise<void> {
@@ -95,21 +100,25 @@ export function createRound(deps: RoundDeps): Round {
     }
   }
 
-  function send(row: FireRow): void {
-    const { schedule_id, due_at, agent_id } = row
-    const key = keyOf(row)
-    if (sending.has(key)) return
-    const agent_name = agentNames.get(agent_id) || agent_id
-    const sent = handOver({ schedule_id, due_at, agent_id, agent_name }, signal)
-    sending.set(
-      key,
-      sent.finally(() => sending.delete(key)),
-    )
+  function send(rows: readonly FireRow[]): void {
+    const dues = rows.filter((row) => !sending.has(keyOf(row))).map(dueOf)
+    if (dues.length === 0) return
+    const sent = handOver(dues, signal).finally(() => {
+      for (const due of dues) sending.delete(keyOf(due))
+    })
+    for (const due of dues) sending.set(keyOf(due), sent)
+  }
+
+  function dueOf({ schedule_id, due_at, agent_id }: FireRow): ClaimedFire {
+    return { schedule_id, due_at, agent_id, agent_name: agentNames.get(agent_id) || agent_id }
   }
 
   return {
     async begin() {
-      for (const row of await store.open()) send(row)
+      const open = await store.open()
+      for (let from = 0; from < open.length; from += sentTogether) {
+        send(open.slice(from, from + sentTogether))
+      }
       lastDue = await store.lastDue(timestamp(clock.now()))
       await follow()
       lastDue = new Map()

@@ -10,6 +10,7 @@ import { type FireRow, fireStore } from '../firing/index.ts'
 import { createScheduleTimes } from '../schedules/index.ts'
 import type { Platform } from './platform.ts'
 import { startScheduler } from './scheduler.ts'
+import { eachBy } from './test/each.ts'
 
 const schedule: ScheduleChange = {
   id: 's1',
@@ -27,7 +28,7 @@ const schedule: ScheduleChange = {
 /** An API that makes what it is asked for, once for each due time. */
 function createPlatform(db: Db, clock: TestClock) {
   const made: string[] = []
-  const platform: Platform = {
+  const single: Omit<Platform, 'fireTogether'> = {
     changes: async (after) => ({ position: 1, schedules: after < 1 ? [schedule] : [] }),
     async fire({ schedule_id, due_at }) {
       const decision = { outcome: 'fired', reason: null, execution_id: due_at } as const
@@ -39,7 +40,7 @@ function createPlatform(db: Db, clock: TestClock) {
     validate: async () => {},
     close() {},
   }
-  return { made, platform }
+  return { made, platform: { ...single, fireTogether: eachBy(single.fire) } }
 }
 
 forEachDialect((_dialect, open) => {

@@ -8,7 +8,8 @@ import type { Platform } from './platform.ts'
 export const lookSeconds = 10
 /** After the time of a run its end may take so long to be written down. */
 const lateSeconds = 60
-const batch = 500
+/** Of one query: far below what either database takes as parameters. */
+const batch = 10_000
 
 /**
  * Follows the runs that were made until their records are final, and then sees to it that those which want it

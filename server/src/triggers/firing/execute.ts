@@ -1,4 +1,9 @@
-import type { ExecuteTask, ExecuteTaskReply } from '@roost/contracts/triggers/firing'
+import type {
+  ExecuteTask,
+  ExecuteTaskReply,
+  ExecuteTasks,
+  ExecuteTasksReply,
+} from '@roost/contracts/triggers/firing'
 import type { Agent, Directory } from '../../agents/directory/index.ts'
 import type { Reach } from '../../agents/reach/index.ts'
 import { type Idempotency, scopeOf } from '../../foundation/idempotency/index.ts'
@@ -6,26 +11,30 @@ import type { Caller, SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
 import { type Dispatch, modelOf, type RunRequest, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
 import { dollars, type ExecutionRow, type Executions } from '../../runs/executions/index.ts'
 import type { Schedules } from '../schedules/index.ts'
-import type { Fired } from './fire.ts'
+import { accepted, createExecuteAll, notFired } from './execute-all.ts'
 import type { Firing } from './service.ts'
 import { fireStore } from './store.ts'
 
 export type ExecuteDeps = {
   db: Db
   clock: Clock
+  log: Pick<Log, 'error'>
   directory: Pick<Directory, 'byName' | 'byId'>
   reach: Pick<Reach, 'reach'>
   dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
   executions: Pick<Executions, 'watch'>
   idempotency: Pick<Idempotency, 'enter'>
-  schedules: Pick<Schedules, 'byId'>
-  firing: Pick<Firing, 'fire'>
+  schedules: Pick<Schedules, 'byId' | 'byIds'>
+  firing: Pick<Firing, 'fire' | 'fireTogether'>
 }
 
 export type Execute = {
+  /** For the scheduler: many fires of the clock, each answered as by itself. */
+  allAsPlatform(body: ExecuteTasks): Promise<ExecuteTasksReply>
   /** For processes of the platform: the scheduler's fires, and runs of any kind. */
   asPlatform(body: ExecuteTask, call: Call): Promise<ExecuteTaskReply>
   /** For an agent with its own key; what it says of trigger and schedule does not count. */
@@ -105,23 +114,28 @@ export function createExecute(deps: ExecuteDeps): Execute {
     throw new Fault('sync_wait_exceeded', undefined, { status: 'queued_timeout', execution_id: id })
   }
 
+  async function asPlatform(body: ExecuteTask, call: Call): Promise<ExecuteTaskReply> {
+    const { schedule_id, due_at } = body
+    if (schedule_id && due_at) return fireDue(body, { schedule_id, due_at }, call)
+    const agent = await deps.directory.byName(body.agent_name)
+    if (!agent) throw new Fault('agent_not_found')
+    const as: Run = {
+      triggeredBy: body.triggered_by,
+      source: { userId: null, userEmail: null, agent: null, key: null },
+      links: { scheduleId: schedule_id ?? null },
+      schedule: body.schedule_name
+        ? { name: body.schedule_name, nextRunAt: body.schedule_next_run ?? null }
+        : null,
+      ...(body.attempt ? { attempt: { number: body.attempt, firstExecutionId: null } } : {}),
+    }
+    return run(agent, body, as, call)
+  }
+
+  const withoutEnd = { key: undefined, signal: AbortSignal.abort() }
+
   return {
-    async asPlatform(body, call) {
-      const { schedule_id, due_at } = body
-      if (schedule_id && due_at) return fireDue(body, { schedule_id, due_at }, call)
-      const agent = await deps.directory.byName(body.agent_name)
-      if (!agent) throw new Fault('agent_not_found')
-      const as: Run = {
-        triggeredBy: body.triggered_by,
-        source: { userId: null, userEmail: null, agent: null, key: null },
-        links: { scheduleId: schedule_id ?? null },
-        schedule: body.schedule_name
-          ? { name: body.schedule_name, nextRunAt: body.schedule_next_run ?? null }
-          : null,
-        ...(body.attempt ? { attempt: { number: body.attempt, firstExecutionId: null } } : {}),
-      }
-      return run(agent, body, as, call)
-    },
+    asPlatform,
+    allAsPlatform: createExecuteAll({ ...deps, one: (task) => asPlatform(task, withoutEnd) }),
 
     async asAgent(caller, body, call) {
       const own = agentOf(caller)
@@ -142,19 +156,6 @@ function agentOf(caller: Caller): { caller: SignedIn; agentId: string } {
   const agentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
   if (agentId === null) throw new Fault('agent_identity_required')
   return { caller, agentId }
-}
-
-function accepted(execution_id: string, isReplay?: true) {
-  return {
-    status: 'accepted' as const,
-    execution_id,
-    async_mode: true as const,
-    ...(isReplay ? { idempotent_replay: true } : {}),
-  }
-}
-
-function notFired({ outcome, reason, executionId }: Exclude<Fired, { outcome: 'fired' }>) {
-  return { status: outcome, reason, ...(executionId === undefined ? {} : { execution_id: executionId }) }
 }
 
 function endedReply(row: ExecutionRow): ExecuteTaskReply {

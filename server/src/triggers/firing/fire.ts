@@ -1,22 +1,22 @@
-import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Directory } from '../../agents/directory/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
-import { Fault, isFault } from '../../kit/fault.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { AgentFact, Dispatch, NotRun, RunRequest, Source } from '../../runs/dispatch/index.ts'
+import type { AgentFact, Dispatch, Source } from '../../runs/dispatch/index.ts'
 import { executionStore } from '../../runs/executions/index.ts'
 import type { Schedule, ScheduleTimes } from '../schedules/index.ts'
-import { skippedEvent, startedEvent } from './events.ts'
-import { createGroup } from './group.ts'
+import { createByClock } from './by-clock.ts'
+import { type Fired, toldOf } from './decided.ts'
+import { startedEvent } from './events.ts'
 import { withContext } from './message.ts'
 import type { FrozenAfter, ReachesAgent } from './ports.ts'
-import { createPreCheck } from './pre-check.ts'
-import { closedGate, type Gate, readPreCheck, skipped, suppressed } from './rules.ts'
+import { createFireRequests } from './requests.ts'
 import { scheduleRunStore } from './run-store.ts'
-import { type FireRow, fireStore } from './store.ts'
+import { fireStore } from './store.ts'
 import { createWithin } from './within.ts'
 
 export type FireDeps = {
@@ -49,167 +49,11 @@ export type FireAsked = {
   keep?: ((tx: Tx, executionId: string) => Promise<void>) | undefined
 }
 
-export type Fired =
-  | { outcome: 'fired'; executionId: string; message: string; isReplay?: true }
-  | { outcome: 'skipped' | 'suppressed' | 'missed'; reason: string; executionId?: string }
-
-const nobody: Source = { userId: null, userEmail: null, agent: null, key: null }
-
-/** The transaction is given up: another one has decided, or a gate has closed meanwhile. */
-class GivenUp extends Error {
-  readonly gate: Gate | null
-  constructor(gate: Gate | null) {
-    super('The fire was given up.')
-    this.gate = gate
-  }
-}
-
-/** A fire of the clock on its way through the gates. */
-type Due = {
-  schedule: Schedule
-  key: { schedule_id: string; due_at: string; agent_id: string }
-  executionId: string
-  isCatchUp: boolean
-  isPreviousActive: boolean
-}
-
 export function createFire(deps: FireDeps) {
-  const { db, clock, events, directory, dispatch, factOf } = deps
-  const preCheck = createPreCheck(deps)
+  const { db, clock, events, directory, dispatch } = deps
   const within = createWithin(deps)
-  const group = createGroup(db)
-
-  function nextRunAt(schedule: Schedule): string | null {
-    const next = deps.times.next(schedule, clock.now())
-    return next && timestamp(next)
-  }
-
-  function requestOf(
-    schedule: Schedule,
-    {
-      executionId,
-      message,
-      trigger,
-      by = null,
-      metadata = null,
-    }: {
-      executionId: string
-      message: string
-      trigger: RunRequest['triggeredBy']
-      by?: Source | null
-      metadata?: Record<string, unknown> | null | undefined
-    },
-  ): RunRequest {
-    return {
-      executionId,
-      agentId: schedule.agent_id,
-      kind: 'task',
-      triggeredBy: trigger,
-      message,
-      source: by ?? nobody,
-      model: schedule.model,
-      timeoutSeconds: schedule.timeout_seconds,
-      // Written by the feature that owns schedules.
-      allowedTools: schedule.allowed_tools === null ? null : (JSON.parse(schedule.allowed_tools) as string[]),
-      links: { scheduleId: schedule.id },
-      schedule: { name: schedule.name, nextRunAt: nextRunAt(schedule) },
-      metadata,
-    }
-  }
-
-  async function recipientRefusal(schedule: Schedule, agent: Agent): Promise<NotRun | null> {
-    const email = schedule.deliver_to_workspace_email
-    if (email === null || (await deps.reachesAgent(agent, email))) return null
-    return {
-      status: 'failed',
-      error: `The recipient of the output, ${email}, cannot reach the agent.`,
-      error_code: 'recipient_unreachable',
-    }
-  }
-
-  async function byClock(due: Due): Promise<Fired> {
-    const { schedule } = due
-    const [agent, fact] = await Promise.all([directory.byId(schedule.agent_id), factOf(schedule.agent_id)])
-    if (!agent || !fact) return close(due, null, suppressed('agent_deleted'))
-    const gate = closedGate({
-      isEnabled: schedule.enabled === 1,
-      isRegistrable: nextRunAt(schedule) !== null,
-      isAutonomous: agent.autonomy_enabled,
-      frozenAfter: await deps.frozenAfter(agent),
-      isRunning: fact.status === 'running',
-      isPreviousActive: due.isPreviousActive,
-    })
-    if (gate) return close(due, fact, gate)
-    const asked = readPreCheck(await preCheck(agent.id))
-    if (asked === 'empty') return close(due, fact, skipped('pre_check_empty'))
-    const message = asked?.message ?? schedule.message
-    const refusal = await recipientRefusal(schedule, agent)
-    try {
-      await group(schedule.agent_id, (tx) => make(tx, due, { fact, message, refusal }))
-      return { outcome: 'fired', executionId: due.executionId, message }
-    } catch (error) {
-      // The record of a breaker's refusal is the skipped one, so this is no `dispatch.transaction`.
-      if (isFault(error, 'circuit_open')) return close(due, fact, skipped('circuit_open'))
-      if (!(error instanceof GivenUp)) throw error
-      return error.gate ? close(due, fact, error.gate) : decidedBefore(due.key)
-    }
-  }
-
-  async function make(
-    tx: Tx,
-    { schedule, key, executionId, isCatchUp }: Due,
-    { fact, message, refusal }: { fact: AgentFact; message: string; refusal: NotRun | null },
-  ): Promise<void> {
-    const now = clock.now()
-    const reason = refusal?.status === 'failed' ? refusal.error_code : null
-    const decision = {
-      outcome: 'fired',
-      reason,
-      execution_id: executionId,
-      recorded_at: timestamp(now),
-    } as const
-    if (!(await fireStore(tx).decide(key, decision))) throw new GivenUp(null)
-    const request = requestOf(schedule, { executionId, message, trigger: 'schedule' })
-    if (refusal) {
-      await dispatch.recordIn(tx, fact, request, refusal)
-      return
-    }
-    const { row } = await dispatch.acceptIn(tx, fact, request)
-    // Asked again while the agent's queue is held: of two fires of one schedule one sees the other.
-    if (!isCatchUp && (await scheduleRunStore(tx).isActive(schedule.id, row.id))) {
-      throw new GivenUp(skipped('previous_run_active'))
-    }
-    await events.append(tx, startedEvent(row, schedule), now)
-  }
-
-  async function close(due: Due, fact: AgentFact | null, gate: Gate): Promise<Fired> {
-    const { schedule, key, executionId } = due
-    const isSkipped = gate.outcome === 'skipped' && fact !== null
-    const isMine = await db.atomically(async (tx) => {
-      const now = clock.now()
-      const decision = {
-        outcome: gate.outcome,
-        reason: gate.reason,
-        execution_id: isSkipped ? executionId : null,
-        recorded_at: timestamp(now),
-      }
-      if (!(await fireStore(tx).decide(key, decision))) return false
-      if (!isSkipped) return true
-      const request = requestOf(schedule, { executionId, message: schedule.message, trigger: 'schedule' })
-      const row = await dispatch.recordIn(tx, fact, request, { status: 'skipped', reason: gate.reason })
-      await events.append(tx, skippedEvent(row, schedule, gate.reason), now)
-      return true
-    })
-    if (!isMine) return decidedBefore(key)
-    return { ...gate, ...(isSkipped ? { executionId } : {}) }
-  }
-
-  async function decidedBefore(key: Due['key']): Promise<Fired> {
-    const row = await fireStore(db).find(key)
-    const told = row && toldOf(row)
-    if (told) return told
-    throw new Fault('conflict', 'The fire is being decided.')
-  }
+  const { byClock } = createByClock(deps)
+  const { requestOf, recipientRefusal } = createFireRequests(deps)
 
   async function byHand(schedule: Schedule, asked: FireAsked): Promise<Fired> {
     const message = withContext(schedule.message, asked.context, newId())
@@ -263,13 +107,4 @@ export function createFire(deps: FireDeps) {
     const due = { schedule, key, executionId, isCatchUp, isPreviousActive: isActive && !isCatchUp }
     return (known && toldOf(known)) ?? byClock(due)
   }
-}
-
-/** What was decided; null while nothing is. */
-function toldOf({ outcome, reason, execution_id }: FireRow): Fired | null {
-  if (outcome === null) return null
-  if (outcome === 'fired') {
-    return { outcome, executionId: execution_id ?? '', message: '', isReplay: true }
-  }
-  return { outcome, reason: reason ?? '', ...(execution_id === null ? {} : { executionId: execution_id }) }
 }

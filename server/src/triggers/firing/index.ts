@@ -7,8 +7,9 @@
  * is `clock`.
  */
 export { createFeed } from './changes.ts'
+export type { Fired } from './decided.ts'
 export { createExecute, type Execute } from './execute.ts'
-export type { FireAsked, Fired } from './fire.ts'
+export type { FireAsked } from './fire.ts'
 export type { Deliver, FrozenAfter, RaiseAlert, ReachesAgent } from './ports.ts'
 export { fireRetention } from './retention.ts'
 export { firingRoutes, internalFiringRoutes } from './routes.ts'

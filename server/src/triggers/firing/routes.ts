@@ -39,6 +39,7 @@ export function internalFiringRoutes(deps: {
       if (isLoopback(request.ip)) return execute.asPlatform(body, call)
       return execute.asAgent(await identify(request.header('authorization')), body, call)
     }),
+    route(endpoints.executeTasks, ({ body }) => execute.allAsPlatform(body)),
     route(endpoints.scheduleChanges, ({ query }) => deps.changesAfter(query.after)),
     route(endpoints.preCheckAgent, async ({ params }) => {
       const agent = await deps.directory.byName(params.n)

@@ -23,6 +23,22 @@ export function scheduleRunStore(executor: Executor) {
       return row !== undefined
     },
 
+    /** The schedules of these agents of which a run is on its way, as above. */
+    async activeOf(agentIds: readonly string[]): Promise<ReadonlySet<string>> {
+      if (agentIds.length === 0) return new Set()
+      // By agent, in the index of what has not ended: a schedule's history may be long.
+      const rows = await db
+        .selectFrom('executions')
+        .select('schedule_id')
+        .distinct()
+        .where('agent_id', 'in', [...agentIds])
+        .where('completed_at', 'is', null)
+        .where('status', 'in', [...active])
+        .where('triggered_by', '!=', 'validation')
+        .execute()
+      return new Set(rows.flatMap(({ schedule_id }) => schedule_id ?? []))
+    },
+
     /** Retries that wait, the next one first. */
     pendingRetries(limit: number): Promise<ExecutionRow[]> {
       return db

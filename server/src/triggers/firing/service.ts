@@ -9,8 +9,10 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow, RunHooks, Settle } from '../../runs/executions/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
+import type { Fired } from './decided.ts'
 import { completedEvent } from './events.ts'
-import { createFire, type FireAsked, type FireDeps, type Fired } from './fire.ts'
+import { createFire, type FireAsked, type FireDeps } from './fire.ts'
+import { createFireTogether, type DueAsked, type FireTogetherDeps } from './fire-together.ts'
 import type { Deliver, RaiseAlert } from './ports.ts'
 import { createAskPreCheck } from './pre-check.ts'
 import { createRetries } from './retries.ts'
@@ -18,12 +20,13 @@ import { type FireRow, fireStore, type SchedulerState } from './store.ts'
 import { createValidation, type Validation } from './validation.ts'
 
 export type FiringDeps = Settle &
-  Omit<FireDeps, 'dispatch'> & {
+  Omit<FireDeps, 'dispatch' | 'events'> & {
     db: Db
     clock: Clock
     hooks: RunHooks
     registryHooks: Pick<RegistryHooks, 'onDeleting'>
     dispatch: Dispatch
+    events: FireTogetherDeps['events']
     schedules: Pick<Schedules, 'byId' | 'onDeleted'>
     raiseAlert: RaiseAlert
     deliver: Deliver
@@ -32,6 +35,8 @@ export type FiringDeps = Settle &
 export type Firing = {
   /** Fires a schedule; see `createFire`. */
   fire(schedule: Schedule, asked: FireAsked): Promise<Fired>
+  /** Fires of the clock that are due together; see `createFireTogether`. Answers in their order. */
+  fireTogether(dues: readonly DueAsked[]): Promise<PromiseSettledResult<Fired>[]>
   validate: Validation['begin']
   askPreCheck(agent: Agent): Promise<PreCheckAnswer>
   /** What became of the newest due time of each; those without any are left out. */
@@ -70,6 +75,7 @@ export function createFiring(deps: FiringDeps): Firing {
 
   return {
     fire,
+    fireTogether: createFireTogether({ ...deps, fire }),
     validate: validation.begin,
     askPreCheck: createAskPreCheck(deps),
     settled: validation.settled,

@@ -52,6 +52,42 @@ export function fireStore(executor: Executor) {
       return row ?? null
     },
 
+    /** The same for several; answers those that were not decided before. Each is named once. */
+    async decideAll(rows: readonly (DueTime & { agent_id: string } & Decision)[]): Promise<DueTime[]> {
+      const decided: Promise<DueTime[]>[] = []
+      for (let from = 0; from < rows.length; from += batch) {
+        const values = rows.slice(from, from + batch).map((row) => ({ ...row, is_catch_up: 0 }))
+        const statement = db
+          .insertInto('fires')
+          .values(values)
+          .onConflict((conflict) =>
+            conflict
+              .columns(['schedule_id', 'due_at'])
+              .doUpdateSet((e) => ({
+                outcome: e.ref('excluded.outcome'),
+                reason: e.ref('excluded.reason'),
+                execution_id: e.ref('excluded.execution_id'),
+                recorded_at: e.ref('excluded.recorded_at'),
+              }))
+              .where('fires.outcome', 'is', null),
+          )
+          .returning(['schedule_id', 'due_at'])
+        decided.push(statement.execute())
+      }
+      return (await Promise.all(decided)).flat()
+    },
+
+    /** Of these schedules, at these times. */
+    async findAll(dues: readonly DueTime[]): Promise<FireRow[]> {
+      if (dues.length === 0) return []
+      return db
+        .selectFrom('fires')
+        .selectAll()
+        .where('schedule_id', 'in', [...new Set(dues.map((due) => due.schedule_id))])
+        .where('due_at', 'in', [...new Set(dues.map((due) => due.due_at))])
+        .execute()
+    },
+
     async find({ schedule_id, due_at }: DueTime): Promise<FireRow | null> {
       const row = await db
         .selectFrom('fires')

@@ -38,6 +38,8 @@ export type Schedules = Changes &
     describe: Describe
     /** Null: unknown or deleted. */
     byId(id: string, on?: Executor): Promise<Schedule | null>
+    /** Unknown and deleted ones are left out. */
+    byIds(ids: readonly string[]): Promise<Schedule[]>
     /** In the order of their positions, deleted ones too: whoever follows has to forget them. */
     changesAfter(position: number, limit: number): Promise<Schedule[]>
     /** Newest first. */
@@ -94,6 +96,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     describe,
     find,
     byId: (id, on = db) => scheduleStore(on).byId(id),
+    byIds: store.byIds,
     changesAfter: store.changesAfter,
     list: async (agent) => describe(await store.ofAgent(agent.id), () => agent.name),
     async agentFor(caller, name) {

@@ -83,6 +83,12 @@ export function scheduleStore(executor: Executor) {
       return (await live().where('id', '=', id).executeTakeFirst()) ?? null
     },
 
+    byIds(ids: readonly string[]): Promise<Schedule[]> {
+      return live()
+        .where('id', 'in', [...ids])
+        .execute()
+    },
+
     /** Newest first. */
     ofAgent(agentId: string): Promise<Schedule[]> {
       return live()

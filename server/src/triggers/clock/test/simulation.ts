@@ -7,6 +7,7 @@ import { fireStore } from '../../firing/index.ts'
 import { createScheduleTimes } from '../../schedules/index.ts'
 import type { DueFire } from '../platform.ts'
 import { createRound, type Round } from '../round.ts'
+import { eachBy } from './each.ts'
 
 export type Simulation = ReturnType<typeof startSimulation>
 
@@ -37,7 +38,7 @@ export function startSimulation(
   let mode: 'up' | 'silent' | 'lost' | 'down' = 'up'
   let leader: { round: Round; stop: AbortController } | null = null
 
-  const platform = {
+  const single = {
     changes: async (after: number) => ({
       position: Math.max(after, schedules.length),
       schedules: schedules.filter(({ position }) => position > after),
@@ -61,6 +62,8 @@ export function startSimulation(
       return { status: 'accepted' as const, execution_id, async_mode: true as const }
     },
   }
+
+  const platform = { ...single, fireTogether: eachBy(single.fire) }
 
   async function takeOver(): Promise<{ round: Round; stop: AbortController }> {
     const stop = new AbortController()

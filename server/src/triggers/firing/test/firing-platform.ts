@@ -64,7 +64,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     deliver: async (_tx, run) => void told.delivered.push(`${run.email} ${run.row.status}`),
   })
   const execute = createExecute({
-    ...{ db, clock, dispatch, executions, schedules, firing, directory },
+    ...{ db, clock, log: silentLog, dispatch, executions, schedules, firing, directory },
     reach: { reach: async () => null },
     idempotency: createIdempotency({ db, clock, log: silentLog, workState: works.ask }),
   })
@@ -73,7 +73,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     ...platform,
     ...{ clock, link, schedules, firing, execute, told },
 
-    async patchAgent(patch: { autonomy_enabled: 0 | 1 }): Promise<void> {
+    async patchAgent(patch: { autonomy_enabled?: 0 | 1; circuit_breaker_enabled?: 0 | 1 }): Promise<void> {
       await db.atomically(async (tx) => {
         await agentStore(tx).update('a1', patch)
         directory.changed(tx, 'a1')

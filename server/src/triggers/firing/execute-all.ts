@@ -1,0 +1,80 @@
+import { statusOf } from '@roost/contracts/kit/errors'
+import type {
+  ExecuteTask,
+  ExecuteTaskReply,
+  ExecuteTasks,
+  ExecuteTasksReply,
+} from '@roost/contracts/triggers/firing'
+import { Fault } from '../../kit/fault.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Schedules } from '../schedules/index.ts'
+import type { Fired } from './decided.ts'
+import type { Firing } from './service.ts'
+
+export type ExecuteAllDeps = {
+  log: Pick<Log, 'error'>
+  schedules: Pick<Schedules, 'byIds'>
+  firing: Pick<Firing, 'fireTogether'>
+  /** One by itself; answered without its end. */
+  one(task: ExecuteTask): Promise<ExecuteTaskReply>
+}
+
+type Task = ExecuteTasks['tasks'][number]
+type Result = ExecuteTasksReply['results'][number]
+
+/** Many fires of the clock; what is out of the ordinary about one of them is seen to by itself. */
+export function createExecuteAll({ log, schedules, firing, one }: ExecuteAllDeps) {
+  function resultOf(settled: PromiseSettledResult<Result>): Result {
+    if (settled.status === 'fulfilled') return settled.value
+    const { reason } = settled
+    const code = reason instanceof Fault ? reason.code : 'internal_error'
+    if (!(reason instanceof Fault)) log.error({ err: reason }, 'a fire failed')
+    return { status: 'refused', error: code, http_status: statusOf(code) }
+  }
+
+  return async function executeAll({ tasks }: ExecuteTasks): Promise<ExecuteTasksReply> {
+    const found = await schedules.byIds([...new Set(tasks.map((task) => task.schedule_id))])
+    const known = new Map(found.map((schedule) => [schedule.id, schedule]))
+    const ordinary = tasks.flatMap((task) => {
+      const schedule = known.get(task.schedule_id)
+      return schedule && !task.execution_id ? [{ task, schedule }] : []
+    })
+    const fired = firing.fireTogether(
+      ordinary.map(({ task, schedule }) => ({ schedule, dueAt: task.due_at })),
+    )
+    const places = new Map(ordinary.map(({ task }, index) => [task, index]))
+
+    async function answer(task: Task): Promise<Result> {
+      const place = places.get(task)
+      if (place === undefined) return unended(await one({ ...task, async_mode: true }))
+      const settled = (await fired)[place]
+      if (settled?.status !== 'fulfilled') throw settled?.reason
+      return repliedOf(settled.value)
+    }
+
+    return { results: (await Promise.allSettled(tasks.map(answer))).map(resultOf) }
+  }
+}
+
+/** Who asks in asynchronous mode is never answered with an end. */
+function unended(reply: ExecuteTaskReply): Result {
+  if ('async_mode' in reply || 'reason' in reply) return reply
+  throw new Error('A fire was answered with the end of its run.')
+}
+
+export function repliedOf(fired: Fired) {
+  return fired.outcome === 'fired' ? accepted(fired.executionId, fired.isReplay) : notFired(fired)
+}
+
+export function accepted(execution_id: string, isReplay?: true) {
+  return {
+    status: 'accepted' as const,
+    execution_id,
+    async_mode: true as const,
+    ...(isReplay ? { idempotent_replay: true } : {}),
+  }
+}
+
+export function notFired({ outcome, reason, executionId }: Exclude<Fired, { outcome: 'fired' }>) {
+  return { status: outcome, reason, ...(executionId === undefined ? {} : { execution_id: executionId }) }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ExecuteTasks } from '@roost/contracts/triggers/firing'
+import type { Db } from '../../ports/database/port.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { fireStore } from './store.ts'
+import { dueAt, startFiringPlatform } from './test/firing-platform.ts'
+
+const later = '2026-01-05T09:01:00.000Z'
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `s${index + 1}`)
+
+async function start(db: Db, count: number, over: Parameters<typeof startFiringPlatform>[1] = {}) {
+  const platform = await startFiringPlatform(db, over)
+  for (const [index, id] of ids(count).entries()) await platform.addSchedule({ id, position: index + 1 })
+  const ask = (dues: readonly { id: string; dueAt?: string }[]) =>
+    platform.execute.allAsPlatform(
+      ExecuteTasks.parse({
+        tasks: dues.map(({ id, ...due }) => ({
+          agent_name: 'scout',
+          schedule_id: id,
+          due_at: due.dueAt ?? dueAt,
+        })),
+      }),
+    )
+  const askAll = async () => (await ask(ids(count).map((id) => ({ id })))).results
+  return { ...platform, ask, askAll }
+}
+
+forEachDialect((_dialect, open) => {
+  test('fires that are due together make a run each, in their order, and tell of it', async () => {
+    const platform = await start(await open(), 30)
+    const results = await platform.askAll()
+    assert.ok(results.every(({ status }) => status === 'accepted'))
+    const runs = await platform.runs()
+    assert.deepEqual(
+      runs.map((run) => [run.schedule_id, run.queue_number, run.status, run.triggered_by]),
+      ids(30).map((id, index) => [id, index + 1, 'queued', 'schedule']),
+    )
+    assert.deepEqual(
+      results.map((result) => 'execution_id' in result && result.execution_id),
+      runs.map((run) => run.id),
+    )
+    await platform.events.relaying.pass()
+    const told = await platform.events.after(0, 1000)
+    assert.equal(told.filter(({ type }) => type === 'execution.created').length, 30)
+    assert.equal(told.filter(({ type }) => type === 'schedule.execution_started').length, 30)
+    assert.equal(platform.link.asked.filter(({ t }) => t === 'wake').length, 1)
+    assert.equal((await platform.firing.fires('s7', 9))[0]?.execution_id, runs[6]?.id)
+  })
+
+  test('of twenty who bring the same fires one makes the runs, and all are told the same', async () => {
+    const platform = await start(await open(), 10)
+    const answers = await Promise.all(Array.from({ length: 20 }, platform.askAll))
+    assert.equal((await platform.runs()).length, 10)
+    for (const [index] of ids(10).entries()) {
+      const told = answers.map((results) => results[index])
+      assert.equal(new Set(told.map((one) => one && 'execution_id' in one && one.execution_id)).size, 1)
+    }
+  })
+
+  test('what is out of the ordinary about one fire is no matter of the others', async () => {
+    const platform = await start(await open(), 6)
+    await platform.change('s2', { enabled: 0 })
+    await platform.change('s3', { deleted_at: dueAt })
+    await platform.change('s4', { allowed_tools: 'no JSON' })
+    await platform.change('s5', { deliver_to_workspace_email: 'ben@example.org' })
+    platform.told.unreachable.add('ben@example.org')
+    const { results } = await platform.ask([...ids(6), 's1'].map((id) => ({ id })))
+    const last = results.pop()
+    assert.deepEqual(
+      results.map((result) => [result.status, 'reason' in result ? result.reason : null]),
+      [
+        ['accepted', null],
+        ['suppressed', 'schedule_disabled'],
+        ['suppressed', 'schedule_deleted'],
+        ['refused', null],
+        ['accepted', null],
+        ['accepted', null],
+      ],
+    )
+    assert.deepEqual(
+      [last?.status, last && 'execution_id' in last && last.execution_id],
+      ['accepted', results[0] && 'execution_id' in results[0] && results[0].execution_id],
+      'the same again is answered with the run that it has',
+    )
+    const runs = await platform.runs()
+    assert.deepEqual(runs.map((run) => [run.schedule_id, run.status, run.error_code]).sort(), [
+      ['s1', 'queued', null],
+      ['s5', 'failed', 'recipient_unreachable'],
+      ['s6', 'queued', null],
+    ])
+    assert.equal((await fireStore(platform.db).open()).length, 0, 'nothing is claimed')
+  })
+
+  test('of two times of one schedule the second sees the run of the first, made up for ones do not', async () => {
+    const platform = await start(await open(), 2)
+    const claim = (due_at: string) => ({
+      ...{ schedule_id: 's2', due_at, agent_id: 'a1', is_catch_up: 1, outcome: null },
+      ...{ reason: null, execution_id: null, recorded_at: dueAt },
+    })
+    await fireStore(platform.db).insertNew([claim(dueAt), claim(later)])
+    const both = (id: string) => [{ id }, { id, dueAt: later }]
+    const { results } = await platform.ask([...both('s1'), ...both('s2')])
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['accepted', 'skipped', 'accepted', 'accepted'],
+    )
+    const again = await platform.ask([{ id: 's1', dueAt: '2026-01-05T09:02:00.000Z' }, { id: 's2' }])
+    assert.deepEqual(again.results[0], {
+      ...{ status: 'skipped', reason: 'previous_run_active' },
+      execution_id: again.results[0] && 'execution_id' in again.results[0] && again.results[0].execution_id,
+    })
+    const skipped = (await platform.runs()).filter((run) => run.status === 'skipped')
+    assert.deepEqual(
+      skipped.map((run) => [run.schedule_id, run.skip_reason, run.cost_micros]),
+      Array(2).fill(['s1', 'previous_run_active', 0]),
+    )
+  })
+
+  test('a hook is asked for each fire, one that is not there only once', async () => {
+    const platform = await start(await open(), 5)
+    const hook = { hook_present: false, exit_code: null as number | null, stdout: '', stderr: '' }
+    platform.link.link('a1', { precheck: () => hook })
+    const asked = () => platform.link.asked.filter(({ t }) => t === 'precheck').length
+    await platform.askAll()
+    assert.equal(asked(), 1)
+    for (const _ of ids(5)) await platform.work()
+    Object.assign(hook, { hook_present: true, exit_code: 0, stdout: 'three new mails' })
+    await platform.ask(ids(5).map((id) => ({ id, dueAt: later })))
+    assert.equal(asked(), 1 + 5)
+    const runs = (await platform.runs()).filter((run) => run.status === 'queued')
+    assert.deepEqual([runs.length, ...new Set(runs.map((run) => run.message))], [5, 'three new mails'])
+  })
+
+  test('an open breaker skips the fires, and half open one of them goes as the probe', async () => {
+    const platform = await start(await open(), 4, { isBreakerEnabled: () => true })
+    await platform.patchAgent({ circuit_breaker_enabled: 1 })
+    const failed = { status: 'failed', response: null, error: 'no', error_code: 'auth' } as const
+    const reasonsAt = async (time: string) =>
+      (await platform.ask(ids(4).map((id) => ({ id, dueAt: time })))).results
+        .map((result) => ('reason' in result ? result.reason : result.status))
+        .sort()
+    await platform.askAll()
+    for (let time = 0; time < 3; time += 1) await platform.work(failed)
+    assert.deepEqual(await reasonsAt(later), Array(4).fill('circuit_open'))
+    await platform.clock.advance(60)
+    const half = await reasonsAt('2026-01-05T09:02:00.000Z')
+    assert.deepEqual(half, ['accepted', ...Array(3).fill('circuit_open')])
+  })
+})
