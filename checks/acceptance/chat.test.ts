@@ -263,7 +263,7 @@ describe('conversations', () => {
 
   test('turns of one conversation are serial, of two they are not', async () => {
     await api('DELETE', 'chat/history')
-    const first = await beginTurn(platform, name, '[[sleep:1.5]] [[reply:first]]')
+    const first = await beginTurn(platform, name, '[[sleep:8]] [[reply:first]]')
     await untilExecution(platform, name, first.id, isSpawned)
     const second = await beginTurn(platform, name, '[[reply:second]]')
     const other = await newSession()
