@@ -104,7 +104,8 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     dispatch: runs.dispatch,
     settle: records.executions.settle,
     times: createScheduleTimes(),
-    frozenAfter: ({ id }) => agents.git.frozenAfter(id),
+    // Filled by git: failed syncs of an agent whose schedules they freeze.
+    frozenAfter: async () => null,
     reachesAgent: deps.reachesAgent,
     deliver: deps.deliver,
   })
