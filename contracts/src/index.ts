@@ -1,6 +1,7 @@
 /** The one table of all endpoints: routes, documentation, clients and the table of access read it. */
 import * as agentAvatar from './agents/avatar.ts'
 import * as agentConnector from './agents/connector.ts'
+import * as agentCredentials from './agents/credentials.ts'
 import * as agentHealth from './agents/health.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
 import * as agentKey from './agents/mcp-key.ts'
@@ -71,6 +72,7 @@ const modules: Record<string, unknown>[] = [
   agentAvatar,
   agentSettings,
   agentWorkspace,
+  agentCredentials,
   agentHealth,
   agentTags,
   agentSharing,

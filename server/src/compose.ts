@@ -172,6 +172,7 @@ export async function compose(
         (await identity.gitTokens.tokenOf(userId)) ?? settings.providerKey('github'),
       mcpUrl,
       limitKeys: (userId) => limits.use(rateRules.keyCreation, userId),
+      limitCredentials: (agentId) => limits.use(rateRules.credentials, agentId),
       limitVerify: (agentId) => limits.use(rateRules.keyVerify, agentId),
     },
     needs: {

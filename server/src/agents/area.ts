@@ -21,6 +21,12 @@ import type { Log } from '../ports/log.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
 import { type ConnectorDeps, type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
+import {
+  type Credentials,
+  type CredentialsDeps,
+  createCredentials,
+  credentialRoutes,
+} from './credentials/index.ts'
 import { type Agent, createDirectory, type Directory } from './directory/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
 import { createLifecycle, type Lifecycle, type LifecycleDeps, lifecycleRoutes } from './lifecycle/index.ts'
@@ -62,6 +68,7 @@ export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
 export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
   Pick<ConnectorDeps, 'mcpUrl' | 'limitKeys'> &
   Pick<OwnKeyDeps, 'limitVerify'> &
+  Pick<CredentialsDeps, 'limitCredentials'> &
   Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> & {
     defaultResources(): Promise<Resources>
     agentQuota(): Promise<number>
@@ -177,7 +184,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...platform,
     agents: () => directory.everyRow(),
   })
+  const credentials: Credentials = createCredentials({ ...deps, ...platform, ask, templates })
   const lifecycle = createLifecycle({
+    injectCredentials: credentials.atStart,
     ...deps,
     ...needs,
     directory,
@@ -196,15 +205,21 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     templates,
     lifecycle,
     hooks,
+    secretsOf: (agentId) => secretsOf(agentId),
     sshPorts: deps.containers.publishesSsh ? options.sshPorts : null,
   })
   const settings = createSettings({ ...deps, ...platform, ...needs, ...options, directory })
   const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
   hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
+  hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
   const workspace = createWorkspace({ ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
 
   const remembered = createRemembered({ ...deps, reach })
+  async function secretsOf(agentId: string): Promise<readonly string[]> {
+    const [key, known] = await Promise.all([remembered.keyOf(agentId), credentials.secrets.of(agentId)])
+    return key === null ? known : [key, ...known]
+  }
 
   const facts: AgentFacts = {
     async find(agentId) {
@@ -230,10 +245,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       if (targets.size === 0) return []
       return (await directory.all()).filter(({ id }) => targets.has(id)).map(({ name }) => name)
     },
-    async secrets(agentId) {
-      const key = await remembered.keyOf(agentId)
-      return key === null ? [] : [key]
-    },
+    secrets: secretsOf,
+  }
+
+  async function credentialsConnected(agentId: string): Promise<void> {
+    const agent = (await directory.everyRow()).find((row) => row.id === agentId)
+    if (agent && link.isConnected(agentId)) await credentials.connected(agent)
   }
 
   let stopHearing = () => {}
@@ -253,6 +270,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     facts,
     linkConnected(agentId) {
       health.greeted(agentId)
+      credentialsConnected(agentId).catch((error: unknown) => {
+        log.warn({ err: error, agent_id: agentId }, 'the credentials of an agent could not be looked at')
+      })
       ssh.deliver(agentId).catch((error: unknown) => {
         log.debug({ err: error, agent_id: agentId }, 'an agent did not take its SSH keys; it greets again')
       })
@@ -269,6 +289,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...sharingRoutes(sharing, directory),
       ...settingsRoutes({ settings, ssh, directory, lifecycle }),
       ...workspaceRoutes(workspace, directory),
+      ...credentialRoutes(credentials, directory),
       ...templateRoutes(templates),
     ],
     internalRoutes: internalSettingsRoutes(directory),

@@ -20,6 +20,7 @@ import { operatorQueue } from './0018-operator-queue.ts'
 import { workspaceChat } from './0019-workspace-chat.ts'
 import { engineTuning } from './0020-engine-tuning.ts'
 import { access } from './0021-access.ts'
+import { credentials } from './0022-credentials.ts'
 import { git } from './0024-git.ts'
 
 /** Every migration there is; applied in the order of their names. */
@@ -45,5 +46,6 @@ export const migrations: Migration[] = [
   workspaceChat,
   engineTuning,
   access,
+  credentials,
   git,
 ]

@@ -11,7 +11,7 @@ import { createLeftovers, type Leftovers } from './leftovers.ts'
 import { createLock, type Lock, type LockDeps } from './lock.ts'
 import { createMachine, type Machine, type MachineDeps } from './machine.ts'
 import { createObserve, type ObserveDeps } from './observe.ts'
-import { createOperations } from './operations.ts'
+import { createOperations, type OperationDeps } from './operations.ts'
 import { createRenew } from './renew.ts'
 import { createRepair } from './repair.ts'
 import { recreateReasonsOf, wantedFor } from './rules.ts'
@@ -48,6 +48,7 @@ export type LifecycleDeps = Omit<MachineDeps, 'directory' | 'clock' | 'log'> & {
   leases: LockDeps['leases']
   raiseAlert: ObserveDeps['raiseAlert']
   clearAlert: ObserveDeps['clearAlert']
+  injectCredentials: OperationDeps['injectCredentials']
   /** Undoes what identity made for an agent whose creation was cut off: its key. */
   abandoned(tx: Tx, agentId: string): Promise<void>
 }
@@ -59,7 +60,17 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const machine = createMachine(deps)
   const { raiseAlert, clearAlert } = deps
   const observe = createObserve({ db, clock, directory, events, raiseAlert, clearAlert })
-  const operations = createOperations({ db, clock, directory, events, lock, machine, hooks, clearAlert })
+  const operations = createOperations({
+    db,
+    clock,
+    directory,
+    events,
+    lock,
+    machine,
+    hooks,
+    clearAlert,
+    injectCredentials: deps.injectCredentials,
+  })
   const leftovers = createLeftovers({ db, clock, log, directory, machine })
   const { abandoned } = deps
   const repair = createRepair({

@@ -1,3 +1,4 @@
+import type { CredentialsInjection } from '@roost/contracts/agents/lifecycle'
 import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -70,7 +71,9 @@ export function createObserve(deps: ObserveDeps): Observe {
         }
         const patch = { status: 'running' as const, started_at: at, observed_at: at, ...noExit }
         if (!(await agentStore(tx).move(agent.id, when, patch))) return false
-        await tellStarted(tx, deps, agent, { recreated: false }, clock.now())
+        // Its files came back with it: nobody has put anything into it.
+        const facts = { credentials_injection: 'nothing_to_inject', recreated: false } as const
+        await tellStarted(tx, deps, agent, facts, clock.now())
         directory.changed(tx, agent.id)
         return true
       }),
@@ -147,10 +150,9 @@ export async function tellStarted(
   tx: Tx,
   { events, clearAlert }: Pick<ObserveDeps, 'events' | 'clearAlert'>,
   agent: Pick<Agent, 'id' | 'name'>,
-  { recreated }: { recreated: boolean },
+  facts: { recreated: boolean; credentials_injection: CredentialsInjection },
   now: Date,
 ): Promise<void> {
-  const facts = { credentials_injection: 'nothing_to_inject', recreated }
   const fields = { event: 'agent_started', data: { name: agent.name, ...facts }, ...facts }
   await events.append(
     tx,

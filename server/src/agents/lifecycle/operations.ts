@@ -19,7 +19,12 @@ export type OperationDeps = {
   machine: Machine
   hooks: LifecycleHooks
   clearAlert: ObserveDeps['clearAlert']
+  /** Looks after the credentials of a container that was just started; never throws. */
+  injectCredentials(agent: Agent): Promise<Injection>
 }
+
+export type Injection = Pick<StartReply, 'credentials_injection' | 'credentials_result'>
+const nothingInjected: Injection = { credentials_injection: 'nothing_to_inject', credentials_result: null }
 
 /** Start, stop, and what the repair loop does: each says what is wanted, then makes it so. */
 export function createOperations(deps: OperationDeps) {
@@ -32,12 +37,11 @@ export function createOperations(deps: OperationDeps) {
         await wish(agent, { desired: 'running', held: 0, recent_exits: '[]' })
       }
       try {
-        const { steps, reason, recreated } = await up(agent)
+        const { steps, reason, recreated, injection } = await up(agent)
         return {
           message:
             steps.length > 0 ? `Agent ${agent.name} started.` : `Agent ${agent.name} is running already.`,
-          credentials_injection: 'nothing_to_inject',
-          credentials_result: null,
+          ...injection,
           skills_injection: null,
           recreated,
           recreate_reason: reason,
@@ -88,12 +92,15 @@ export function createOperations(deps: OperationDeps) {
   async function up(agent: Agent) {
     const { steps, reason, at } = await machine.bringUp(agent)
     const recreated = steps.includes('create')
+    // Before it counts as running: its first run has them.
+    const injection = steps.includes('start') ? await deps.injectCredentials(agent) : nothingInjected
     await db.atomically(async (tx) => {
       if (!(await settleRunning(tx, agent, at, 'ready'))) return
-      await tellStarted(tx, deps, agent, { recreated }, clock.now())
+      const { credentials_injection } = injection
+      await tellStarted(tx, deps, agent, { credentials_injection, recreated }, clock.now())
       directory.changed(tx, agent.id)
     })
-    return { steps, reason, recreated }
+    return { steps, reason, recreated, injection }
   }
 
   /** With the lock held and `desired` stopped. */

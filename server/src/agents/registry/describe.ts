@@ -1,5 +1,6 @@
 import type { TemplateFile } from '@roost/contracts/agents/templates'
 import { isFault } from '../../kit/fault.ts'
+import { maskText } from '../../kit/mask-secrets.ts'
 import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
 import { ContainerError, type Containers } from '../../ports/containers/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -12,6 +13,8 @@ export type DescribeDeps = {
   templates: Pick<Templates, 'fileOf'>
   containers: Pick<Containers, 'logs'>
   log: Pick<Log, 'debug'>
+  /** Texts that nobody is shown. */
+  secretsOf(agentId: string): Promise<readonly string[]>
 }
 
 export type AgentInfo = {
@@ -22,7 +25,7 @@ export type AgentInfo = {
 }
 
 /** What an agent says about itself, and what its container wrote. */
-export function createDescribe({ link, templates, containers, log }: DescribeDeps) {
+export function createDescribe({ link, templates, containers, log, secretsOf }: DescribeDeps) {
   /** The file in the workspace when the agent answers, else the one it was made from. */
   async function info(agent: Agent, signal: AbortSignal): Promise<AgentInfo> {
     if (agent.status !== 'running') {
@@ -57,7 +60,8 @@ export function createDescribe({ link, templates, containers, log }: DescribeDep
   async function logs(agent: Agent, tail: number): Promise<{ agent_name: string; logs: string }> {
     if (agent.container_id === null) return { agent_name: agent.name, logs: '' }
     try {
-      return { agent_name: agent.name, logs: await containers.logs(agent.container_id, tail) }
+      const text = await containers.logs(agent.container_id, tail)
+      return { agent_name: agent.name, logs: maskText(text, await secretsOf(agent.id)) }
     } catch (error) {
       // Removed from outside a moment ago: there is nothing to read any more.
       if (error instanceof ContainerError && error.fault === 'no_such_container') {

@@ -7,6 +7,7 @@
  * for a resolved template.
  */
 
+export { type RequiredCredential, requiredCredentials } from './credentials.ts'
 export { type OpenTemplatesDeps, openTemplates } from './open.ts'
 export { parseTemplate } from './parse.ts'
 export { templateRoutes } from './routes.ts'

@@ -124,6 +124,7 @@ export async function openAgents(
       mcpUrl: () => 'https://roost.example.org/mcp',
       limitKeys: async () => {},
       limitVerify: async () => {},
+      limitCredentials: async () => {},
       gitRepositories: async () => options.git?.repositories ?? [],
       platformGitToken: () => null,
       gitTokenOf: async () => null,

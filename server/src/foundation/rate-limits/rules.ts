@@ -44,6 +44,7 @@ export const rateRules = {
   report: rule('report', 60, minute, 'open'),
   canvasWrite: rule('canvas-write', 60, minute, 'open'),
   credentialInjection: rule('credential-injection', 30, minute, 'open'),
+  credentials: rule('credentials', 30, minute, 'open'),
   sshAccess: rule('ssh-access', 30, minute, 'open'),
   bind: rule('bind', 30, minute, 'open'),
   keyVerify: rule('key-verify', 30, minute, 'open'),

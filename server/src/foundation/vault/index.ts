@@ -9,9 +9,17 @@ export type Vault = {
   seal(plaintext: string, context: string): string
   /** Throws `VaultError` when it was sealed with another key or context, or was changed. */
   open(sealed: string, context: string): string
+  /** Tells this installation's key from another one's, and nothing more. */
+  readonly keyId: string
+  /** As `seal`, in its parts, for what leaves the database. */
+  sealBytes(plain: Buffer, context: string): SealedParts
+  /** Throws `VaultError` as `open` does. */
+  openBytes(sealed: SealedParts, context: string): Buffer
   /** A keyed hash that only this installation can make: for tokens that are checked without a look-up. */
   mac(text: string, context: string): string
 }
+
+export type SealedParts = { nonce: Buffer; tag: Buffer; data: Buffer }
 
 export class VaultError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -32,12 +40,33 @@ export function openVault(source: KeySource): Vault {
 export function createVault(key: Buffer): Vault {
   // A key of its own: the one that seals does nothing else.
   const macKey = Buffer.from(hkdfSync('sha256', key, '', 'roost.mac', 32))
+  const keyId = Buffer.from(hkdfSync('sha256', key, '', 'roost.key-id', 8)).toString('hex')
+
+  function sealBytes(plain: Buffer, context: string): SealedParts {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context))
+    const data = Buffer.concat([cipher.update(plain), cipher.final()])
+    return { nonce, tag: cipher.getAuthTag(), data }
+  }
+
+  function openBytes({ nonce, tag, data }: SealedParts, context: string): Buffer {
+    try {
+      const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(tag)
+      return Buffer.concat([decipher.update(data), decipher.final()])
+    } catch (cause) {
+      throw new VaultError('Sealed text does not open: another key, another place, or changed.', { cause })
+    }
+  }
+
   return {
+    keyId,
+    sealBytes,
+    openBytes,
     seal(plaintext, context) {
-      const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context))
-      const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
-      return version + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
+      const { nonce, tag, data } = sealBytes(Buffer.from(plaintext, 'utf8'), context)
+      return version + Buffer.concat([nonce, tag, data]).toString('base64url')
     },
     mac: (text, context) => createHmac('sha256', macKey).update(`${context}\0${text}`).digest('base64url'),
     open(sealed, context) {
@@ -46,14 +75,12 @@ export function createVault(key: Buffer): Vault {
         throw new VaultError('This is not sealed text.')
       }
       const tagEnd = nonceBytes + tagBytes
-      const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes))
-        .setAAD(Buffer.from(context))
-        .setAuthTag(bytes.subarray(nonceBytes, tagEnd))
-      try {
-        return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]).toString('utf8')
-      } catch (cause) {
-        throw new VaultError('Sealed text does not open: another key, another place, or changed.', { cause })
+      const parts = {
+        nonce: bytes.subarray(0, nonceBytes),
+        tag: bytes.subarray(nonceBytes, tagEnd),
+        data: bytes.subarray(tagEnd),
       }
+      return openBytes(parts, context).toString('utf8')
     },
   }
 }

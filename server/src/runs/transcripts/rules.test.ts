@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { maxLineBytes } from '@roost/contracts/link/messages'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
-import { keepLine, maskText, storableText } from './rules.ts'
+import { maskText } from '../../kit/mask-secrets.ts'
+import { keepLine, storableText } from './rules.ts'
 
 const at = '2026-01-05T08:00:00.000Z'
 const said = (text: string): TranscriptLine => ({

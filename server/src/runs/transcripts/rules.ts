@@ -1,5 +1,6 @@
 import { maxLineBytes } from '@roost/contracts/link/messages'
 import type { StoredLine, TranscriptLine } from '@roost/contracts/link/transcript'
+import { maskJson } from '../../kit/mask-secrets.ts'
 
 /** A line as it is kept: its JSON text, and the line itself for whoever reads along. */
 export type KeptLine = { n: number; line: StoredLine; text: string }
@@ -30,33 +31,6 @@ type Mark = '_truncated' | '_length'
 
 function isLength(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
-}
-
-/** `text` with every known secret replaced by `[secret]`, also where it stands inside JSON. */
-export function maskText(text: string, secrets: readonly string[]): string {
-  return maskForms(text, secrets, (secret) => [secret, escaped(secret), escaped(escaped(secret))])
-}
-
-/** The same for JSON text, whose structure is left alone: in strings a secret stands in its escaped form. */
-function maskJson(text: string, secrets: readonly string[]): string {
-  return maskForms(text, secrets, (secret) => [escaped(secret), escaped(escaped(secret))])
-}
-
-function maskForms(text: string, secrets: readonly string[], formsOf: (secret: string) => string[]): string {
-  let masked = text
-  // Longest first: a secret that contains another is replaced whole.
-  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
-    if (secret.length < shortestSecret) continue
-    for (const form of new Set(formsOf(secret))) masked = masked.replaceAll(form, '[secret]')
-  }
-  return masked
-}
-
-/** Below this a replacement would blot out ordinary words. */
-const shortestSecret = 8
-
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
 }
 
 /** Text as every database keeps it: without U+0000 and lone surrogates. */

@@ -1,0 +1,96 @@
+import { maxBundleBytes, maxBundledBytes, maxCredentialFiles } from '@roost/contracts/link/credentials'
+import { z } from 'zod'
+import type { Vault } from '../../foundation/vault/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import { type CredentialBytes, refuseFiles } from './rules.ts'
+
+type Sealer = Pick<Vault, 'keyId' | 'sealBytes' | 'openBytes'>
+
+const Envelope = z.object({
+  v: z.literal(1),
+  alg: z.literal('AES-256-GCM'),
+  key_id: z.string().max(100),
+  nonce: z.string().max(100),
+  tag: z.string().max(100),
+  files: z.array(z.string().max(300)).max(maxCredentialFiles),
+  created_at: z.string().max(40),
+  data: z.string(),
+})
+const Contents = z.record(z.string(), z.string())
+
+/** The envelope of credential files, as text. Throws `file_too_large`. */
+export function sealBundle(files: readonly CredentialBytes[], createdAt: string, vault: Sealer): string {
+  const total = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  if (total > maxBundledBytes) {
+    throw new Fault('file_too_large', 'The credential files are together larger than 8 MiB.')
+  }
+  const names = files.map(({ path }) => path)
+  const contents = Object.fromEntries(files.map(({ path, bytes }) => [path, bytes.toString('base64')]))
+  const plain = Buffer.from(JSON.stringify(contents))
+  const { nonce, tag, data } = vault.sealBytes(plain, contextOf(names, createdAt))
+  return JSON.stringify({
+    v: 1,
+    alg: 'AES-256-GCM',
+    key_id: vault.keyId,
+    nonce: nonce.toString('base64'),
+    tag: tag.toString('base64'),
+    files: names,
+    created_at: createdAt,
+    data: data.toString('base64'),
+  })
+}
+
+/** Throws `bundle_corrupt`, which says what is wrong, for whatever is no bundle of an installation with this key. */
+export function openBundle(text: string, vault: Sealer): CredentialBytes[] {
+  if (text.length > maxBundleBytes) throw corrupt('is larger than a bundle can be')
+  const envelope = Envelope.safeParse(parsed(text))
+  if (!envelope.success) throw corrupt('is no bundle')
+  const { key_id, nonce, tag, files, created_at, data } = envelope.data
+  if (key_id !== vault.keyId) throw corrupt('was sealed by an installation with another encryption key')
+  const plain = opened({ nonce, tag, data }, contextOf(files, created_at), vault)
+  const contents = Contents.safeParse(parsed(plain.toString('utf8')))
+  if (!contents.success) throw corrupt('does not hold files')
+  const found = Object.entries(contents.data).map(([path, each]) => ({
+    path,
+    bytes: Buffer.from(each, 'base64'),
+  }))
+  if (found.map(({ path }) => path).join('\n') !== files.join('\n'))
+    throw corrupt('holds other files than it says')
+  try {
+    refuseFiles(found)
+  } catch (cause) {
+    if (!(cause instanceof Fault)) throw cause
+    throw corrupt(`holds a file that is not taken: ${cause.message}`, cause)
+  }
+  return found
+}
+
+/** Names and time are read without the key, and cannot be changed without it. */
+function contextOf(files: readonly string[], createdAt: string): string {
+  return `credential-bundle:${JSON.stringify([files, createdAt])}`
+}
+
+function opened(
+  { nonce, tag, data }: { nonce: string; tag: string; data: string },
+  context: string,
+  vault: Sealer,
+): Buffer {
+  const bytes = (text: string) => Buffer.from(text, 'base64')
+  try {
+    return vault.openBytes({ nonce: bytes(nonce), tag: bytes(tag), data: bytes(data) }, context)
+  } catch (cause) {
+    throw corrupt('was changed', cause)
+  }
+}
+
+function corrupt(why: string, cause?: unknown): Fault {
+  return new Fault('bundle_corrupt', `The credential bundle ${why}.`, {}, { cause })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { credentialPathFault, maxBundleBytes, maxBundledBytes } from '@roost/contracts/link/credentials'
+import { createVault } from '../../foundation/vault/index.ts'
+import { isFault } from '../../kit/fault.ts'
+import { openBundle, sealBundle } from './bundle.ts'
+import { filesOf } from './rules.ts'
+import { secretsIn } from './secret-values.ts'
+
+const inject = (files: Record<string, string>, files_b64: Record<string, string> = {}) =>
+  filesOf({ files, files_b64 })
+const code = (error: unknown) => (isFault(error) ? error.code : String(error))
+function refusal(work: () => unknown): string {
+  try {
+    work()
+    return 'taken'
+  } catch (error) {
+    return code(error)
+  }
+}
+
+describe('which path is a credential file', () => {
+  for (const path of [
+    '.env',
+    '.env.local',
+    '.mcp.json',
+    'server.pem',
+    'tls/server.key',
+    'my-credentials.json',
+    'google_credentials_v2.json',
+    'service-account-7.json',
+    '.netrc',
+    '.npmrc',
+    '.pypirc',
+    'credentials/anything.at.all',
+    'credentials/deep/er/file',
+  ])
+    test(`taken: ${path}`, () => assert.equal(credentialPathFault(path), null))
+
+  for (const path of [
+    '.bashrc',
+    '.profile',
+    '.claude/settings.json',
+    '.claude/credentials.json',
+    '.ssh/id.pem',
+    '.git/x.pem',
+    '.roost/keys/a.key',
+    '.mcp.json.template',
+    '.credentials.enc',
+    'credentials',
+    'notes.txt',
+    'app/.env',
+    '.config/gh/credentials.json',
+  ])
+    test(`refused by its name: ${path}`, () =>
+      assert.equal(
+        refusal(() => inject({ [path]: 'x' })),
+        'credential_path_refused',
+      ))
+})
+
+test('422 for nothing, for too many, for the same path twice and for what is no base64', () => {
+  assert.equal(
+    refusal(() => inject({})),
+    'validation_error',
+  )
+  assert.equal(
+    refusal(() => inject({ '.env': 'A=1' }, { '.env': 'QQ==' })),
+    'validation_error',
+  )
+  assert.equal(
+    refusal(() => inject({}, { 'a.pem': '%%' })),
+    'validation_error',
+  )
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`credentials/${index}`, 'x']))
+  assert.equal(
+    refusal(() => inject(many)),
+    'validation_error',
+  )
+  assert.equal(
+    refusal(() => inject({ 'a.pem': 'x'.repeat(1024 * 1024 + 1) })),
+    'file_too_large',
+  )
+  assert.equal(
+    refusal(() => inject({ 'credentials/a': 'x', 'credentials/a/b': 'x' })),
+    'credential_path_refused',
+  )
+})
+
+test('400 invalid_mcp_json for what starts something else than a tool server', () => {
+  const mcp = (server: unknown, name = 's') =>
+    refusal(() => inject({ '.mcp.json': JSON.stringify({ mcpServers: { [name]: server } }) }))
+  assert.equal(mcp({ command: 'npx', args: ['-y', 'x'], env: { A: 'b' } }), 'taken')
+  assert.equal(mcp({ type: 'http', url: 'https://x.example.org', headers: { A: 'b' } }), 'taken')
+  assert.equal(mcp({ command: 'bash' }), 'invalid_mcp_json')
+  assert.equal(mcp({ command: 'node', args: ['-e', '$(id)'] }), 'invalid_mcp_json')
+  assert.equal(mcp({ type: 'http', url: 'file:///x' }), 'invalid_mcp_json')
+  assert.equal(mcp({ command: 'npx' }, 'roost'), 'invalid_mcp_json')
+  for (const text of ['[]', '{', '{"mcpServers":[]}'])
+    assert.equal(
+      refusal(() => inject({ '.mcp.json': text })),
+      'invalid_mcp_json',
+    )
+})
+
+test('what is secret is known from every kind of file, and an ordinary word is none', () => {
+  const of = (path: string, text: string) => secretsIn(path, Buffer.from(text))
+  assert.deepEqual(
+    of(
+      '.env',
+      'API_KEY="abc-123-def"\nMODE=production\nHOME_DIR=/srv/data\nURL=https://x.example.org\nPORT=12345678\n',
+    ),
+    ['abc-123-def'],
+  )
+  assert.deepEqual(
+    of('.env', 'HOOK=https://hooks.example.org/T0/B0/zzzzzz\nexport PASSWORD=onlyletters # c'),
+    ['https://hooks.example.org/T0/B0/zzzzzz', 'onlyletters'],
+  )
+  assert.deepEqual(of('.mcp.json', '{"mcpServers":{"a":{"headers":{"Authorization":"Bearer tok-12345"}}}}'), [
+    'tok-12345',
+  ])
+  assert.deepEqual(of('.netrc', 'machine x login me password hunter2hunter2'), ['hunter2hunter2'])
+  assert.ok(of('.npmrc', '//registry/:_authToken=npm_abcdefgh').includes('npm_abcdefgh'))
+  const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----\n'
+  assert.deepEqual(of('a.pem', key), ['MIIEvQIBADANBgkqhkiG9w0B'])
+  const account = JSON.stringify({ type: 'service_account', private_key: key })
+  assert.ok(of('service-account.json', account).includes('MIIEvQIBADANBgkqhkiG9w0B'))
+})
+
+describe('a bundle', () => {
+  const vault = createVault(randomBytes(32))
+  const files = [
+    { path: '.env', bytes: Buffer.from('A=1') },
+    { path: 'credentials/b', bytes: randomBytes(100) },
+  ]
+  const sealed = sealBundle(files, '2030-01-01T00:00:00.000Z', vault)
+
+  test('opens with its files, in its documented form, and shows none of them', () => {
+    assert.deepEqual(openBundle(sealed, vault), files)
+    const { v, alg, files: names, ...rest } = JSON.parse(sealed)
+    assert.deepEqual([v, alg, names], [1, 'AES-256-GCM', ['.env', 'credentials/b']])
+    assert.deepEqual(Object.keys(rest).sort(), ['created_at', 'data', 'key_id', 'nonce', 'tag'])
+    assert.ok(!sealed.includes(Buffer.from('A=1').toString('base64')))
+  })
+
+  test('400 bundle_corrupt under another key, and for every change', () => {
+    assert.equal(
+      refusal(() => openBundle(sealed, createVault(randomBytes(32)))),
+      'bundle_corrupt',
+    )
+    const parsed = JSON.parse(sealed)
+    const changes = [
+      { data: `AAAA${parsed.data.slice(4)}` },
+      { nonce: 'AAAA' },
+      { tag: parsed.tag.slice(4) },
+      { tag: '' },
+      { files: ['.env'] },
+      { files: ['.env', '../x'] },
+      { created_at: '2031-01-01T00:00:00.000Z' },
+      { v: 2 },
+      { alg: 'none' },
+      { data: 5 },
+    ]
+    for (const change of changes) {
+      const text = JSON.stringify({ ...parsed, ...change })
+      assert.equal(
+        refusal(() => openBundle(text, vault)),
+        'bundle_corrupt',
+        JSON.stringify(change).slice(0, 60),
+      )
+    }
+    for (const text of ['', '{', '[]', 'null', sealed.slice(0, -10), '['.repeat(100_000)])
+      assert.equal(
+        refusal(() => openBundle(text, vault)),
+        'bundle_corrupt',
+        text.slice(0, 20),
+      )
+  })
+
+  test('of its own key, with a file that leads outside, is corrupt as well', () => {
+    for (const path of ['../.bashrc', '/etc/passwd', '.git/config', '.bashrc', 'credentials/../../x']) {
+      const text = sealBundle([{ path, bytes: Buffer.from('x') }], '2030-01-01T00:00:00.000Z', vault)
+      assert.equal(
+        refusal(() => openBundle(text, vault)),
+        'bundle_corrupt',
+        path,
+      )
+    }
+  })
+
+  test('too large is refused by name within a second, and nothing is opened', () => {
+    const begun = performance.now()
+    assert.equal(
+      refusal(() => openBundle(' '.repeat(maxBundleBytes + 1), vault)),
+      'bundle_corrupt',
+    )
+    const large = [{ path: 'a.pem', bytes: Buffer.alloc(maxBundledBytes + 1) }]
+    assert.equal(
+      refusal(() => sealBundle(large, '', vault)),
+      'file_too_large',
+    )
+    assert.ok(performance.now() - begun < 1000)
+  })
+})

@@ -1,0 +1,81 @@
+/**
+ * The texts in a credential file that must not be shown. A value that is no secret by itself (a place, a plain
+ * word, a number) stays readable, unless its name says that it is one.
+ */
+export function secretsIn(path: string, bytes: Buffer): string[] {
+  const text = bytes.toString('utf8')
+  // No text: nobody prints it as it is.
+  if (text.includes('\0') || text.includes('\uFFFD')) return []
+  const json = path.endsWith('.json') ? parsed(text) : undefined
+  const found = json === undefined ? [...assignments(text), ...tokens(text)] : leaves(json, '')
+  const secrets = found.filter(([name, value]) => isSecret(name, value)).flatMap(([, value]) => parts(value))
+  return [...new Set([...secrets, ...keyLines(text)])]
+}
+
+/** Newest first; what is old may still be told by a conversation that has seen it. */
+export function mergeSecrets(fresh: readonly string[], old: readonly string[]): string[] {
+  return [...new Set([...fresh, ...old])].slice(0, mostSecrets)
+}
+
+const mostSecrets = 500
+const shortest = 8
+const longest = 8192
+const telling = /key|token|secret|pass|pwd|pat$|credential|auth|cookie|session|private|signature|dsn/i
+
+export function isSecret(name: string, value: string): boolean {
+  if (value.length < shortest || value.length > longest) return false
+  if (telling.test(name)) return true
+  if (/^[A-Za-z]{1,15}$/.test(value) || /^[\d.,:+-]+$/.test(value)) return false
+  if (/^(\/|~\/|\.\/)[\w./-]*$/.test(value)) return false
+  if (/^[^\s@]+@[^\s@]+\.[a-z]+$/i.test(value)) return false
+  // An address alone is none; its path, query and user may hold one.
+  return !/^https?:\/\/[\w.-]+(:\d+)?\/?$/.test(value)
+}
+
+type Named = [name: string, value: string]
+
+const assignment =
+  /^[ \t]*(?:export[ \t]+)?([^\s=#;[\]]+)[ \t]*[=:][ \t]*(?:'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|([^\n]*))/gm
+
+/** As a `.env` is read, and the same for `.npmrc` and `.pypirc`. */
+function assignments(text: string): Named[] {
+  return [...text.replace(/\r\n?/g, '\n').matchAll(assignment)].flatMap(
+    ([, name = '', single, double, plain = '']): Named[] => {
+      const quoted = single ?? double?.replace(/\\n/g, '\n').replace(/\\(["\\])/g, '$1')
+      return [[name, quoted ?? plain.replace(/\s#.*$/, '').trim()]]
+    },
+  )
+}
+
+/** `password x` of a `.netrc`. */
+function tokens(text: string): Named[] {
+  return [...text.matchAll(/\b(password|account)\s+(\S+)/g)].map(([, name = '', value = '']) => [name, value])
+}
+
+function leaves(value: unknown, name: string): Named[] {
+  if (typeof value === 'string') return [[name, value.replace(/^Bearer /, '')]]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, each]) => leaves(each, Array.isArray(value) ? name : key))
+}
+
+/** A value of several lines is also told line by line. */
+function parts(value: string): string[] {
+  const lines = value.split('\n').map((line) => line.trim())
+  return lines.length === 1 ? [value] : [value, ...lines.filter(isKeyLine)]
+}
+
+function keyLines(text: string): string[] {
+  return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) ? text.split(/\r?\n/).filter(isKeyLine) : []
+}
+
+function isKeyLine(line: string): boolean {
+  return line.length >= 16 && !line.startsWith('-----')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

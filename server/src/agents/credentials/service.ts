@@ -1,0 +1,237 @@
+import type {
+  CredentialRequirements,
+  CredentialsStatus,
+  InjectCredentials,
+} from '@roost/contracts/agents/credentials'
+import type { CredentialsInjection } from '@roost/contracts/agents/lifecycle'
+import {
+  bundleFile,
+  type CredentialFile,
+  type CredentialsStatusAnswer,
+  mcpTemplateFile,
+} from '@roost/contracts/link/credentials'
+import type { Vault } from '../../foundation/vault/index.ts'
+import { timestamp } from '../../kit/clock.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
+import type { Secret } from '../../kit/secret.ts'
+import { LinkFault } from '../../ports/agent-link/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { AskAgent } from '../calls/index.ts'
+import type { Agent } from '../directory/index.ts'
+import { parseTemplate, type Templates } from '../templates/index.ts'
+import { bundleBytes, bundled, createAgentFiles } from './agent-files.ts'
+import { openBundle, sealBundle } from './bundle.ts'
+import { createKnownSecrets, type KnownSecrets, type KnownSecretsDeps } from './known-secrets.ts'
+import { type Declared, requirementsOf } from './requirements.ts'
+import { filesOf } from './rules.ts'
+
+export type Injection = {
+  credentials_injection: CredentialsInjection
+  credentials_result: Record<string, unknown> | null
+}
+
+export type Credentials = {
+  status(agent: Agent, signal: AbortSignal): Promise<CredentialsStatus>
+  /** The paths that were written. */
+  inject(agent: Agent, body: InjectCredentials, signal: AbortSignal): Promise<string[]>
+  /** How many files the bundle holds. */
+  exportBundle(agent: Agent, signal: AbortSignal): Promise<number>
+  importBundle(agent: Agent, signal: AbortSignal): Promise<string[]>
+  requirements(agent: Agent, signal: AbortSignal): Promise<CredentialRequirements>
+  /** After the container was started, before it counts as running. Never throws. */
+  atStart(agent: Agent): Promise<Injection>
+  /** The agent's program has dialled in: imports the bundle of a workspace without a `.env`, learns what is secret. */
+  connected(agent: Agent): Promise<void>
+  secrets: KnownSecrets
+}
+
+export type CredentialsDeps = Omit<KnownSecretsDeps, 'vault'> & {
+  vault: Pick<Vault, 'seal' | 'open' | 'keyId' | 'sealBytes' | 'openBytes'>
+  ask: AskAgent
+  log: Pick<Log, 'warn'>
+  templates: Pick<Templates, 'resolve'>
+  /** What the owner reads a private repository with. */
+  gitTokenOf(userId: string): Promise<Secret | null>
+  /** Throws `rate_limited`. */
+  limitCredentials(agentId: string): Promise<void>
+}
+
+/** Longer, and the start answers that it failed: the agent brings its own files along all the same. */
+const startWaitMs = 20_000
+
+export function createCredentials(deps: CredentialsDeps): Credentials {
+  const { ask, clock, vault, log } = deps
+  const files = createAgentFiles({ ask })
+  const secrets = createKnownSecrets(deps)
+
+  async function look(agent: Agent, signal?: AbortSignal): Promise<CredentialsStatusAnswer> {
+    return ask(agent, 'credentials.status', {}, signal).catch((cause: unknown) => {
+      if (!(cause instanceof LinkFault)) throw cause
+      throw new Fault('agent_unresponsive', 'The agent does not tell its credentials.', {}, { cause })
+    })
+  }
+
+  async function readAll(agent: Agent, found: readonly CredentialFile[], signal?: AbortSignal) {
+    const all = []
+    for (const { path, size } of found) all.push({ path, bytes: await files.read(agent, path, size, signal) })
+    return all
+  }
+
+  async function importNow(agent: Agent, found: readonly CredentialFile[], signal?: AbortSignal) {
+    const bundle = found.find(({ path }) => path === bundleFile)
+    if (!bundle) throw new Fault('bundle_missing')
+    if (bundle.size > bundleBytes) throw tooLarge()
+    const text = await files.read(agent, bundleFile, bundleBytes, signal).catch((cause: unknown) => {
+      throw isFault(cause, 'file_too_large') ? tooLarge() : cause
+    })
+    const contents = openBundle(text.toString('utf8'), vault)
+    await secrets.learn(agent.id, contents)
+    if (contents.length > 0) await files.write(agent, contents, signal)
+    return contents.map(({ path }) => path)
+  }
+
+  async function takeIn(agent: Agent): Promise<{ answer: CredentialsStatusAnswer; imported: string[] }> {
+    let answer = await look(agent)
+    const has = (path: string) => answer.files.some((file) => file.path === path && file.size > 0)
+    const imported = has(bundleFile) && !has('.env') ? await importNow(agent, answer.files) : []
+    if (imported.length > 0) answer = await look(agent)
+    if (answer.variables.length > 0 || credentialFiles(answer).length > 0) {
+      await secrets.learn(agent.id, await readAll(agent, bundled(answer.files)))
+    }
+    return { answer, imported }
+  }
+
+  async function declared(agent: Agent, signal: AbortSignal): Promise<Declared> {
+    if (agent.status === 'running') {
+      const live = await ask(agent, 'info', {}, signal).catch(() => null)
+      if (live?.template_yaml) {
+        try {
+          return { source: 'live_workspace', file: parseTemplate(live.template_yaml), required: null }
+        } catch (error) {
+          if (!isFault(error)) throw error
+          return { source: 'none', fault: `template.yaml of the workspace: ${error.message}` }
+        }
+      }
+    }
+    if (agent.template === null) return { source: 'none', fault: null }
+    try {
+      const { file, required } = await deps.templates.resolve(agent.template, () =>
+        deps.gitTokenOf(agent.owner_id),
+      )
+      return { source: 'catalog', file, required }
+    } catch (error) {
+      if (!isFault(error)) throw error
+      return { source: 'none', fault: error.message }
+    }
+  }
+
+  return {
+    secrets,
+
+    async status(agent, signal) {
+      const answer = agent.status === 'running' ? await look(agent, signal) : null
+      return statusOf(agent.name, answer)
+    },
+
+    async inject(agent, body, signal) {
+      const wanted = filesOf(body)
+      await deps.limitCredentials(agent.id)
+      requireRunning(agent)
+      await secrets.learn(agent.id, wanted)
+      await files.write(agent, wanted, signal)
+      return wanted.map(({ path }) => path)
+    },
+
+    async exportBundle(agent, signal) {
+      await deps.limitCredentials(agent.id)
+      requireRunning(agent)
+      const { files: found } = await look(agent, signal)
+      const all = found.filter(({ path }) => path !== bundleFile && path !== mcpTemplateFile)
+      const kept = bundled(found)
+      if (kept.length < all.length) {
+        throw new Fault('file_too_large', 'A bundle holds at most 50 files of 1 MiB, and 8 MiB together.')
+      }
+      const text = sealBundle(await readAll(agent, kept, signal), timestamp(clock.now()), vault)
+      await files.write(agent, [{ path: bundleFile, bytes: Buffer.from(text) }], signal)
+      return kept.length
+    },
+
+    async importBundle(agent, signal) {
+      await deps.limitCredentials(agent.id)
+      requireRunning(agent)
+      return importNow(agent, (await look(agent, signal)).files, signal)
+    },
+
+    async requirements(agent, signal) {
+      const live = agent.status === 'running' ? await look(agent, signal).catch(() => null) : null
+      return requirementsOf(agent.name, await declared(agent, signal), live)
+    },
+
+    async atStart(agent) {
+      // An agent that never had any starts without waiting for its program.
+      if (!(await secrets.hasAny(agent.id))) return nothing
+      const started = { ...agent, status: 'running' as const }
+      try {
+        const { answer, imported } = await Promise.race([takeIn(started), late(clock, startWaitMs)])
+        const { variables, left_out } = answer
+        const count = variables.length + credentialFiles(answer).length
+        if (count === 0) return nothing
+        const result = { credential_count: count, files_imported: imported, left_out_servers: left_out }
+        return { credentials_injection: 'success', credentials_result: result }
+      } catch (error) {
+        log.warn(
+          { err: error, agent: agent.name },
+          'the credentials of a started agent could not be looked at',
+        )
+        const reason = error instanceof Fault ? error.code : 'agent_unresponsive'
+        return { credentials_injection: 'failed', credentials_result: { error: reason } }
+      }
+    },
+
+    connected: async (agent) => void (await takeIn({ ...agent, status: 'running' })),
+  }
+}
+
+const nothing: Injection = { credentials_injection: 'nothing_to_inject', credentials_result: null }
+
+async function late(clock: CredentialsDeps['clock'], ms: number): Promise<never> {
+  await clock.wait(ms)
+  throw new Fault('agent_unresponsive')
+}
+
+function tooLarge(): Fault {
+  return new Fault('bundle_corrupt', 'The credential bundle is larger than a bundle can be.')
+}
+
+function requireRunning({ name, status }: Agent): void {
+  if (status !== 'running') throw new Fault('agent_stopped', `Agent ${name} is not running.`)
+}
+
+/** Beside those that every workspace has. */
+function credentialFiles({ files }: CredentialsStatusAnswer): string[] {
+  const common = ['.env', '.mcp.json', mcpTemplateFile, bundleFile, '.env.example']
+  return files.map(({ path }) => path).filter((path) => !common.includes(path))
+}
+
+function statusOf(agent_name: string, answer: CredentialsStatusAnswer | null): CredentialsStatus {
+  const state = (path: string) => {
+    const file = answer?.files.find((each) => each.path === path)
+    return file ? { exists: true, size: file.size, modified: file.modified } : { exists: false }
+  }
+  const others = answer ? credentialFiles(answer) : []
+  const variables = answer?.variables ?? []
+  return {
+    agent_name,
+    status: answer ? 'running' : 'agent_not_running',
+    files: {
+      '.env': state('.env'),
+      '.mcp.json': state('.mcp.json'),
+      '.mcp.json.template': state('.mcp.json.template'),
+      '.credentials.enc': state('.credentials.enc'),
+    },
+    credential_count: variables.length + others.length,
+    variables,
+    credential_files: others,
+    left_out_servers: answer?.left_out ?? [],
+  }
+}

@@ -1,0 +1,27 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { CredentialsTable } from './tables.ts'
+
+export function credentialsTable(executor: Executor) {
+  const db = executor.withTables<{ agent_credentials: CredentialsTable }>()
+  return {
+    async of(agentId: string): Promise<CredentialsTable | null> {
+      const row = await db
+        .selectFrom('agent_credentials')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .executeTakeFirst()
+      return row ?? null
+    },
+    async put(row: CredentialsTable): Promise<void> {
+      const { agent_id: _, ...changed } = row
+      await db
+        .insertInto('agent_credentials')
+        .values(row)
+        .onConflict((c) => c.column('agent_id').doUpdateSet(changed))
+        .execute()
+    },
+    async remove(agentId: string): Promise<void> {
+      await db.deleteFrom('agent_credentials').where('agent_id', '=', agentId).execute()
+    },
+  }
+}
