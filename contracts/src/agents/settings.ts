@@ -259,7 +259,8 @@ export const putModel = endpoint({
   id: 'putModel',
   path: path('model'),
   summary: 'Set the model; null clears',
-  body: z.object({ model: ModelOverride }),
+  /** The key is required: a misspelt one must not clear the model. */
+  body: z.object({ model: ModelOverride.unwrap() }),
   returns: AgentModel,
   fails: ['agent_not_found', 'invalid_model'],
   audit: configures('set_model'),

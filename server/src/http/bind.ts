@@ -4,7 +4,7 @@ import { defaultBodyLimit } from '@roost/contracts/kit/primitives'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
-import { readBody, readObject, refuseNul } from './body.ts'
+import { readBody, readObject, refuseUnkeepable } from './body.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
 import type { Answer, RequestFacts, Route, StreamAnswer } from './route.ts'
@@ -121,7 +121,7 @@ function parsePart(schema: Endpoint['params'], value: unknown, part: 'path' | 'q
 
 function parseQuery(endpoint: Endpoint, query: unknown): unknown {
   if (!endpoint.query) return undefined
-  refuseNul(query, ['query'])
+  refuseUnkeepable(query, ['query'])
   return parsePart(endpoint.query, query, 'query')
 }
 

@@ -4,6 +4,8 @@ import { Fault } from '../kit/fault.ts'
 import { validationFault } from './problem.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** Levels of arrays and objects in a body. No shape needs a tenth; what walks or writes values recurses. */
+const deepest = 100
 
 /** The body as the endpoint wants it: parsed, checked, typed. Throws the 422 that names what is wrong. */
 export function readBody(
@@ -48,7 +50,7 @@ function parseJson(bytes: Buffer | undefined, optional: boolean): unknown {
   } catch {
     throw new Fault('invalid_json', 'The body is not valid JSON in UTF-8.')
   }
-  refuseNul(value, ['body'])
+  refuseUnkeepable(value, ['body'])
   return value
 }
 
@@ -58,25 +60,34 @@ function parseForm(bytes: Buffer | undefined, contentType: string | undefined): 
     throw new Fault('validation_error', undefined, { issues: [{ loc: ['body'], msg, type: 'form_type' }] })
   }
   const value = Object.fromEntries(new URLSearchParams(bytes?.toString('utf8') ?? ''))
-  refuseNul(value, ['body'])
+  refuseUnkeepable(value, ['body'])
   return value
 }
 
-/** U+0000 is valid JSON but no text that a database keeps, so it is refused by name before it gets there. */
-export function refuseNul(value: unknown, loc: (string | number)[]): void {
+/**
+ * U+0000 is valid JSON but no text that a database keeps, so it is refused by name before it gets there;
+ * likewise nesting that would exhaust the stack of whatever reads the value next.
+ */
+export function refuseUnkeepable(value: unknown, loc: (string | number)[]): void {
   if (typeof value === 'string') {
-    if (value.includes('\0')) {
-      const msg = 'must not contain the character U+0000'
-      throw new Fault('validation_error', undefined, { issues: [{ loc, msg, type: 'value_error' }] })
-    }
-  } else if (Array.isArray(value)) {
-    value.forEach((item, index) => {
-      refuseNul(item, [...loc, index])
-    })
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      refuseNul(key, [...loc, key])
-      refuseNul(item, [...loc, key])
-    }
+    if (value.includes('\0')) refuse(loc, 'must not contain the character U+0000')
+    return
   }
+  if (typeof value !== 'object' || value === null) return
+  // The outermost value's place is one step long already: `body` or `query`.
+  if (loc.length > deepest) refuse(loc.slice(0, 1), `must not be nested deeper than ${deepest} levels`)
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      refuseUnkeepable(item, [...loc, index])
+    })
+    return
+  }
+  for (const [key, item] of Object.entries(value)) {
+    refuseUnkeepable(key, [...loc, key])
+    refuseUnkeepable(item, [...loc, key])
+  }
+}
+
+function refuse(loc: (string | number)[], msg: string): never {
+  throw new Fault('validation_error', undefined, { issues: [{ loc, msg, type: 'value_error' }] })
 }

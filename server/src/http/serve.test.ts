@@ -116,6 +116,16 @@ test('422 for U+0000, naming the field', async () => {
   assert.deepEqual(reply.json().detail[0].loc, ['body', 'text'])
 })
 
+test('422 for a body nested too deeply to be walked, one level less is read', async () => {
+  const nested = (levels: number) => `{"text":"hi","more":${'['.repeat(levels)}${']'.repeat(levels)}}`
+  for (const levels of [100, 400]) {
+    const refused = await app().server.inject(post('/echo/a', nested(levels)))
+    assert.equal(refused.statusCode, 422)
+    assert.deepEqual(refused.json().detail[0].loc, ['body'])
+  }
+  assert.equal((await app().server.inject(post('/echo/a', nested(99)))).statusCode, 200)
+})
+
 test('a JSON body is read whatever its content type says', async () => {
   const reply = await app().server.inject(post('/echo/a', '{"text":"hi"}', { 'content-type': 'text/plain' }))
   assert.equal(reply.statusCode, 200)

@@ -115,6 +115,8 @@ forEachDialect((_name, open) => {
       [refused.status, refused.json.error, refused.json.value],
       [422, 'invalid_model', 'llama'],
     )
+    assert.equal((await put('model', { modle: 'haiku' })).status, 422)
+    assert.equal((await get('model')).model, 'opus[1m]')
     assert.equal((await put('model', { model: null })).json.source, 'platform')
   })
 
