@@ -9,7 +9,7 @@ import { listFiles } from './workspace/list.ts'
 import type { Packer } from './workspace/pack.ts'
 import type { Paths } from './workspace/paths.ts'
 import { readChunk, statFile } from './workspace/read.ts'
-import { setAuthorizedKeys } from './workspace/ssh-keys.ts'
+import { createAuthorizedKeys } from './workspace/ssh-keys.ts'
 import type { Writer } from './workspace/write.ts'
 
 export type CallDeps = {
@@ -32,6 +32,7 @@ type Handlers = {
 /** What the platform may ask of this agent, each with its answer. */
 export function createCallHandler(deps: CallDeps): (t: string, message: Json) => Promise<object> {
   const { paths } = deps
+  const setAuthorizedKeys = createAuthorizedKeys(paths.home)
   const handlers: Handlers = {
     cancel: (message) =>
       deps.runs.cancel(
@@ -76,7 +77,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     precheck: () => deps.preCheck(),
     async 'ssh.keys'(message) {
       const keys = listAt(message, 'keys').filter((key) => typeof key === 'string')
-      await setAuthorizedKeys(paths.home, keys)
+      await setAuthorizedKeys(keys)
       return { ok: true }
     },
     'credentials.status': async () => (await deps.credentials()).status(),

@@ -20,7 +20,7 @@ import { listFiles } from './list.ts'
 import { createPacker } from './pack.ts'
 import { createPaths } from './paths.ts'
 import { readChunk, statFile } from './read.ts'
-import { setAuthorizedKeys } from './ssh-keys.ts'
+import { createAuthorizedKeys } from './ssh-keys.ts'
 import { createWriter } from './write.ts'
 
 async function setUp() {
@@ -247,16 +247,25 @@ test('a folder that is there is no fault, a file in its place is', async () => {
 test('the keys that may log in are replaced as a whole', async () => {
   using t = await setUp()
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd someone'
-  await setAuthorizedKeys(t.home, [key])
-  await setAuthorizedKeys(t.home, [key.replace('someone', 'else')])
+  const setAuthorizedKeys = createAuthorizedKeys(t.home)
+  await setAuthorizedKeys([key])
+  await setAuthorizedKeys([key.replace('someone', 'else')])
   const path = join(t.home, '.ssh', 'authorized_keys')
   assert.equal(readFileSync(path, 'utf8'), `${key.replace('someone', 'else')}\n`)
   assert.equal(statSync(path).mode & 0o777, 0o600)
   assert.equal(statSync(join(t.home, '.ssh')).mode & 0o777, 0o700)
   for (const bad of ['not a key', `${key}\ncommand="x" ${key}`, 'command="x" ssh-rsa AAAA'])
-    await assert.rejects(setAuthorizedKeys(t.home, [bad]), { code: 'invalid_message' })
+    await assert.rejects(setAuthorizedKeys([bad]), { code: 'invalid_message' })
   const ending = `expiry-time="20300101000000Z" ${key}`
-  await setAuthorizedKeys(t.home, [ending])
+  await setAuthorizedKeys([ending])
   assert.equal(readFileSync(path, 'utf8'), `${ending}\n`)
   rmSync(path)
+})
+
+test('of sets of keys that come together the last one stays, and none fails', async () => {
+  using t = await setUp()
+  const setAuthorizedKeys = createAuthorizedKeys(t.home)
+  const keys = Array.from({ length: 20 }, (_, number) => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd ${number}`)
+  await Promise.all(keys.map((key) => setAuthorizedKeys([key])))
+  assert.equal(readFileSync(join(t.home, '.ssh', 'authorized_keys'), 'utf8'), `${keys.at(-1)}\n`)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTurns } from './turns.ts'
+import { createTurns, createTurnsByKey } from './turns.ts'
 
 test('at most so many at once, the others in the order they came, also after one that fails', async () => {
   const inTurn = createTurns(2)
@@ -29,4 +29,21 @@ test('at most so many at once, the others in the order they came, also after one
   assert.deepEqual(started, [0, 1, 2, 3, 4, 5])
   assert.equal(most, 2)
   assert.equal(await inTurn(async () => 'free again'), 'free again')
+})
+
+test('work of one key follows in order, whatever becomes of it; other keys do not wait', async () => {
+  const turns = createTurnsByKey()
+  const held = Promise.withResolvers<void>()
+  const seen: string[] = []
+  const first = turns('a', async () => {
+    await held.promise
+    seen.push('first')
+    throw new Error('it went wrong')
+  })
+  const second = turns('a', async () => void seen.push('second'))
+  await turns('b', async () => void seen.push('other'))
+  held.resolve()
+  await assert.rejects(first, /went wrong/)
+  await second
+  assert.deepEqual(seen, ['other', 'first', 'second'])
 })

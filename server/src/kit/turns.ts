@@ -18,3 +18,21 @@ export function createTurns(atOnce: number): Turns {
     }
   }
 }
+
+/** Work of one key is done in the order in which it came, that of different keys beside each other. */
+export type TurnsByKey = <T>(key: string, work: () => Promise<T>) => Promise<T>
+
+export function createTurnsByKey(): TurnsByKey {
+  const last = new Map<string, Promise<unknown>>()
+  return async (key, work) => {
+    const before = last.get(key) ?? Promise.resolve()
+    // What came before may have failed; that is its own caller's business.
+    const mine = before.catch(() => {}).then(work)
+    last.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}

@@ -3,6 +3,7 @@ import type { Loop } from '../../background/loops.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
+import { createTurnsByKey } from '../../kit/turns.ts'
 import { type AgentLink, LinkFault } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -41,6 +42,8 @@ export type SshDeps = {
 /** Access over SSH by key, for some hours. Nothing but public keys is kept. */
 export function createSsh(deps: SshDeps): Ssh {
   const { db, clock, log, link, ask } = deps
+  /** Keys are read and sent in one turn of the agent: the last set that arrives is the newest. */
+  const inTurn = createTurnsByKey()
 
   async function presentKeys(agentId: string): Promise<string[]> {
     const now = timestamp(clock.now())
@@ -48,8 +51,10 @@ export function createSsh(deps: SshDeps): Ssh {
     return keys.filter((key) => key.expires_at > now).map((key) => key.public_key)
   }
 
-  async function deliver(agentId: string): Promise<void> {
-    await link.call(agentId, 'ssh.keys', { keys: await presentKeys(agentId) }, { timeoutSeconds: 10 })
+  function deliver(agentId: string): Promise<void> {
+    return inTurn(agentId, async () => {
+      await link.call(agentId, 'ssh.keys', { keys: await presentKeys(agentId) }, { timeoutSeconds: 10 })
+    })
   }
 
   async function expire(signal: AbortSignal): Promise<void> {
@@ -88,7 +93,9 @@ export function createSsh(deps: SshDeps): Ssh {
       }
       await sshKeyStore(db).insert(key)
       try {
-        await ask(agent, 'ssh.keys', { keys: await presentKeys(agent.id) }, signal)
+        await inTurn(agent.id, async () =>
+          ask(agent, 'ssh.keys', { keys: await presentKeys(agent.id) }, signal),
+        )
       } catch (error) {
         await sshKeyStore(db).remove(key.id)
         if (!(error instanceof LinkFault)) throw error
