@@ -5,6 +5,7 @@ import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
 import { readMcpServers } from './credentials/servers.ts'
 import type { CredentialStore } from './credentials/store.ts'
+import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
@@ -83,6 +84,17 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     return store
   }
 
+  let workspaceGit: Promise<WorkspaceGit> | null = null
+  const git = () => {
+    workspaceGit ??= Promise.all([import('./git/git.ts'), import('./git/run.ts')]).then(([made, run]) =>
+      made.createWorkspaceGit({
+        home,
+        git: run.createRunGit({ home, path: variables.PATH ?? '', identities, author: config.agentName }),
+      }),
+    )
+    return workspaceGit
+  }
+
   const link = createLink({
     url: config.linkUrl,
     key: config.agentKey,
@@ -105,7 +117,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
     async onCall(t, message) {
       // What somebody saves now must not be taken for a leftover, nor be overwritten by the template.
-      if (t.startsWith('fs.') || t.startsWith('credentials.')) await initialized.promise
+      if (/^(fs|credentials|git)\./.test(t)) await initialized.promise
       return await onCall(t, message)
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
@@ -142,6 +154,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     runs,
     queue,
     paths,
+    git,
     credentials,
     writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
     packer: createPacker(paths, join(home, '.roost', 'packs'), clock),

@@ -1,5 +1,7 @@
 import type { AgentSettings, PlatformCalls } from '@roost/contracts/link/messages'
 import type { CredentialStore } from './credentials/store.ts'
+import { createGitCalls } from './git/calls.ts'
+import type { WorkspaceGit } from './git/git.ts'
 import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
 import { LinkFault } from './link/link.ts'
 import type { QueueWatch } from './operator-queue/watch.ts'
@@ -16,6 +18,7 @@ export type CallDeps = {
   runs: Pick<Runs, 'cancel'>
   queue: Pick<QueueWatch, 'tell'>
   paths: Paths
+  git(): Promise<WorkspaceGit>
   writer: Writer
   packer: Packer
   credentials(): Promise<CredentialStore>
@@ -101,6 +104,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     async 'credentials.render'() {
       return { left_out: await (await deps.credentials()).render() }
     },
+    ...createGitCalls(deps.git),
     async 'queue.look'() {
       deps.queue.tell()
       return { ok: true }

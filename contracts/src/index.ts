@@ -2,6 +2,7 @@
 import * as agentAvatar from './agents/avatar.ts'
 import * as agentConnector from './agents/connector.ts'
 import * as agentCredentials from './agents/credentials.ts'
+import * as agentGit from './agents/git.ts'
 import * as agentHealth from './agents/health.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
 import * as agentKey from './agents/mcp-key.ts'
@@ -73,6 +74,7 @@ const modules: Record<string, unknown>[] = [
   agentSettings,
   agentWorkspace,
   agentCredentials,
+  agentGit,
   agentHealth,
   agentTags,
   agentSharing,

@@ -62,6 +62,7 @@ export type Composition = {
   loops: Loop[]
   hub: AgentLinkHub
   broker: Broker
+  gitTransfers: AgentsArea['gitTransfers']
   version: string
   /** Follows the engine and accepts links; call once the relay runs. */
   open(): Promise<void>
@@ -196,6 +197,7 @@ export async function compose(
       templatesFolder: resolve(root, 'server/templates'),
       templateContentFolder: join(config.dataDir, 'templates'),
       gitBaseUrl: config.gitBaseUrl,
+      agentsGitUrl: () => `http://${agentsHost()}:${config.internalPort}/git`,
     },
   })
 
@@ -310,6 +312,7 @@ export async function compose(
     identify,
     hub,
     broker: records.broker,
+    gitTransfers: agents.gitTransfers,
     version: build.version,
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [

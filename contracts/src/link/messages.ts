@@ -18,6 +18,16 @@ import type {
   CredentialsStatusAnswer,
   CredentialsWrite,
 } from './credentials.ts'
+import type {
+  GitBind,
+  GitEndAnswer,
+  GitLog,
+  GitLogAnswer,
+  GitLook,
+  GitLookAnswer,
+  GitPull,
+  GitSync,
+} from './git.ts'
 import type { TranscriptLine } from './transcript.ts'
 
 export const protocolVersion = 1
@@ -356,6 +366,11 @@ export type PlatformCalls = {
   'credentials.read': { request: CredentialsRead; answer: CredentialsReadAnswer }
   'credentials.render': { request: CredentialsRender; answer: CredentialsRenderAnswer }
   'queue.look': { request: QueueLook; answer: OkAnswer }
+  'git.look': { request: GitLook; answer: GitLookAnswer }
+  'git.log': { request: GitLog; answer: GitLogAnswer }
+  'git.bind': { request: GitBind; answer: GitEndAnswer }
+  'git.sync': { request: GitSync; answer: GitEndAnswer }
+  'git.pull': { request: GitPull; answer: GitEndAnswer }
 }
 export type PlatformCall = PlatformCalls[keyof PlatformCalls]['request']
 

@@ -4,6 +4,7 @@
  * container's program imports: it carries no validation library.
  */
 import { z } from 'zod'
+import { GitEndReply, GitLogReply, GitLookReply } from './git-schemas.ts'
 import {
   type AgentCalls,
   type FileNode,
@@ -252,6 +253,11 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'credentials.read': FileBytes,
   'credentials.render': z.object({ left_out: LeftOut }),
   'queue.look': Ok,
+  'git.look': GitLookReply,
+  'git.log': GitLogReply,
+  'git.bind': GitEndReply,
+  'git.sync': GitEndReply,
+  'git.pull': GitEndReply,
 }
 
 const linkErrorCodes = [

@@ -28,6 +28,14 @@ import {
   credentialRoutes,
 } from './credentials/index.ts'
 import { type Agent, createDirectory, type Directory } from './directory/index.ts'
+import {
+  type AgentGit,
+  createAgentGit,
+  createGitLoop,
+  createTransfers,
+  gitRoutes,
+  type Transfers,
+} from './git/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
 import { createLifecycle, type Lifecycle, type LifecycleDeps, lifecycleRoutes } from './lifecycle/index.ts'
 import { createOwnKey, type OwnKeyDeps, ownKeyRoutes } from './own-key/index.ts'
@@ -94,6 +102,8 @@ export type AgentsOptions = {
   templateContentFolder: string
   /** Of the one git host, without a slash at its end. */
   gitBaseUrl: string
+  /** Of `/git` on the internal listener, as a container reaches it. */
+  agentsGitUrl(): string
 }
 
 export type AgentsAreaDeps = {
@@ -129,6 +139,8 @@ export type AgentsArea = {
   templates: Templates
   lifecycle: Lifecycle
   registry: Registry
+  git: AgentGit
+  gitTransfers: Transfers
   hooks: RegistryHooks
   settings: Settings
   workspace: Workspace
@@ -208,6 +220,21 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     secretsOf: (agentId) => secretsOf(agentId),
     sshPorts: deps.containers.publishesSsh ? options.sshPorts : null,
   })
+  const addressOf = (repository: string) => `${options.gitBaseUrl}/${repository}`
+  const gitTransfers = createTransfers({
+    ...deps,
+    gitUrl: options.agentsGitUrl,
+    addressOf,
+    tokenOf: async (agentId) => {
+      const agent = await directory.byId(agentId)
+      return agent ? platform.gitTokenOf(agent.owner_id) : null
+    },
+  })
+  const git = createAgentGit({ ...deps, ...needs, transfers: gitTransfers, addressOf })
+  hooks.onCreated(async (tx, { agent, ownerId }) => {
+    await git.bindNew(tx, agent, (await platform.gitTokenOf(ownerId)) !== null)
+    return {}
+  })
   const settings = createSettings({ ...deps, ...platform, ...needs, ...options, directory })
   const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
   hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
@@ -253,6 +280,14 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     if (agent && link.isConnected(agentId)) await credentials.connected(agent)
   }
 
+  /** A workspace that was made from a repository becomes one as soon as it can be asked. */
+  function tendGit(agentId: string): void {
+    const tended = directory.byId(agentId).then((agent) => agent && git.look(agent))
+    tended.catch((error: unknown) => {
+      log.debug({ err: error, agent_id: agentId }, 'a repository could not be looked at; it is tried again')
+    })
+  }
+
   let stopHearing = () => {}
 
   return {
@@ -262,6 +297,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     templates,
     lifecycle,
     registry,
+    git,
+    gitTransfers,
     hooks,
     settings,
     workspace,
@@ -270,6 +307,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     facts,
     linkConnected(agentId) {
       health.greeted(agentId)
+      tendGit(agentId)
       credentialsConnected(agentId).catch((error: unknown) => {
         log.warn({ err: error, agent_id: agentId }, 'the credentials of an agent could not be looked at')
       })
@@ -280,6 +318,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     routes: [
       // Fixed words under /api/agents come before names.
       ...healthRoutes(health, directory),
+      ...gitRoutes({ git, directory, reach, clock }),
       ...permissionRoutes(permissions, directory),
       ...registryRoutes({ registry, directory, idempotency: deps.idempotency }),
       ...lifecycleRoutes(lifecycle),
@@ -300,6 +339,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...settings.loops,
       ...ssh.loops,
       ...templateLoops,
+      createGitLoop({ git, directory, clock, log }),
     ],
     async open() {
       // Through the database, and so before any event behind it: the topic may lose its message.

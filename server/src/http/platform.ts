@@ -29,6 +29,7 @@ export type PlatformServerDeps = {
     | 'audit'
     | 'hub'
     | 'broker'
+    | 'gitTransfers'
     | 'version'
   >
   log: Log
@@ -95,7 +96,11 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       await internalApp.ready()
     },
     publicHandler: withMcp((request, response) => openApp.routing(request, response)),
-    internalHandler: withRawPrefix('/broker/', platform.broker.handle, withMcp(internalRest)),
+    internalHandler: withRawPrefix(
+      '/git/',
+      platform.gitTransfers.handle,
+      withRawPrefix('/broker/', platform.broker.handle, withMcp(internalRest)),
+    ),
     attachSockets(server) {
       serveSockets(server, platform.socketRoutes, log, refused)
       return server

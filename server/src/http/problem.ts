@@ -72,6 +72,10 @@ function faultProblem(fault: Fault): Problem {
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   const wait = fault.fields.retry_after_seconds
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))
+  if (fault.code === 'git_conflict') {
+    headers['x-conflict-type'] = String(fault.fields.conflict_type)
+    headers['x-conflict-class'] = String(fault.fields.conflict_class)
+  }
   if (fault.code === 'circuit_open') headers['x-circuit-open'] = 'true'
   if (typeof fault.fields.execution_id === 'string') headers['x-execution-id'] = fault.fields.execution_id
   const { issues, ...fields } = fault.fields

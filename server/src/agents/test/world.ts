@@ -14,6 +14,7 @@ import { createStanding } from '../../http/standing.ts'
 import { refuseAfter, refuseBefore, type SignedIn } from '../../identity/access/index.ts'
 import { createAllowList } from '../../identity/allow-list/index.ts'
 import { createWorld, openIdentity } from '../../identity/test/fixture.ts'
+import { secret } from '../../kit/secret.ts'
 import { createFakeAgentImages } from '../../ports/agent-images/fake.ts'
 import { type AgentRuntime, agentRuntimes } from '../../ports/agent-images/port.ts'
 import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
@@ -67,7 +68,7 @@ export async function openAgents(
     sshPorts?: { first: number; last: number }
     quota?: number
     /** Left out: a git host that does not answer. */
-    git?: { url: string; repositories?: string[] }
+    git?: { url: string; repositories?: string[]; token?: string }
     sshEnabled?: boolean
     /** Of features to the right, which may need the area. */
     routes?: Route[] | ((area: AgentsArea) => Route[])
@@ -127,7 +128,7 @@ export async function openAgents(
       limitCredentials: async () => {},
       gitRepositories: async () => options.git?.repositories ?? [],
       platformGitToken: () => null,
-      gitTokenOf: async () => null,
+      gitTokenOf: async () => (options.git?.token ? secret(options.git.token) : null),
     },
     needs: { ...nothing, ...options.needs },
     options: {
@@ -141,6 +142,7 @@ export async function openAgents(
       templatesFolder,
       templateContentFolder: join(folder, 'templates'),
       gitBaseUrl,
+      agentsGitUrl: () => 'http://127.0.0.1:8001/git',
     },
   })
   await area.open()

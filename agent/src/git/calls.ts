@@ -1,0 +1,68 @@
+import { type GitBranches, type GitTransfer, pullStrategies, syncStrategies } from '@roost/contracts/link/git'
+import type { PlatformCalls } from '@roost/contracts/link/messages'
+import { type Json, listAt, numberAt, objectAt, textAt } from '../kit/json.ts'
+import { LinkFault } from '../link/link.ts'
+import type { WorkspaceGit } from './git.ts'
+
+type GitCall = Extract<keyof PlatformCalls, `git.${string}`>
+type Handlers = { [T in GitCall]: (message: Json) => Promise<PlatformCalls[T]['answer']> }
+
+/** What the platform may ask of the workspace's repository. `git` is loaded when it is used. */
+export function createGitCalls(git: () => Promise<WorkspaceGit>): Handlers {
+  return {
+    'git.look': async (message) =>
+      (await git()).look({
+        branches: branches(message),
+        transfer: message.transfer ? transfer(message) : null,
+      }),
+    'git.log': async (message) => (await git()).log(numberAt(message, 'limit') ?? invalid('limit')),
+    'git.bind': async (message) =>
+      (await git()).bind({
+        branches: branches(message),
+        transfer: transfer(message),
+        remote_url: text(message, 'remote_url'),
+        commit: textAt(message, 'commit'),
+      }),
+    'git.sync': async (message) =>
+      (await git()).sync({
+        branches: branches(message),
+        transfer: transfer(message),
+        message: text(message, 'message'),
+        paths:
+          message.paths === null ? null : listAt(message, 'paths').filter((path) => typeof path === 'string'),
+        strategy: oneOf(syncStrategies, message),
+      }),
+    'git.pull': async (message) =>
+      (await git()).pull({
+        branches: branches(message),
+        transfer: transfer(message),
+        strategy: oneOf(pullStrategies, message),
+      }),
+  }
+}
+
+function branches(message: Json): GitBranches {
+  const given = objectAt(message, 'branches')
+  return {
+    working: text(given, 'working'),
+    source: text(given, 'source'),
+    source_mode: given.source_mode === true,
+  }
+}
+
+function transfer(message: Json): GitTransfer {
+  const given = objectAt(message, 'transfer')
+  return { url: text(given, 'url'), ticket: text(given, 'ticket') }
+}
+
+function oneOf<T extends string>(known: readonly T[], message: Json): T {
+  return known.find((each) => each === message.strategy) ?? invalid('strategy')
+}
+
+function text(message: Json, key: string): string {
+  return textAt(message, key) ?? invalid(key)
+}
+
+function invalid(key: string): never {
+  throw new LinkFault('invalid_message', `The field "${key}" is missing or wrong.`)
+}

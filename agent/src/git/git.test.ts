@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { GitBranches, GitEnd } from '@roost/contracts/link/git'
+import { type GitServer, startGitServer } from '@roost/test-support/git/index'
+import { createIdentities } from '../processes/identity.ts'
+import { createWorkspaceGit } from './git.ts'
+import { createRunGit } from './run.ts'
+
+let server: GitServer
+before(async () => {
+  server = await startGitServer()
+})
+after(() => server[Symbol.asyncDispose]())
+
+const branches: GitBranches = { working: 'roost/one/abc', source: 'main', source_mode: false }
+const identities = createIdentities({
+  uid: process.getuid?.() ?? 0,
+  hasAmbient: false,
+  homeOwner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+  hasSetpriv: false,
+})
+
+/** A workspace as a template left it, bound to a repository of its own. */
+async function workspace(repository: string, over: Partial<GitBranches> = {}) {
+  const commit = await server.commit(repository, { 'CLAUDE.md': 'one\n', 'notes.txt': 'a\n' })
+  await server.git(repository, 'config', 'http.receivepack', 'true')
+  const home = await mkdtemp(join(tmpdir(), 'roost-workspace-'))
+  await writeFile(join(home, 'CLAUDE.md'), 'one\n')
+  await writeFile(join(home, 'notes.txt'), 'a\n')
+  await writeFile(join(home, '.env'), 'SECRET=1\n')
+  const run = createRunGit({ home, path: process.env.PATH ?? '', identities, author: 'one' })
+  const git = createWorkspaceGit({ git: run, home })
+  const own = { ...branches, ...over }
+  const transfer = { url: `${server.url}/${repository}.git`, ticket: 'ticket-canary' }
+  const remote_url = `https://git.example.org/${repository}`
+  const bound = await git.bind({ branches: own, transfer, remote_url, commit })
+  assert.deepEqual(bound.end, { outcome: 'done', commit_sha: commit, files_changed: 0 })
+  const call = { branches: own, transfer }
+  const write = (name: string, text: string) => writeFile(join(home, name), text)
+  const read = (name: string) => readFile(join(home, name), 'utf8')
+  const sync = (strategy: 'normal' | 'pull_first' | 'force_push' = 'normal', paths: string[] | null = null) =>
+    git.sync({ ...call, message: 'work', paths, strategy })
+  const pull = (strategy: 'clean' | 'stash_reapply' | 'force_reset' = 'clean') =>
+    git.pull({ ...call, strategy })
+  const remove = () => rm(home, { recursive: true, force: true })
+  return { home, git, call, run, write, read, sync, pull, commit, [Symbol.asyncDispose]: remove }
+}
+const conflictOf = (end: GitEnd) => (end.outcome === 'conflict' ? end.conflict : end)
+
+test('a workspace becomes a repository on the content that is there, and shows what differs', async () => {
+  await using one = await workspace('acme/bind')
+  await one.write('notes.txt', 'b\n')
+  const { state, failed } = await one.git.look(one.call)
+  assert.equal(failed, null)
+  assert.deepEqual(state.changes, [' M notes.txt'])
+  assert.deepEqual(
+    [state.branch, state.remote_url, state.ahead, state.behind, state.has_credential],
+    ['roost/one/abc', 'https://git.example.org/acme/bind', 0, 0, false],
+  )
+  assert.equal((await one.git.log(5)).commits[0]?.sha, one.commit)
+  // Nothing of the ticket is left in the workspace.
+  assert.doesNotMatch(await one.read('.git/config'), /ticket|127\.0\.0\.1/)
+})
+
+test('a sync commits and pushes the working branch, without what is the platform’s', async () => {
+  await using one = await workspace('acme/sync')
+  await one.write('new.txt', 'n\n')
+  await one.write('notes.txt', 'b\n')
+  const some = await one.sync('normal', ['new.txt'])
+  assert.equal(some.end.outcome === 'done' && some.end.files_changed, 1)
+  const all = await one.sync()
+  assert.ok(all.end.outcome === 'done')
+  assert.equal(all.end.files_changed, 1)
+  assert.equal(await server.git('acme/sync', 'rev-parse', 'roost/one/abc'), all.end.commit_sha)
+  const files = await server.git('acme/sync', 'ls-tree', '-r', '--name-only', 'roost/one/abc')
+  assert.deepEqual(files.split('\n'), ['CLAUDE.md', 'new.txt', 'notes.txt'])
+  assert.equal(await server.git('acme/sync', 'rev-parse', 'main'), one.commit)
+  assert.deepEqual([all.state.ahead, all.state.behind, all.state.changes], [0, 0, []])
+  const again = await one.sync()
+  assert.deepEqual(again.end, { ...all.end, files_changed: 0 })
+  const named = await one.sync('normal', ['.env'])
+  assert.equal(named.end.outcome, 'refused')
+  assert.doesNotMatch(await server.git('acme/sync', 'ls-tree', '-r', '--name-only', 'roost/one/abc'), /env/)
+})
+
+test('a remote that has moved is a conflict; pulled first it goes through, or not when lines clash', async () => {
+  await using one = await workspace('acme/moved')
+  await one.write('mine.txt', '1\n')
+  await one.sync()
+  await server.commit('acme/moved', { 'theirs.txt': 't\n' }, 'roost/one/abc')
+  await one.write('mine.txt', '2\n')
+  assert.equal(conflictOf((await one.sync()).end), 'diverged')
+  assert.equal((await one.sync('pull_first')).end.outcome, 'done')
+  assert.equal(await one.read('theirs.txt'), 't\n')
+  await server.commit('acme/moved', { 'mine.txt': 'other\n' }, 'roost/one/abc')
+  await one.write('mine.txt', '3\n')
+  assert.equal(conflictOf((await one.sync('pull_first')).end), 'rebase_conflict')
+  assert.equal(await one.read('mine.txt'), '3\n')
+  const forced = await one.sync('force_push')
+  assert.ok(forced.end.outcome === 'done')
+  assert.equal(await server.git('acme/moved', 'show', 'roost/one/abc:mine.txt'), '3')
+})
+
+test('a pull brings the source in source mode; what was changed is kept, stashed or given up as asked', async () => {
+  await using one = await workspace('acme/pull', { source_mode: true })
+  await server.commit('acme/pull', { 'notes.txt': 'later\n' })
+  await one.write('CLAUDE.md', 'own\n')
+  assert.equal(conflictOf((await one.pull()).end), 'uncommitted_changes')
+  const kept = await one.pull('stash_reapply')
+  assert.equal(kept.end.outcome === 'done' && kept.end.files_changed, 1)
+  assert.deepEqual([await one.read('notes.txt'), await one.read('CLAUDE.md')], ['later\n', 'own\n'])
+  await server.commit('acme/pull', { 'CLAUDE.md': 'theirs\n' })
+  assert.equal(conflictOf((await one.pull('stash_reapply')).end), 'stash_conflict')
+  await one.write('CLAUDE.md', 'again\n')
+  assert.equal((await one.pull('force_reset')).end.outcome, 'done')
+  assert.equal(await one.read('CLAUDE.md'), 'theirs\n')
+  assert.equal(await one.read('.env'), 'SECRET=1\n')
+})
+
+test('a remote that refuses or is away is a failure without its address; credentials in addresses are seen', async () => {
+  await using one = await workspace('acme/away')
+  server.behave('redirect')
+  const away = await one.git.look(one.call)
+  server.behave('well')
+  assert.ok(away.failed)
+  assert.doesNotMatch(away.failed, /127\.0\.0\.1|http/)
+  await one.run(['config', 'remote.origin.url', 'https://user:tok@git.example.org/acme/away'])
+  const { state } = await one.git.look({ ...one.call, transfer: null })
+  assert.deepEqual([state.has_credential, state.remote_url], [true, 'https://git.example.org/acme/away'])
+})
+
+test('hooks of the workspace do not run', async () => {
+  await using one = await workspace('acme/hooks')
+  await one.run(['config', 'core.hooksPath', '.'])
+  await writeFile(join(one.home, 'pre-commit'), '#!/bin/sh\ntouch ran\n', { mode: 0o755 })
+  assert.equal((await one.sync()).end.outcome, 'done')
+  await assert.rejects(access(join(one.home, 'ran')))
+})

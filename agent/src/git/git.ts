@@ -1,0 +1,238 @@
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type {
+  GitBind,
+  GitBranches,
+  GitConflict,
+  GitEnd,
+  GitEndAnswer,
+  GitLogAnswer,
+  GitLook,
+  GitLookAnswer,
+  GitPull,
+  GitSync,
+} from '@roost/contracts/link/git'
+import type { RunGit } from './run.ts'
+import { fetchBoth, isRepository, readLog, readState, reasonOf, seenAt, upstreamOf } from './state.ts'
+
+type Without<T> = Omit<T, 't'>
+
+export type WorkspaceGit = {
+  look(call: Without<GitLook>): Promise<GitLookAnswer>
+  log(limit: number): Promise<GitLogAnswer>
+  bind(call: Without<GitBind>): Promise<GitEndAnswer>
+  sync(call: Without<GitSync>): Promise<GitEndAnswer>
+  pull(call: Without<GitPull>): Promise<GitEndAnswer>
+}
+
+/** Of the platform, or of whoever works here: never part of a commit. */
+const floor = ['.env', '.mcp.json', '.credentials.enc', '.ssh', '.roost/keys', '.roost/state', '.roost/spool']
+const notShared = [
+  ...floor,
+  '.roost',
+  '.tmp',
+  '.roost-initialized',
+  '.git-clone-status',
+  'uploads',
+  'shared-in',
+  'shared-out',
+  '.cache',
+  '.npm',
+  '.local',
+  '.bash_history',
+  '.claude.json*',
+  '.claude/projects',
+  '.claude/.credentials.json',
+  '.codex',
+  '.gemini',
+]
+
+/** The workspace as a repository of the agent's binding. One call at a time. */
+export function createWorkspaceGit({ git, home }: { git: RunGit; home: string }): WorkspaceGit {
+  let last: Promise<unknown> = Promise.resolve()
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = last.then(work, work)
+    last = mine.catch(() => {})
+    return mine
+  }
+
+  async function ended(branches: GitBranches, end: GitEnd): Promise<GitEndAnswer> {
+    return { end, state: await readState(git, home, branches) }
+  }
+
+  async function bind({ branches, transfer, remote_url, commit }: Without<GitBind>): Promise<GitEnd> {
+    const branch = branchOf(branches)
+    if (!(await isRepository(home))) {
+      const made = await git(['init', '--quiet', '--template=', '-b', branch, home])
+      if (!made.ok) return failed(reasonOf(made.error))
+    }
+    await git(['config', '--replace-all', 'remote.origin.url', remote_url])
+    await git(['config', '--replace-all', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'])
+    await exclude(home)
+    const away = await fetchBoth(git, branches, transfer)
+    if (away !== null) return failed(away)
+    const from = await firstThere(branches, commit)
+    if (from === null) return failed('The remote has no commit to begin with.')
+    // Files stay as they are: what differs from the commit shows as a change.
+    for (const args of [
+      ['update-ref', `refs/heads/${branch}`, from],
+      ['symbolic-ref', 'HEAD', `refs/heads/${branch}`],
+      ['reset', '--quiet', '--mixed'],
+    ]) {
+      const done = await git(args)
+      if (!done.ok) return failed(reasonOf(done.error))
+    }
+    return { outcome: 'done', commit_sha: await head(), files_changed: 0 }
+  }
+
+  async function firstThere(branches: GitBranches, commit: string | null): Promise<string | null> {
+    // What the agent pushed before it was bound anew comes first.
+    const own = branches.source_mode ? [] : [seenAt(branches.working)]
+    for (const ref of [...own, ...(commit ? [commit] : []), seenAt(branches.source)]) {
+      const found = await git(['rev-parse', '--verify', '-q', `${ref}^{commit}`])
+      if (found.ok) return found.output.trim()
+    }
+    return null
+  }
+
+  async function sync({ branches, transfer, message, paths, strategy }: Without<GitSync>): Promise<GitEnd> {
+    const changed = await commitChanges(message, paths)
+    if (typeof changed === 'string') return { outcome: 'refused', message: changed }
+    const away = await fetchBoth(git, branches, transfer)
+    if (away !== null) return failed(away)
+    const { ahead, behind } = await readState(git, home, branches)
+    if (
+      strategy === 'normal' &&
+      (behind ?? 0) > 0 &&
+      (await upstreamOf(git, branches)) === seenAt(branches.working)
+    ) {
+      return conflict(
+        (ahead ?? 0) > 0 ? 'diverged' : 'remote_ahead',
+        'The remote has commits that the agent has not.',
+      )
+    }
+    if (strategy === 'pull_first') {
+      const stopped = await rebase(branches)
+      if (stopped) return stopped
+    }
+    const spec = `HEAD:refs/heads/${branches.working}`
+    const force = strategy === 'force_push' ? ['--force'] : []
+    const pushed = await git(['push', '--quiet', ...force, '--', transfer.url, spec], { transfer })
+    if (!pushed.ok) {
+      if (/\[rejected\]|non-fast-forward|fetch first/.test(pushed.error)) {
+        return conflict('remote_ahead', 'The remote has moved meanwhile.')
+      }
+      return failed(reasonOf(pushed.error))
+    }
+    await git(['update-ref', seenAt(branches.working), 'HEAD'])
+    return { outcome: 'done', commit_sha: await head(), files_changed: changed }
+  }
+
+  /** How many files went into a commit; 0 when nothing had changed. A text says why it was not possible. */
+  async function commitChanges(message: string, paths: string[] | null): Promise<number | string> {
+    const inside = paths?.map((path) => `:(top,literal)${path}`) ?? [':(top)']
+    const added = await git(['add', '--all', '--', ...inside])
+    if (!added.ok) {
+      return /ignored by/.test(added.error)
+        ? 'A path is one of those that are never committed.'
+        : reasonOf(added.error)
+    }
+    // Also when somebody has committed them once: what the platform puts there now is none of the remote's.
+    await git(['reset', '--quiet', '--', ...floor])
+    const staged = await git(['diff', '--cached', '--name-only', '-z'])
+    const count = staged.output.split('\0').filter(Boolean).length
+    if (count === 0) return 0
+    const made = await git(['commit', '--quiet', '-m', message])
+    return made.ok ? count : reasonOf(made.error)
+  }
+
+  async function pull({ branches, transfer, strategy }: Without<GitPull>): Promise<GitEnd> {
+    const away = await fetchBoth(git, branches, transfer)
+    if (away !== null) return failed(away)
+    const before = await head()
+    if (strategy === 'force_reset') {
+      const target = await upstreamOf(git, branches)
+      const done = await git(['reset', '--quiet', '--hard', target ?? 'HEAD'])
+      return done.ok ? finished(before) : failed(reasonOf(done.error))
+    }
+    const dirty = (await git(['status', '--porcelain=v1', '--untracked-files=no'])).output.trim() !== ''
+    if (dirty && strategy === 'clean') {
+      return conflict('uncommitted_changes', 'Files were changed and not committed.')
+    }
+    if (dirty) await git(['stash', 'push', '--quiet'])
+    const stopped = await rebase(branches)
+    if (dirty) {
+      const back = await git(['stash', 'pop', '--quiet'])
+      if (!back.ok) {
+        await git(['reset', '--quiet', '--hard'])
+        return conflict(
+          'stash_conflict',
+          'The uncommitted changes do not fit any more; they are in the stash.',
+        )
+      }
+    }
+    return stopped ?? finished(before)
+  }
+
+  /** Null when it went through. A conflict is never resolved by itself: the branch is left as it was. */
+  async function rebase(branches: GitBranches): Promise<GitEnd | null> {
+    const target = await upstreamOf(git, branches)
+    if (target === null) return null
+    const done = await git(['rebase', '--quiet', target])
+    if (done.ok) return null
+    await git(['rebase', '--abort'])
+    if (/unstaged changes|uncommitted changes|would be overwritten/.test(done.error)) {
+      return conflict('uncommitted_changes', 'Files were changed and not committed.')
+    }
+    return conflict('rebase_conflict', 'Commits of the agent and of the remote change the same lines.')
+  }
+
+  async function head(): Promise<string | null> {
+    const found = await git(['rev-parse', '--verify', '-q', 'HEAD'])
+    return found.ok ? found.output.trim() : null
+  }
+
+  async function finished(before: string | null): Promise<GitEnd> {
+    const now = await head()
+    if (before === null || now === null || before === now) {
+      return { outcome: 'done', commit_sha: now, files_changed: 0 }
+    }
+    const { output } = await git(['diff', '--name-only', '-z', before, now])
+    return { outcome: 'done', commit_sha: now, files_changed: output.split('\0').filter(Boolean).length }
+  }
+
+  return {
+    look: ({ branches, transfer }) =>
+      inTurn(async () => {
+        const isThere = await isRepository(home)
+        const reason = transfer && isThere ? await fetchBoth(git, branches, transfer) : null
+        return { state: await readState(git, home, branches), failed: reason }
+      }),
+    log: (limit) =>
+      inTurn(async () => ({ commits: (await isRepository(home)) ? await readLog(git, limit) : [] })),
+    bind: (call) => inTurn(async () => ended(call.branches, await bind(call))),
+    sync: (call) => inTurn(async () => ended(call.branches, await sync(call))),
+    pull: (call) => inTurn(async () => ended(call.branches, await pull(call))),
+  }
+}
+
+function branchOf({ working, source, source_mode }: GitBranches): string {
+  return source_mode ? source : working
+}
+
+/** Beside the workspace's own `.gitignore`, which is the agent's to write. */
+async function exclude(home: string): Promise<void> {
+  const path = join(home, '.git', 'info', 'exclude')
+  await mkdir(join(home, '.git', 'info'), { recursive: true })
+  const present = new Set((await readFile(path, 'utf8').catch(() => '')).split('\n'))
+  const missing = notShared.map((name) => `/${name}`).filter((line) => !present.has(line))
+  if (missing.length > 0) await appendFile(path, `${missing.join('\n')}\n`)
+}
+
+function failed(message: string): GitEnd {
+  return { outcome: 'failed', message }
+}
+
+function conflict(kind: GitConflict, message: string): GitEnd {
+  return { outcome: 'conflict', conflict: kind, message }
+}

@@ -1,0 +1,119 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { GitBranches, GitCommitFacts, GitState, GitTransfer } from '@roost/contracts/link/git'
+import type { RunGit } from './run.ts'
+
+export const maxChanges = 500
+
+/** Where the remote's branches are kept, as last seen. */
+export const seenAt = (branch: string) => `refs/remotes/origin/${branch}`
+
+export async function isRepository(home: string): Promise<boolean> {
+  return access(join(home, '.git', 'HEAD')).then(
+    () => true,
+    () => false,
+  )
+}
+
+export async function readState(git: RunGit, home: string, branches: GitBranches): Promise<GitState> {
+  if (!(await isRepository(home))) {
+    return {
+      is_repository: false,
+      branch: null,
+      remote_url: null,
+      has_credential: false,
+      last_commit: null,
+      changes: [],
+      ahead: null,
+      behind: null,
+    }
+  }
+  const [head, commits, status, addresses, against] = [
+    await git(['symbolic-ref', '--short', '-q', 'HEAD']),
+    await readLog(git, 1),
+    await git(['status', '--porcelain=v1', '-z', '--untracked-files=normal']),
+    await git(['config', '--get-regexp', '^(remote\\..*\\.(push)?url|url\\..*\\.(push)?insteadof)$']),
+    await upstreamOf(git, branches),
+  ]
+  const lines = addresses.output.split('\n').filter(Boolean)
+  const origin = lines
+    .find((line) => line.startsWith('remote.origin.url '))
+    ?.slice('remote.origin.url '.length)
+  const counted =
+    against === null ? null : await git(['rev-list', '--left-right', '--count', `HEAD...${against}`])
+  const [ahead, behind] = counted?.ok ? counted.output.trim().split(/\s+/).map(Number) : []
+  return {
+    is_repository: true,
+    branch: head.ok ? head.output.trim() : null,
+    remote_url: origin ? withoutCredentials(origin) : null,
+    has_credential: lines.some((line) => /:\/\/[^/\s]*@/.test(line)),
+    last_commit: commits[0] ?? null,
+    changes: status.output.split('\0').filter(Boolean).slice(0, maxChanges),
+    ahead: ahead ?? null,
+    behind: behind ?? null,
+  }
+}
+
+/** What the agent's branch is compared with: its own on the remote, else the source. Null: neither was seen. */
+export async function upstreamOf(
+  git: RunGit,
+  { working, source, source_mode }: GitBranches,
+): Promise<string | null> {
+  for (const branch of source_mode ? [source] : [working, source]) {
+    const found = await git(['rev-parse', '--verify', '-q', `${seenAt(branch)}^{commit}`])
+    if (found.ok) return seenAt(branch)
+  }
+  return null
+}
+
+/** Brings what the remote has of the two branches here. Answers why that did not work; null when it did. */
+export async function fetchBoth(
+  git: RunGit,
+  branches: GitBranches,
+  transfer: GitTransfer,
+): Promise<string | null> {
+  const wanted = [...new Set([branches.source, ...(branches.source_mode ? [] : [branches.working])])]
+  const there = await git(['ls-remote', '--', transfer.url, ...wanted.map((name) => `refs/heads/${name}`)], {
+    transfer,
+  })
+  if (!there.ok) return reasonOf(there.error)
+  const present = wanted.filter((name) => there.output.includes(`\trefs/heads/${name}\n`))
+  if (!present.includes(branches.source)) return `The remote has no branch "${branches.source}".`
+  const specs = present.map((name) => `+refs/heads/${name}:${seenAt(name)}`)
+  const args = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head']
+  const got = await git([...args, '--', transfer.url, ...specs], { transfer })
+  return got.ok ? null : reasonOf(got.error)
+}
+
+export async function readLog(git: RunGit, limit: number): Promise<GitCommitFacts[]> {
+  const read = await git(['log', '-z', `--max-count=${limit}`, '--format=%H%x01%s%x01%an%x01%aI'])
+  if (!read.ok) return []
+  return read.output
+    .split('\0')
+    .filter(Boolean)
+    .map((entry) => {
+      const [sha = '', message = '', author = '', date = ''] = entry.split('\x01')
+      return { sha, message: message.slice(0, 1000), author: author.slice(0, 200), date }
+    })
+}
+
+/** What git printed, for people: without addresses, which may hold what is not for them. */
+export function reasonOf(error: string): string {
+  if (/returned error: 40[13]|Authentication failed|could not read Username/i.test(error)) {
+    return 'The git host refused: the token is missing, wrong, or may not do this.'
+  }
+  if (/returned error: 404|not found/i.test(error))
+    return 'The git host has no such repository for this token.'
+  if (/unable to access|Failed to connect|returned error: 5\d\d|timed out|hung up|early EOF/i.test(error)) {
+    return 'The git host cannot be reached.'
+  }
+  const line = error.split('\n').findLast((each) => /^(fatal|error|!)/.test(each.trim())) ?? 'git failed'
+  return line
+    .replaceAll(/\w+:\/\/\S+/g, 'the remote')
+    .trim()
+    .slice(0, 300)
+}
+
+function withoutCredentials(address: string): string {
+  return address.replace(/:\/\/[^/\s]*@/, '://')
+}

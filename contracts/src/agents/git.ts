@@ -1,0 +1,243 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { AgentParams, Timestamp } from '../kit/primitives.ts'
+import { pullStrategies, syncStrategies } from '../link/git.ts'
+
+const tag = 'Git'
+const path = '/api/agents/{name}/git'
+const reads = { tag, access: { who: 'access' }, params: AgentParams } as const
+const sets = { tag, access: { who: 'owner', gate: 'person' }, params: AgentParams } as const
+const unbound = ['agent_not_found', 'git_not_configured'] as const
+const asked = [...unbound, 'agent_stopped', 'agent_unresponsive'] as const
+
+export const GitCommit = z.object({
+  sha: z.string(),
+  message: z.string(),
+  author: z.string(),
+  date: z.string(),
+})
+
+/** Only the first field and `message` when there is no binding. Nulls: the agent is not running. */
+export const GitStatus = z.object({
+  git_enabled: z.boolean(),
+  message: z.string().nullish(),
+  agent_running: z.boolean().optional(),
+  branch: z.string().nullish(),
+  remote_url: z.string().nullish(),
+  last_commit: GitCommit.nullish(),
+  changes: z.array(z.string()).optional(),
+  ahead: z.number().int().nullish(),
+  behind: z.number().int().nullish(),
+  sync_status: z.enum(['up_to_date', 'pending_sync', 'unknown']).optional(),
+})
+export type GitStatus = z.output<typeof GitStatus>
+
+export const getGitStatus = endpoint({
+  ...reads,
+  id: 'getGitStatus',
+  method: 'GET',
+  path: `${path}/status`,
+  summary: 'How the workspace stands to its repository',
+  returns: GitStatus,
+  fails: ['agent_not_found', 'agent_unresponsive'],
+})
+
+export const GitConfig = z.object({
+  git_enabled: z.literal(true),
+  github_repo: z.string(),
+  working_branch: z.string(),
+  source_branch: z.string(),
+  /** The agent works on the source branch and pushes nothing: there is no token that may write. */
+  source_mode: z.boolean(),
+  sync_enabled: z.boolean(),
+  auto_sync_enabled: z.boolean(),
+  pull_sync_enabled: z.boolean(),
+  freeze_schedules_if_sync_failing: z.boolean(),
+  created_at: Timestamp,
+  last_sync_at: Timestamp.nullable(),
+  last_commit_sha: z.string().nullable(),
+})
+
+export const getGitConfig = endpoint({
+  ...reads,
+  id: 'getGitConfig',
+  method: 'GET',
+  path: `${path}/config`,
+  summary: 'To which repository and branches the agent is bound',
+  returns: GitConfig,
+  fails: unbound,
+})
+
+export const syncColours = ['green', 'yellow', 'red', 'unknown'] as const
+export const GitSyncState = z.object({
+  last_sync_at: Timestamp.nullable(),
+  last_sync_status: z.enum(['never', 'success', 'failed']),
+  consecutive_failures: z.number().int(),
+  last_error_summary: z.string().nullable(),
+  ahead: z.number().int().nullable(),
+  behind: z.number().int().nullable(),
+  state: z.enum(syncColours),
+  reason: z.string(),
+  /** Its schedules do not fire until a sync succeeds. */
+  frozen: z.boolean(),
+})
+export type GitSyncState = z.output<typeof GitSyncState>
+
+export const getGitSyncState = endpoint({
+  ...reads,
+  id: 'getGitSyncState',
+  method: 'GET',
+  path: `${path}/sync-state`,
+  summary: 'How syncs went; as last seen, the agent is not asked',
+  returns: GitSyncState,
+  fails: unbound,
+})
+
+export const getSyncHealth = endpoint({
+  id: 'getSyncHealth',
+  method: 'GET',
+  path: '/api/agents/sync-health',
+  summary: 'How syncs went, of all agents that are bound and within reach',
+  tag,
+  access: { who: 'any' },
+  returns: z.object({
+    agents: z.array(
+      z.object({
+        name: z.string(),
+        state: z.enum(syncColours),
+        consecutive_failures: z.number().int(),
+        last_sync_at: Timestamp.nullable(),
+        frozen: z.boolean(),
+      }),
+    ),
+  }),
+})
+
+export const getGitLog = endpoint({
+  ...reads,
+  id: 'getGitLog',
+  method: 'GET',
+  path: `${path}/log`,
+  summary: 'The newest commits of the workspace',
+  query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(10) }),
+  returns: z.object({ commits: z.array(GitCommit.extend({ short_sha: z.string() })) }),
+  fails: asked,
+})
+
+/** Inside the workspace; plain, without `..`. */
+const GitPath = z
+  .string()
+  .min(1)
+  .max(1000)
+  .refine(
+    (text) => !text.startsWith('/') && !text.split('/').includes('..') && !text.includes('\0'),
+    'must be a path inside the workspace',
+  )
+
+export const syncGit = endpoint({
+  id: 'syncGit',
+  method: 'POST',
+  path: `${path}/sync`,
+  summary: 'Commit what has changed, and push it to the working branch',
+  description:
+    'A conflict is answered with the headers `X-Conflict-Type` and `X-Conflict-Class` beside the fields of the body.',
+  tag,
+  access: { who: 'owner' },
+  params: AgentParams,
+  body: z.object({
+    message: z.string().trim().min(1).max(2000).nullish(),
+    paths: z.array(GitPath).min(1).max(500).nullish(),
+    strategy: z.enum(syncStrategies).default('normal'),
+  }),
+  bodyOptional: true,
+  returns: z.object({
+    success: z.literal(true),
+    commit_sha: z.string().nullable(),
+    files_changed: z.number().int(),
+    branch: z.string(),
+    message: z.string(),
+    sync_time: Timestamp,
+  }),
+  fails: [...asked, 'git_conflict', 'sync_in_progress', 'upstream_error', 'conflict'],
+  audit: { type: 'git_operation', action: 'sync' },
+})
+
+export const pullGit = endpoint({
+  id: 'pullGit',
+  method: 'POST',
+  path: `${path}/pull`,
+  summary: 'Bring what the remote has into the workspace',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  body: z.object({ strategy: z.enum(pullStrategies).default('clean') }),
+  bodyOptional: true,
+  returns: z.object({ success: z.literal(true), message: z.string(), commit_sha: z.string().nullable() }),
+  fails: [...asked, 'git_conflict', 'sync_in_progress', 'upstream_error'],
+  audit: { type: 'git_operation', action: 'pull' },
+})
+
+const Enabled = z.object({ enabled: z.boolean() })
+const Switch = z.object({ agent_name: z.string(), enabled: z.boolean() })
+const FreezeSwitch = Switch.extend({ freeze_schedules_if_sync_failing: z.boolean() })
+
+export const getAutoSync = endpoint({
+  ...reads,
+  id: 'getAutoSync',
+  method: 'GET',
+  path: `${path}/auto-sync`,
+  summary: 'Whether the workspace is pushed every 15 minutes',
+  returns: Switch,
+  fails: unbound,
+})
+export const putAutoSync = endpoint({
+  ...sets,
+  id: 'putAutoSync',
+  method: 'PUT',
+  path: `${path}/auto-sync`,
+  summary: 'Push the workspace every 15 minutes, or stop that',
+  body: Enabled,
+  returns: Switch,
+  fails: unbound,
+  audit: { type: 'configuration', action: 'set_auto_sync' },
+})
+export const getPullSync = endpoint({
+  ...reads,
+  id: 'getPullSync',
+  method: 'GET',
+  path: `${path}/pull-sync`,
+  summary: 'Whether what the remote has comes into the workspace by itself',
+  returns: Switch,
+  fails: unbound,
+})
+export const putPullSync = endpoint({
+  ...sets,
+  id: 'putPullSync',
+  method: 'PUT',
+  path: `${path}/pull-sync`,
+  summary: 'Bring what the remote has into the workspace by itself, or stop that',
+  body: Enabled,
+  returns: Switch,
+  fails: unbound,
+  audit: { type: 'configuration', action: 'set_pull_sync' },
+})
+export const getGitFreeze = endpoint({
+  ...reads,
+  id: 'getGitFreeze',
+  method: 'GET',
+  path: `${path}/freeze-schedules-if-failing`,
+  summary: 'Whether failing syncs keep schedules from firing',
+  returns: FreezeSwitch,
+  fails: unbound,
+})
+export const putGitFreeze = endpoint({
+  ...sets,
+  id: 'putGitFreeze',
+  method: 'PUT',
+  path: `${path}/freeze-schedules-if-failing`,
+  summary: 'Keep schedules from firing after three failed syncs in a row, or stop that',
+  body: Enabled,
+  returns: FreezeSwitch,
+  fails: unbound,
+  audit: { type: 'configuration', action: 'set_git_freeze' },
+})

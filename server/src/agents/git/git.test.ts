@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import type { GitEnd, GitState } from '@roost/contracts/link/git'
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import { startGitServer } from '@roost/test-support/git/index'
+import { createThrowawayVault } from '../../foundation/vault/index.ts'
+import { secret } from '../../kit/secret.ts'
+import { silentLog } from '../../ports/log.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { openAgents } from '../test/world.ts'
+import { createTransfers } from './transfer.ts'
+
+const yaml = 'name: helper\ndisplay_name: Helper\ndescription: From git\n'
+const sha = 'a'.repeat(40)
+const inStep: GitState = {
+  is_repository: true,
+  branch: 'main',
+  remote_url: 'https://git.example.org/acme/helper',
+  has_credential: false,
+  last_commit: { sha, message: 'm', author: 'a', date: '2030-01-01T00:00:00Z' },
+  changes: [],
+  ahead: 0,
+  behind: 0,
+}
+const done: GitEnd = { outcome: 'done', commit_sha: sha, files_changed: 1 }
+
+type Open = Parameters<Parameters<typeof forEachDialect>[0]>[1]
+async function bound(open: Open, options: { token?: string } = { token: 'tok' }) {
+  const server = await startGitServer()
+  await server.commit('acme/helper', { 'template.yaml': yaml })
+  await server.git('acme/helper', 'config', 'http.receivepack', 'true')
+  const alerts: PlatformAlert[] = []
+  const cleared: string[] = []
+  const world = await openAgents(await open(), {
+    git: { url: server.url, ...options },
+    needs: {
+      raiseAlert: async (_tx, alert) => void alerts.push(alert),
+      clearAlert: async (_tx, _id, kind) => void cleared.push(kind),
+    },
+  })
+  const owner = await world.person()
+  const made = await world.request(owner.key, 'POST', '/api/agents', {
+    name: 'one',
+    template: 'github:acme/helper',
+  })
+  assert.equal(made.status, 200, JSON.stringify(made.json))
+  const agent = await world.row('one')
+  const said = { state: inStep, failed: null as string | null, end: done }
+  world.link.link(agent.id, {
+    'git.bind': () => ({ end: done, state: said.state }),
+    'git.look': () => ({ state: said.state, failed: said.failed }),
+    'git.sync': () => ({ end: said.end, state: said.state }),
+    'git.pull': () => ({ end: said.end, state: said.state }),
+    'git.log': () => ({ commits: [{ sha, message: 'm', author: 'a', date: 'd' }] }),
+  })
+  const look = async () => world.area.git.look(await world.row('one'))
+  const call = (method: string, path: string, body?: object) =>
+    world.request(owner.key, method, `/api/agents/one/git/${path}`, body)
+  const dispose = async () => {
+    await world[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  }
+  return { world, agent, owner, said, alerts, cleared, look, call, [Symbol.asyncDispose]: dispose }
+}
+
+forEachDialect((_name, open) => {
+  test('an agent from a repository is bound: with a token on a branch of its own, else in source mode', async () => {
+    await using one = await bound(open)
+    await one.look()
+    const config = await one.call('GET', 'config')
+    assert.equal(config.status, 200, JSON.stringify(config.json))
+    assert.match(config.json.working_branch, /^roost\/one\/[a-z0-9-]+$/)
+    assert.deepEqual([config.json.source_branch, config.json.source_mode], ['main', false])
+    const asked = one.world.link.asked.find(({ t }) => t === 'git.bind')
+    assert.ok(!JSON.stringify(asked?.request).includes('tok'), 'no token goes to the agent')
+    assert.equal((await one.call('GET', 'status')).json.sync_status, 'up_to_date')
+    assert.equal((await one.call('GET', 'log')).json.commits[0].short_sha, 'aaaaaaa')
+    assert.equal((await one.call('GET', 'sync-state')).json.state, 'green')
+
+    await using other = await bound(open, {})
+    await other.look()
+    assert.equal((await other.call('GET', 'config')).json.source_mode, true)
+    assert.equal((await other.call('POST', 'sync', {})).json.error, 'conflict')
+    assert.equal((await other.call('POST', 'pull')).status, 200)
+  })
+
+  test('three failures in a row raise the alert and freeze the schedules; one success ends both', async () => {
+    await using one = await bound(open)
+    const { world, agent, said } = one
+    await one.look()
+    await one.call('PUT', 'freeze-schedules-if-failing', { enabled: true })
+    said.failed = 'The git host cannot be reached.'
+    for (const failures of [1, 2, 3]) {
+      assert.equal(await world.area.git.frozenAfter(agent.id), null)
+      assert.equal(one.alerts.length, 0)
+      await one.look()
+      assert.equal((await one.call('GET', 'sync-state')).json.consecutive_failures, failures)
+    }
+    assert.equal(await world.area.git.frozenAfter(agent.id), 3)
+    assert.deepEqual(
+      one.alerts.map(({ kind }) => kind),
+      ['sync_failing'],
+    )
+    const state = (await one.call('GET', 'sync-state')).json
+    assert.deepEqual([state.state, state.frozen, state.last_error_summary], ['red', true, said.failed])
+    assert.deepEqual(await world.lastEvent('git.sync_changed'), {
+      state: 'red',
+      last_sync_status: 'failed',
+      consecutive_failures: 3,
+    })
+    const health = await world.request(one.owner.key, 'GET', '/api/agents/sync-health')
+    assert.deepEqual(
+      health.json.agents.map((each: { name: string }) => each.name),
+      ['one'],
+    )
+    said.failed = null
+    await one.look()
+    assert.equal(await world.area.git.frozenAfter(agent.id), null)
+    assert.ok(one.cleared.includes('sync_failing'))
+  })
+
+  test('409 a conflict names its type and class, counts, and is not made up for by a look', async () => {
+    await using one = await bound(open)
+    await one.look()
+    one.said.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
+    const reply = await one.call('POST', 'sync', { message: 'work' })
+    assert.equal(reply.status, 409)
+    assert.deepEqual(
+      [
+        reply.json.error,
+        reply.json.conflict_type,
+        reply.headers['x-conflict-type'],
+        reply.headers['x-conflict-class'],
+      ],
+      ['git_conflict', 'diverged', 'diverged', 'diverged_history'],
+    )
+    await one.look()
+    assert.equal((await one.call('GET', 'sync-state')).json.consecutive_failures, 1)
+    one.said.end = done
+    assert.equal((await one.call('POST', 'sync', {})).json.files_changed, 1)
+    assert.equal((await one.call('GET', 'sync-state')).json.consecutive_failures, 0)
+    one.said.end = { outcome: 'refused', message: 'no such path' }
+    assert.equal((await one.call('POST', 'sync', { paths: ['x'] })).status, 422)
+    assert.equal((await one.call('POST', 'sync', { paths: ['../x'] })).status, 422)
+  })
+
+  test('a credential in the workspace’s addresses is an alert; an agent without a repository has no git', async () => {
+    await using one = await bound(open)
+    await one.look()
+    one.said.state = { ...inStep, has_credential: true }
+    await one.look()
+    assert.deepEqual(
+      one.alerts.map(({ kind }) => kind),
+      ['remote_credential'],
+    )
+    await one.world.request(one.owner.key, 'POST', '/api/agents', { name: 'plain' })
+    const plain = (path: string) => one.world.request(one.owner.key, 'GET', `/api/agents/plain/git/${path}`)
+    assert.deepEqual([(await plain('status')).json.git_enabled, (await plain('config')).status], [false, 404])
+    assert.equal((await plain('sync-state')).json.error, 'git_not_configured')
+  })
+})
+
+test('a ticket opens one repository for a while, and pushes only where it says so; the token stays here', async () => {
+  await using server = await startGitServer()
+  await server.commit('acme/one', { 'x.txt': '1' })
+  await server.git('acme/one', 'config', 'http.receivepack', 'true')
+  server.behave('private')
+  const now = { value: new Date('2030-01-01T00:00:00Z') }
+  const transfers = createTransfers({
+    vault: createThrowawayVault(),
+    clock: { now: () => now.value },
+    log: silentLog,
+    gitUrl: () => base,
+    addressOf: (repository) => `${server.url}/${repository}`,
+    tokenOf: async () => secret('tok-1'),
+  })
+  const proxy = createServer((request, response) => void transfers.handle(request, response))
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
+  // A server that listens on a port has an address of that kind.
+  const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/git`
+  try {
+    const { url, ticket } = transfers.open({ agentId: 'a', repository: 'acme/one', mayPush: false })
+    const ask = async (address: string, bearer: string | null, service = 'git-upload-pack') => {
+      const headers = bearer === null ? {} : { authorization: `Bearer ${bearer}` }
+      const reply = await fetch(`${address}/info/refs?service=${service}`, { headers })
+      return { status: reply.status, text: await reply.text() }
+    }
+    const open = await ask(url, ticket)
+    assert.equal(open.status, 200)
+    assert.ok(!ticket.includes('tok-1') && !open.text.includes('tok-1'))
+    assert.equal((await ask(url, ticket, 'git-receive-pack')).status, 403)
+    assert.equal((await ask(`${base}/acme/two.git`, ticket)).status, 404)
+    assert.equal((await ask(`${base}/acme/one.git/../two.git`, ticket)).status, 404)
+    for (const bad of [null, 'x', `${ticket}x`]) assert.equal((await ask(url, bad)).status, 401)
+    const pushing = transfers.open({ agentId: 'a', repository: 'acme/one', mayPush: true })
+    assert.equal((await ask(url, pushing.ticket, 'git-receive-pack')).status, 200)
+    assert.equal(await transfers.mayPush('a', 'acme/one'), true)
+    server.behave('redirect')
+    assert.equal((await ask(url, ticket)).status, 502)
+    server.behave('private')
+    now.value = new Date('2030-01-01T00:02:01Z')
+    assert.equal((await ask(url, ticket)).status, 401)
+  } finally {
+    proxy.closeAllConnections()
+    proxy.close()
+  }
+})

@@ -1,0 +1,67 @@
+import type { Loop } from '../../background/loops.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { isFault } from '../../kit/fault.ts'
+import { createTurns } from '../../kit/turns.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Agent, Directory } from '../directory/index.ts'
+import { autoSyncSeconds } from './rules.ts'
+import type { AgentGit } from './service.ts'
+import type { AgentGitRow } from './tables.ts'
+
+export type GitLoopDeps = {
+  git: AgentGit
+  directory: Pick<Directory, 'byId'>
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'debug' | 'warn'>
+}
+
+const everySeconds = 60
+const atOnce = 4
+
+/** Looks at every bound agent that runs, and does by itself what its switches say. */
+export function createGitLoop({ git, directory, clock, log }: GitLoopDeps): Loop {
+  const turns = createTurns(atOnce)
+
+  async function tend(agent: Agent, before: AgentGitRow): Promise<void> {
+    await git.look(agent)
+    const row = await git.config(agent)
+    if (row.pull_sync === 1 && (row.behind ?? 0) > 0 && row.failing === null) await git.pull(agent, 'clean')
+    const dueMs = Date.parse(before.auto_synced_at ?? before.created_at) + autoSyncSeconds * 1000
+    if (
+      row.auto_sync === 1 &&
+      row.source_mode === 0 &&
+      row.bound_at !== null &&
+      clock.now().getTime() >= dueMs
+    ) {
+      await git.sync(agent, { message: null, paths: null, strategy: 'normal' })
+    }
+  }
+
+  async function pass(): Promise<void> {
+    const rows = await git.bindings()
+    await Promise.all(
+      rows.map((row) =>
+        turns(async () => {
+          const agent = await directory.byId(row.agent_id)
+          if (agent?.state !== 'ready' || agent.status !== 'running') return
+          await tend(agent, row).catch((error: unknown) => {
+            // What git said is written down; an agent that does not answer is none of git's failures.
+            const level = isFault(
+              error,
+              'git_conflict',
+              'upstream_error',
+              'agent_unresponsive',
+              'sync_in_progress',
+            )
+            log[level ? 'debug' : 'warn'](
+              { err: error, agent: agent.name },
+              'a repository could not be tended',
+            )
+          })
+        }),
+      ),
+    )
+  }
+
+  return { name: 'agents.git', everySeconds, run: pass }
+}

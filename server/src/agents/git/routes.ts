@@ -1,0 +1,109 @@
+import {
+  getAutoSync,
+  getGitConfig,
+  getGitFreeze,
+  getGitLog,
+  getGitStatus,
+  getGitSyncState,
+  getPullSync,
+  getSyncHealth,
+  pullGit,
+  putAutoSync,
+  putGitFreeze,
+  putPullSync,
+  syncGit,
+} from '@roost/contracts/agents/git'
+import { agentRoute, type Route, signedInRoute } from '../../http/route.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { type Directory, requireAgent } from '../directory/index.ts'
+import type { Reach } from '../reach/index.ts'
+import { syncStateOf } from './rules.ts'
+import type { AgentGit } from './service.ts'
+
+export type GitRouteDeps = {
+  git: AgentGit
+  directory: Pick<Directory, 'byId'>
+  reach: Pick<Reach, 'reachable'>
+  clock: Pick<Clock, 'now'>
+}
+
+export function gitRoutes({ git, directory, reach, clock }: GitRouteDeps): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  const auto = (name: string, row: { auto_sync: number }) => ({
+    agent_name: name,
+    enabled: row.auto_sync === 1,
+  })
+  const pulls = (name: string, row: { pull_sync: number }) => ({
+    agent_name: name,
+    enabled: row.pull_sync === 1,
+  })
+  const freeze = (name: string, row: { freeze_schedules: number }) => {
+    const enabled = row.freeze_schedules === 1
+    return { agent_name: name, enabled, freeze_schedules_if_sync_failing: enabled }
+  }
+
+  return [
+    signedInRoute(getSyncHealth, async ({ caller }) => {
+      const rows = new Map((await git.bindings()).map((row) => [row.agent_id, row]))
+      const now = clock.now()
+      const agents = (await reach.reachable(caller)).flatMap(({ agent }) => {
+        const row = rows.get(agent.id)
+        if (!row) return []
+        const { state, consecutive_failures, last_sync_at, frozen } = syncStateOf(row, now)
+        return [{ name: agent.name, state, consecutive_failures, last_sync_at, frozen }]
+      })
+      return { agents }
+    }),
+    agentRoute(getGitStatus, async (call) => git.status(await agentOf(call))),
+    agentRoute(getGitConfig, async (call) => {
+      const row = await git.config(await agentOf(call))
+      const { repository, working_branch, source_branch, created_at, last_sync_at, last_commit_sha } = row
+      return {
+        git_enabled: true as const,
+        github_repo: repository,
+        working_branch,
+        source_branch,
+        source_mode: row.source_mode === 1,
+        sync_enabled: row.source_mode === 0,
+        auto_sync_enabled: row.auto_sync === 1,
+        pull_sync_enabled: row.pull_sync === 1,
+        freeze_schedules_if_sync_failing: row.freeze_schedules === 1,
+        created_at,
+        last_sync_at,
+        last_commit_sha,
+      }
+    }),
+    agentRoute(getGitSyncState, async (call) => git.syncState(await agentOf(call))),
+    agentRoute(getGitLog, async (call) => git.log(await agentOf(call), call.query.limit)),
+    agentRoute(syncGit, async (call) => {
+      const { message = null, paths = null, strategy } = call.body
+      call.request.note({ strategy })
+      const done = await git.sync(await agentOf(call), { message, paths, strategy })
+      const { commit_sha, files_changed, branch, sync_time } = done
+      call.request.note({ commit_sha, files_changed })
+      const said = files_changed === 0 ? 'Nothing had changed.' : `${files_changed} files were committed.`
+      return { success: true as const, commit_sha, files_changed, branch, message: said, sync_time }
+    }),
+    agentRoute(pullGit, async (call) => {
+      const { commit_sha, files_changed } = await git.pull(await agentOf(call), call.body.strategy)
+      call.request.note({ strategy: call.body.strategy, commit_sha })
+      const said = files_changed === 0 ? 'Nothing new.' : `${files_changed} files were changed.`
+      return { success: true as const, message: said, commit_sha }
+    }),
+    agentRoute(getAutoSync, async (call) => auto(call.agent.name, await git.config(await agentOf(call)))),
+    agentRoute(putAutoSync, async (call) =>
+      auto(call.agent.name, await git.set(await agentOf(call), { auto_sync: call.body.enabled ? 1 : 0 })),
+    ),
+    agentRoute(getPullSync, async (call) => pulls(call.agent.name, await git.config(await agentOf(call)))),
+    agentRoute(putPullSync, async (call) =>
+      pulls(call.agent.name, await git.set(await agentOf(call), { pull_sync: call.body.enabled ? 1 : 0 })),
+    ),
+    agentRoute(getGitFreeze, async (call) => freeze(call.agent.name, await git.config(await agentOf(call)))),
+    agentRoute(putGitFreeze, async (call) =>
+      freeze(
+        call.agent.name,
+        await git.set(await agentOf(call), { freeze_schedules: call.body.enabled ? 1 : 0 }),
+      ),
+    ),
+  ]
+}

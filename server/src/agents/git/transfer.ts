@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type GitTransfer, gitCallSeconds } from '@roost/contracts/link/git'
+import { z } from 'zod'
+import { type Vault, VaultError } from '../../foundation/vault/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Secret } from '../../kit/secret.ts'
+import type { Log } from '../../ports/log.ts'
+
+/**
+ * The way of an agent's git to the git host. The container holds a ticket for one repository and a few minutes;
+ * the token of the host is put on the wire here and never leaves the platform.
+ */
+export type Transfers = {
+  open(to: { agentId: string; repository: string; mayPush: boolean }): GitTransfer
+  /** Whether the host takes pushes from this agent's token. Throws what `fetch` throws. */
+  mayPush(agentId: string, repository: string): Promise<boolean>
+  /** Serves `/git/*` on the internal listener. Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+}
+
+export type TransferDeps = {
+  vault: Pick<Vault, 'seal' | 'open'>
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'warn'>
+  /** Of `/git` as a container reaches it. */
+  gitUrl(): string
+  /** Of a repository on the git host. */
+  addressOf(repository: string): string
+  /** What the agent's binding may be read and written with; null for none. */
+  tokenOf(agentId: string): Promise<Secret | null>
+}
+
+const Ticket = z.object({ agent: z.string(), repository: z.string(), push: z.boolean(), until: z.number() })
+const context = 'git-transfer'
+const pathForm = /^\/git\/([^/]+\/[^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
+
+export function createTransfers(deps: TransferDeps): Transfers {
+  const { vault, clock, log, gitUrl, addressOf, tokenOf } = deps
+
+  function ticketOf(request: IncomingMessage) {
+    const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
+    if (given === undefined) return null
+    try {
+      const ticket = Ticket.parse(JSON.parse(vault.open(given, context)))
+      return ticket.until > clock.now().getTime() ? ticket : null
+    } catch (error) {
+      if (error instanceof VaultError) return null
+      throw error
+    }
+  }
+
+  async function authorization(agentId: string): Promise<Record<string, string>> {
+    const token = await tokenOf(agentId)
+    if (token === null) return {}
+    const basic = Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')
+    return { authorization: `Basic ${basic}` }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path = '', query = ''] = (request.url ?? '').split('?')
+    const [, repository, what] = pathForm.exec(path) ?? []
+    const ticket = ticketOf(request)
+    if (ticket === null) return refuse(response, 401)
+    if (repository === undefined || what === undefined || repository !== ticket.repository)
+      return refuse(response, 404)
+    const pushes =
+      what === 'git-receive-pack' || new URLSearchParams(query).get('service') === 'git-receive-pack'
+    if (pushes && !ticket.push) return refuse(response, 403)
+    const upstream = await fetch(`${addressOf(repository)}.git/${what}${query ? `?${query}` : ''}`, {
+      method: request.method === 'POST' ? 'POST' : 'GET',
+      headers: { ...passed(request), ...(await authorization(ticket.agent)) },
+      // A token must not follow to another host.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(gitCallSeconds * 1000),
+      ...(request.method === 'POST' ? { body: Readable.toWeb(request), duplex: 'half' as const } : {}),
+    })
+    // The challenge of the host would make git ask somebody.
+    const status = upstream.status >= 300 && upstream.status < 400 ? 502 : upstream.status
+    const type = upstream.headers.get('content-type')
+    response.writeHead(status, { ...(type ? { 'content-type': type } : {}), 'cache-control': 'no-store' })
+    if (!upstream.body) return void response.end()
+    await pipeline(Readable.fromWeb(upstream.body), response)
+  }
+
+  return {
+    open({ agentId, repository, mayPush }) {
+      const until = clock.now().getTime() + gitCallSeconds * 1000
+      const ticket = { agent: agentId, repository, push: mayPush, until }
+      return { url: `${gitUrl()}/${repository}.git`, ticket: vault.seal(JSON.stringify(ticket), context) }
+    },
+
+    async mayPush(agentId, repository) {
+      const headers = await authorization(agentId)
+      const address = `${addressOf(repository)}.git/info/refs?service=git-receive-pack`
+      const asked = await fetch(address, { headers, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
+      await asked.body?.cancel()
+      return asked.ok && asked.headers.get('content-type') === 'application/x-git-receive-pack-advertisement'
+    },
+
+    async handle(request, response) {
+      try {
+        await answer(request, response)
+      } catch (error) {
+        log.warn({ err: error }, 'the git host was not reached for an agent')
+        if (response.headersSent) return void response.destroy()
+        refuse(response, 502)
+      }
+    },
+  }
+}
+
+function passed({ headers }: IncomingMessage): Record<string, string> {
+  const kept = ['accept', 'content-type', 'content-encoding', 'git-protocol']
+  return Object.fromEntries(
+    kept.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
+  )
+}
+
+function refuse(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'text/plain' }).end()
+}
