@@ -1,6 +1,7 @@
 import type { Tool } from '../tool.ts'
 import { agentTools } from './agents.ts'
 import { chatTools } from './chat.ts'
+import { credentialTools } from './credentials.ts'
 import { eventTools } from './events.ts'
 import { executionTools } from './executions.ts'
 import { fanOutTools } from './fan-out.ts'
@@ -24,4 +25,5 @@ export const tools: readonly Tool[] = [
   ...eventTools,
   ...operatorQueueTools,
   ...tagTools,
+  ...credentialTools,
 ]

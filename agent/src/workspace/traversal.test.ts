@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { createCredentialStore } from '../credentials/store.ts'
+import { createFakeClock } from '../kit/fake-clock.ts'
+import { makeTestHome } from '../test/home.ts'
+import { placeAttachments } from './attachments.ts'
+import { deletePath, makeDirectory } from './change.ts'
+import { listFiles } from './list.ts'
+import { createPacker } from './pack.ts'
+import { createPaths } from './paths.ts'
+import { readChunk, statFile } from './read.ts'
+import { createWriter } from './write.ts'
+
+const canary = 'canary-that-lies-outside'
+
+/** A workspace with every kind of way out that an agent can make, beside a folder that nobody may reach. */
+async function setUp() {
+  const place = makeTestHome()
+  const { home, root } = place
+  const outside = join(root, 'outside')
+  mkdirSync(join(outside, 'deep'), { recursive: true })
+  for (const name of ['secret.pem', 'deep/secret.pem', '.env']) writeFileSync(join(outside, name), canary)
+  for (const folder of ['docs', '.git', '.ssh', '.roost/keys'])
+    mkdirSync(join(home, folder), { recursive: true })
+  for (const name of ['.env', '.mcp.json', '.credentials.enc', '.git/config', '.ssh/k', '.roost/keys/k'])
+    writeFileSync(join(home, name), 'floor')
+  const links: Record<string, string> = {
+    out: outside,
+    'out-up': '../outside',
+    'docs/out': '../../outside',
+    chain: 'out',
+    'chain.pem': 'out/secret.pem',
+    credentials: outside,
+    'mine.pem': join(outside, 'secret.pem'),
+    slash: '/',
+    proc: '/proc/self/root',
+    'fd.pem': '/proc/self/environ',
+    device: '/dev/zero',
+    loop: 'loop',
+    nothing: join(outside, 'new.pem'),
+    'to-env': '.env',
+    'to-git': '.git',
+    'to-ssh': '.ssh',
+    'docs/to-keys': '../.roost/keys',
+    'to-roost': '.roost',
+  }
+  /** What a form before has removed or replaced is a way out again. */
+  const openWays = () => {
+    for (const [name, to] of Object.entries(links)) {
+      const path = join(home, name)
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(path) === to) continue
+      rmSync(path, { recursive: true, force: true })
+      mkdirSync(dirname(path), { recursive: true })
+      symlinkSync(to, path)
+    }
+  }
+  openWays()
+  linkSync(join(home, '.env'), join(home, 'second-name'))
+  execFileSync('mkfifo', [join(home, 'pipe')])
+  return { place, home, root, outside, openWays, [Symbol.dispose]: place[Symbol.dispose] }
+}
+
+const ways = [
+  'out',
+  'out-up',
+  'docs/out',
+  'chain',
+  'credentials',
+  'slash',
+  'proc',
+  'loop',
+  'nothing',
+  'device',
+]
+const floors = [
+  'to-env',
+  'to-git/config',
+  'to-ssh/k',
+  'docs/to-keys/k',
+  'to-roost/keys/k',
+  '.env',
+  '.git/config',
+]
+
+/** Each way out in each spelling that some reader somewhere takes for the same. */
+function corpus(home: string, root: string): string[] {
+  const ups = ['..', '../..', 'docs/../..', './..', './/..', 'docs/./../..', '../'.repeat(40)]
+  const dots = [
+    '..',
+    '%2e%2e',
+    '%252e%252e',
+    '..%00',
+    '．．',
+    '․․',
+    '‥',
+    '..\\',
+    '\u202e..',
+    '.\u200b.',
+    '. .',
+    '..;',
+    '%c0%ae%c0%ae',
+    '...',
+    '..\u0000',
+  ]
+  const slashes = ['/', '//', '\\', '%2f', '%5c', '／', '∕', '⧸', '/./', '\u2215']
+  const goals = ['outside/secret.pem', 'etc/passwd', 'outside/deep/../secret.pem']
+  const spelled = dots.flatMap((dot) =>
+    slashes.flatMap((slash) => goals.map((goal) => `${dot}${slash}${goal}`)),
+  )
+  const plain = ups.flatMap((up) => goals.map((goal) => `${up}/${goal}`))
+  const linked = ways.flatMap((way) =>
+    [
+      '',
+      '/',
+      '//',
+      '/.',
+      '/secret.pem',
+      '/secret.pem/',
+      '/deep/../secret.pem',
+      '/./secret.pem',
+      '/new/file.pem',
+    ].map((end) => `${way}${end}`),
+  )
+  const absolute = [
+    '/etc/passwd',
+    '//etc/passwd',
+    '/proc/self/environ',
+    '/dev/sda',
+    `${root}/outside/secret.pem`,
+  ]
+  const odd = [
+    '',
+    '.',
+    '/',
+    '\0',
+    'a\0b',
+    `${'a/'.repeat(3000)}b`,
+    'x'.repeat(5000),
+    '~/.ssh/id',
+    '$HOME/x',
+    'file:///etc/passwd',
+    'C:\\x',
+    'mine.pem',
+    'chain.pem',
+    'fd.pem',
+  ]
+  const relative = [...spelled, ...plain, ...linked, ...odd]
+  return [
+    ...new Set([
+      ...relative.flatMap((path) => [`${home}/${path}`, path]),
+      ...absolute,
+      `${home}/../outside`,
+      `${home}x`,
+    ]),
+  ]
+}
+
+test('of more than 500 forms none reads or writes anything outside', async () => {
+  using t = await setUp()
+  const { home, root, outside } = t
+  const paths = await createPaths(home)
+  const clock = createFakeClock()
+  const writer = createWriter(paths, join(home, '.roost', 'parts'), clock)
+  const packer = createPacker(paths, join(home, '.roost', 'packs'), clock)
+  const credentials = createCredentialStore({
+    home,
+    owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+    parts: join(home, '.roost', 'sealed-parts'),
+    own: null,
+    variables: {},
+    clock,
+  })
+  const forms = corpus(home, root)
+  assert.ok(forms.length >= 500, `${forms.length} forms`)
+  const data_base64 = Buffer.from('written by a test').toString('base64')
+  const piece = { offset: 0, length: 1000 }
+  const before = snapshot(outside)
+  for (const [index, path] of forms.entries()) {
+    const upload_id = `u${index}`
+    t.openWays()
+    const chunk = { path, upload_id, offset: 0, data_base64 }
+    const answers = await Promise.allSettled([
+      readChunk(paths, { path, ...piece }),
+      credentials.read({ path, ...piece }),
+      statFile(paths, path),
+      listFiles(paths, { path, depth: 2, show_hidden: true, limit: 50 }),
+      writer.write({ ...chunk, last: true, on_conflict: index % 2 ? 'replace' : 'rename' }),
+      credentials.write(chunk).then(() => credentials.commit(upload_id, [path])),
+      makeDirectory(paths, path),
+    ])
+    for (const answer of answers) {
+      if (answer.status === 'rejected')
+        assert.ok('code' in Object(answer.reason), `${path}: ${answer.reason}`)
+      const told = answer.status === 'fulfilled' ? JSON.stringify(answer.value) : ''
+      const bytes = /"data_base64":"([^"]*)"/.exec(told)?.[1] ?? ''
+      assert.doesNotMatch(told, /secret\.pem","path":"[^"]*","type":"file","size":24/, path)
+      assert.ok(!Buffer.from(bytes, 'base64').toString().includes(canary), path)
+      assert.doesNotMatch(Buffer.from(bytes, 'base64').toString(), /^root:/, path)
+    }
+    t.openWays()
+    await packer.pack(path, 10_000).catch(() => {})
+    await deletePath(paths, path).catch(() => {})
+    const attachment = { name: path, mimetype: 'text/plain', size: 1, data_base64 }
+    if (index % 5 === 0) {
+      const places = {
+        uploads: join(home, 'uploads'),
+        parts: join(home, '.roost', 'parts'),
+        images: join(root, 'scratch'),
+      }
+      await placeAttachments('m', [attachment], places, async () => Buffer.alloc(0)).catch(() => {})
+    }
+    assert.deepEqual(snapshot(outside), before, path)
+  }
+})
+
+test('what is protected stays so under every other name', async () => {
+  using t = await setUp()
+  const { home } = t
+  const paths = await createPaths(home)
+  const clock = createFakeClock()
+  const writer = createWriter(paths, join(home, '.roost', 'parts'), clock)
+  const packer = createPacker(paths, join(home, '.roost', 'packs'), clock)
+  const refused = { code: 'protected_path' }
+  const data_base64 = Buffer.from('x').toString('base64')
+  for (const name of floors) {
+    const path = `${home}/${name}`
+    const chunk = {
+      path,
+      upload_id: name,
+      offset: 0,
+      data_base64,
+      last: true,
+      on_conflict: 'replace' as const,
+    }
+    await assert.rejects(writer.write(chunk), refused, name)
+    await assert.rejects(makeDirectory(paths, path), refused, name)
+    // Of a link, the link goes and not what it leads to.
+    if (name !== 'to-env') await assert.rejects(deletePath(paths, path), refused, name)
+  }
+  await assert.rejects(deletePath(paths, `${home}/.roost`), refused)
+  for (const name of ['to-env', 'second-name', '.env']) {
+    const guarded = { path: `${home}/${name}`, offset: 0, length: 100, guarded: true }
+    await assert.rejects(readChunk(paths, guarded), refused, name)
+    assert.equal((await readChunk(paths, { ...guarded, guarded: false })).size, 5, name)
+  }
+  mkdirSync(join(home, 'folder'))
+  linkSync(join(home, '.env'), join(home, 'folder', 'third-name'))
+  await assert.rejects(packer.pack(`${home}/folder`, 10_000, true), refused)
+  for (const name of ['.env', '.git/config', '.ssh/k', '.roost/keys/k'])
+    assert.equal(readFileSync(join(home, name), 'utf8'), 'floor', name)
+})
+
+function snapshot(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return entry.isFile() ? `${path}=${readFileSync(path, 'utf8')}` : path
+    })
+    .sort()
+}
