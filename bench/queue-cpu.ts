@@ -1,7 +1,7 @@
 /**
  * What a task costs: processor time of the API and of its database, statements, transactions and writes, for each
- * 1,000 tasks that are accepted over HTTP and for each 1,000 runs that are drained, on PostgreSQL. Beside other work
- * of the machine times are noise and this is not. With another work tree as second argument both are measured in
+ * 1,000 tasks that are accepted over HTTP and for each 1,000 runs that are drained, on PostgreSQL. Beside other
+ * work of the machine times are noise, and this much less. With another work tree as second argument both are measured in
  * turns: `node bench/queue-cpu.ts [rounds] [folder of the other tree]`.
  */
 import { tmpdir } from 'node:os'
@@ -98,15 +98,5 @@ async function statementsOf(database: string): Promise<{ statements: number; tra
   const { rows } = await admin(`
     select sum(calls)::int as statements, coalesce(sum(calls) filter (where query ilike 'commit'), 0)::int as transactions
     from pg_stat_statements join pg_database on pg_database.oid = dbid where datname = '${database}'`)
-  if (process.env.BENCH_STATEMENTS) {
-    const all =
-      await admin(`select calls, round(total_exec_time) ms, left(query, 150) query from pg_stat_statements
-      join pg_database on pg_database.oid = dbid where datname = '${database}' order by calls desc limit 40`)
-    const text = all.rows.map((row) => `${row.calls} ${row.ms} ${row.query}`).join('\n')
-    await (await import('node:fs/promises')).writeFile(
-      `${process.env.BENCH_STATEMENTS}-${database}.txt`,
-      text,
-    )
-  }
   return { statements: rows[0].statements ?? 0, transactions: rows[0].transactions }
 }

@@ -23,8 +23,8 @@ export type Db = {
   /**
    * As `atomically`, for small transactions that come by the dozen: those of this process that meet are committed
    * together. When one of them fails all are rolled back and each is done by itself, so nobody's fault costs
-   * another; `work` may begin again, as there. One at a time is about the same thing, whose locks and counts are
-   * as safe as alone. Other locks do not keep members from each other: what changes rows that may belong to more
+   * another; `work` may begin again, as there. What is about the same thing is worked on one after another, in the
+   * order of asking, so its locks and counts are as safe as alone. Other locks do not keep members from each other: what changes rows that may belong to more
    * than one of them does so in `tx.inTurn`.
    */
   atomicallyShared<T>(shared: Shared, work: (tx: Tx) => Promise<T>): Promise<T>

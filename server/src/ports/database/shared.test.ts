@@ -55,7 +55,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(kept, ['bird 0', 'bird 1', 'bird 2', 'bird 3', 'bird 4', 'bird 7'])
   })
 
-  test('what is about one thing is never in one transaction, and comes in the order of asking', async () => {
+  test('what is about one thing is worked on one after another, in the order of asking', async () => {
     await using db = await openBirds()
     await add(db, 'heron', 0)
     let inside = 0

@@ -7,8 +7,10 @@ type Member = Shared & {
 
 /** So many are committed together at most: who waits for the first waits for the last. */
 const mostTogether = 16
+/** And so many about the same thing, which are worked on one after another. */
+const mostAbout = 4
 /** Commits at a time: one that waits for a lock does not hold up all others. */
-const mostAtOnce = 3
+const mostAtOnce = 2
 
 /**
  * Transactions that are asked for at the same moment, or while others are on their way, become one: beginning and
@@ -23,24 +25,36 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
   const failed = new Set<string>()
 
   /** In one order whoever asked first, so that of two processes neither waits for what the other holds. */
-  function next(): Member[] {
-    const members: Member[] = []
+  function next(): Member[][] {
+    const lists = new Map<string, Member[]>()
     const rest: Member[] = []
-    const names = new Set(busy)
+    const passed = new Set(busy)
+    let kind: string | null = null
+    let count = 0
     for (const member of waiting) {
-      const isNext = !names.has(member.about) && goesWith(member, members)
-      ;(isNext ? members : rest).push(member)
-      // What came later about the same name stays behind it.
-      names.add(member.about)
+      const { about } = member
+      const list = lists.get(about) ?? []
+      const isNext =
+        !passed.has(about) &&
+        count < mostTogether &&
+        list.length < mostAbout &&
+        (kind === null || (kind === member.kind && !failed.has(about) && !lists.values().some(hasFailed)))
+      if (isNext) {
+        lists.set(about, [...list, member])
+        kind = member.kind
+        count += 1
+      } else {
+        rest.push(member)
+        // What came later about the same thing stays behind it.
+        passed.add(about)
+      }
     }
     waiting = rest
-    return members.sort((a, b) => (a.about < b.about ? -1 : 1))
+    return [...lists.keys()].sort().map((about) => lists.get(about) ?? [])
   }
 
-  function goesWith({ kind, about }: Member, [first, ...more]: readonly Member[]): boolean {
-    if (!first) return true
-    if (first.kind !== kind || more.length + 1 === mostTogether) return false
-    return !failed.has(about) && !failed.has(first.about)
+  function hasFailed([first]: readonly Member[]): boolean {
+    return first !== undefined && failed.has(first.about)
   }
 
   async function alone({ about, work, done }: Member): Promise<void> {
@@ -53,33 +67,35 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
     }
   }
 
-  async function together(members: readonly Member[]): Promise<void> {
+  async function together(lists: readonly Member[][]): Promise<void> {
+    const members = lists.flat()
     const [only, second] = members
     if (only && !second) return alone(only)
     try {
-      const results = await atomically((tx) => workOf(members, tx))
+      const results = (await atomically((tx) => workOf(lists, tx))).flat()
       for (const [index, { done }] of members.entries()) done.resolve(results[index])
     } catch (error) {
       // Nobody knows whether it was committed: to do it again could be to do it twice.
       if (error instanceof DatabaseDown) return members.forEach(({ done }) => void done.reject(error))
-      await Promise.all(members.map(alone))
+      await Promise.all(lists.map((list) => oneByOne(list, alone)))
     }
   }
 
-  async function commit(members: readonly Member[]): Promise<void> {
+  async function commit(lists: readonly Member[][]): Promise<void> {
+    const abouts = lists.flatMap(([first]) => first?.about ?? [])
     open += 1
-    for (const { about } of members) busy.add(about)
-    await together(members)
-    for (const { about } of members) busy.delete(about)
+    for (const about of abouts) busy.add(about)
+    await together(lists)
+    for (const about of abouts) busy.delete(about)
     open -= 1
     start()
   }
 
   function start(): void {
     while (open < mostAtOnce) {
-      const members = next()
-      if (members.length === 0) return
-      void commit(members)
+      const lists = next()
+      if (lists.length === 0) return
+      void commit(lists)
     }
   }
 
@@ -100,13 +116,21 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
 }
 
 /** All have come to their end before the transaction comes to its own. */
-async function workOf(members: readonly Member[], tx: Tx): Promise<unknown[]> {
+async function workOf(lists: readonly Member[][], tx: Tx): Promise<unknown[][]> {
   const inTurn = createTurns()
-  const settled = await Promise.allSettled(members.map(({ work }) => work({ ...tx, inTurn: inTurn() })))
+  const settled = await Promise.allSettled(
+    lists.map((list) => oneByOne(list, ({ work }) => work({ ...tx, inTurn: inTurn() }))),
+  )
   return settled.map((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value
   })
+}
+
+async function oneByOne<T>(list: readonly Member[], act: (member: Member) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (const member of list) results.push(await act(member))
+  return results
 }
 
 /** One member at a time; what a member does within its turn needs no other. */

@@ -13,10 +13,20 @@ export type BrokerTokens = {
 /** `mac` is a keyed hash of the installation: who does not have its key cannot make a token. */
 export function createBrokerTokens(mac: (text: string) => string): BrokerTokens {
   const sign = (body: string) => mac(`broker-token:${body}`)
+  /** A run's token is asked for when it is handed out, and again with each message that it must not be found in. */
+  const minted = new Map<string, string>()
+
+  function remember(body: string, token: string): string {
+    minted.set(body, token)
+    const [oldest] = minted.keys()
+    if (minted.size > mostMinted && oldest !== undefined) minted.delete(oldest)
+    return token
+  }
+
   return {
     mint({ agentId, kind, id }) {
       const body = `${agentId}.${kind === 'session' ? 's' : 'e'}.${id}`
-      return `${prefix}${body}.${sign(body)}`
+      return minted.get(body) ?? remember(body, `${prefix}${body}.${sign(body)}`)
     },
     read(token) {
       const match = shape.exec(token)
@@ -28,5 +38,6 @@ export function createBrokerTokens(mac: (text: string) => string): BrokerTokens 
   }
 }
 
+const mostMinted = 1_000
 const prefix = 'rbk_'
 const shape = /^rbk_([A-Za-z0-9_-]{1,100})\.([es])\.([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_=+/-]{20,200})$/
