@@ -235,6 +235,34 @@ describe('schedules', () => {
     await done(tab)
   })
 
+  test('admins see those of all agents, pause and resume them, and bring deleted ones back', async () => {
+    const { id } = await made({ name: 'deleted too soon' })
+    assert.equal((await api('DELETE', `/${id}`)).status, 204)
+    await made({ name: 'of the fleet' })
+    const tab = await open('/operations?tab=schedules')
+    const { page } = tab
+    const fleetRow = (title: string) =>
+      page.getByRole('grid', { name: 'Schedules of all agents' }).getByRole('row').filter({ hasText: title })
+    await fleetRow('of the fleet').getByText(name).waitFor()
+    await page.getByRole('button', { name: 'Pause all…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause all', exact: true }).click()
+    await fleetRow('of the fleet').getByText('Off').waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await fleetRow('of the fleet').getByText(/^in /).waitFor()
+    await page.getByRole('button', { name: 'Bring back deleted too soon' }).click()
+    await fleetRow('deleted too soon').getByText('Off').waitFor()
+    await page.getByRole('searchbox', { name: 'Search schedules' }).fill('too soon')
+    await page.waitForURL(/q=too/)
+    await fleetRow('of the fleet').waitFor({ state: 'detached' })
+    await done(tab)
+    await api('DELETE', `/${id}`)
+    await reviewPage(bench, {
+      name: 'schedules-fleet',
+      path: '/operations?tab=schedules',
+      ready: (opened) => opened.getByRole('list', { name: 'Deleted schedules' }).waitFor(),
+    })
+  })
+
   test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
     const { id } = await made({
       name: longName,

@@ -149,10 +149,30 @@ const account = createRoute({
   path: '/account',
 }).lazy(() => loadCode(() => import('./pages/account.tsx').then((page) => page.route)))
 
+const workspace = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/workspace',
+}).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.route)))
+
+const workspaceAgent = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/workspace/$agent',
+  validateSearch: z.object({ chat: text }),
+}).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.agentRoute)))
+
 const routeTree = root.addChildren([
   setup,
   login,
-  signedIn.addChildren([dashboard, agent, execution, operations, settings, account]),
+  signedIn.addChildren([
+    dashboard,
+    agent,
+    execution,
+    operations,
+    settings,
+    account,
+    workspace,
+    workspaceAgent,
+  ]),
 ])
 
 export function createAppRouter(app: App) {

@@ -17,6 +17,7 @@ export function staleBy(event: LiveEvent): QueryKey[] {
       typeof event.execution_id === 'string' ? [['execution', event.execution_id, 'details']] : []
     return [...agent('activity'), ...run]
   }
+  if (type === 'agent_event') return agent('events')
   if (type === 'agent_renamed') return [['agents'], ['agent', event.old_name], ...agent()]
   if (type === 'agent_settings_changed')
     return [['agents', 'list'], ...agent('details'), ...agent('settings')]
@@ -29,11 +30,14 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     const talk = conversational.includes(String(event.triggered_by)) ? agent('sessions') : []
     // What a run has done to the workspace is told by its end alone.
     const left = type === 'execution_finished' ? [...agent('files'), ...agent('info')] : []
-    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk, ...left]
+    const loop = event.triggered_by === 'loop' ? agent('loops') : []
+    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk, ...left, ...loop]
   }
-  if (type.startsWith('operator_queue_')) return [['operator-queue']]
+  if (type.startsWith('operator_queue_')) return [['operator-queue'], ['workspace', 'asks']]
   if (type.startsWith('schedule_')) return [['schedules'], ...agent('schedules')]
-  if (type === 'chat_response_ready') return agent('sessions')
+  if (type.startsWith('loop_')) return agent('loops')
+  if (type.startsWith('reminder_')) return agent('reminders')
+  if (type === 'chat_response_ready') return [...agent('sessions'), ['workspace']]
   return []
 }
 

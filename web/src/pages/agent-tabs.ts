@@ -44,6 +44,24 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/schedules/schedules-tab.tsx')).SchedulesTab),
   },
   {
+    id: 'loops',
+    label: 'Loops',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/loops/loops-tab.tsx')).LoopsTab),
+  },
+  {
+    id: 'events',
+    label: 'Events',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/subscriptions/events-tab.tsx')).EventsTab),
+  },
+  {
+    id: 'reminders',
+    label: 'Reminders',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/reminders/reminders-tab.tsx')).RemindersTab),
+  },
+  {
     id: 'files',
     label: 'Files',
     who: 'access',

@@ -23,6 +23,11 @@ export const operationsTabs: readonly OperationsTab[] = [
     Content: lazyPart(async () => (await import('../features/operator-queue/inbox.tsx')).Inbox),
   },
   {
+    id: 'schedules',
+    label: 'Schedules',
+    Content: lazyPart(async () => (await import('../features/schedules/fleet-schedules.tsx')).FleetSchedules),
+  },
+  {
     id: 'permissions',
     label: 'Permissions',
     Content: lazyPart(

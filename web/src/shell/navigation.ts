@@ -1,10 +1,12 @@
 import type { User } from '@roost/contracts/identity/users'
 import {
   Activity,
+  CalendarClock,
   Grid3x3,
   Inbox,
   LayoutDashboard,
   type LucideIcon,
+  MessagesSquare,
   ScrollText,
   Settings,
   SquareTerminal,
@@ -17,7 +19,7 @@ export type Place = {
   /** Also what the palette finds it by. */
   label: string
   icon: LucideIcon
-  to: '/' | '/operations' | '/settings' | '/account'
+  to: '/' | '/operations' | '/settings' | '/account' | '/workspace'
   search?: Record<string, string>
   /** Pressed one after another: `g`, then this key. */
   key?: string
@@ -97,6 +99,21 @@ export function mainPlaces(): Place[] {
       search: { tab: 'executions' },
       key: 'e',
       keywords: ['runs', 'tasks', 'history', 'failures', 'cost'],
+    },
+    {
+      label: 'Schedules',
+      icon: CalendarClock,
+      to: '/operations',
+      search: { tab: 'schedules' },
+      key: 'c',
+      keywords: ['cron', 'clock', 'timetable', 'webhook'],
+    },
+    {
+      label: 'Workspace',
+      icon: MessagesSquare,
+      to: '/workspace',
+      key: 'w',
+      keywords: ['chat', 'shared', 'talk', 'conversations'],
     },
     { label: 'Settings', icon: Settings, to: '/settings', key: 's' },
   ]

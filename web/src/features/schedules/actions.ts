@@ -1,4 +1,3 @@
-import { ApiError } from '@roost/contracts/client'
 import {
   createSchedule,
   deleteSchedule,
@@ -9,12 +8,13 @@ import {
   updateSchedule,
 } from '@roost/contracts/triggers/schedules'
 import { useMutation } from '@tanstack/react-query'
+import { atField } from '../../lib/at-field.ts'
 import { describeFault } from '../../lib/fault.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { scheduleKeys } from './queries.ts'
-import { type ScheduleFields, toldByField } from './schedule-fields.ts'
+import { fieldOfCode, type ScheduleFields } from './schedule-fields.ts'
 
 type Which = Pick<Schedule, 'id' | 'name'> & { agent_name: string }
 
@@ -96,7 +96,7 @@ export function useSaveSchedule(name: string, stored: Schedule | null) {
       await stale()
       return saved
     } catch (error) {
-      throw error instanceof ApiError ? toldByField(error) : error
+      throw atField(error, fieldOfCode)
     }
   }
 }

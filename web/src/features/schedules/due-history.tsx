@@ -3,7 +3,7 @@ import type { Schedule } from '@roost/contracts/triggers/schedules'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { formatExactTime } from '../../lib/format.ts'
+import { formatClock, formatDate, formatExactTime } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { StatusDot } from '../../ui/badge.tsx'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
@@ -12,7 +12,6 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { errorWords } from '../executions/words.ts'
 import { firesMost, firesQuery } from './queries.ts'
-import { dueWords } from './time-words.ts'
 import { outcomeWords, reasonWords } from './words.ts'
 
 const route = getRouteApi('/signed-in/agents/$name')
@@ -87,12 +86,13 @@ function columnsOf(name: string): DataColumn<Fire>[] {
     {
       id: 'due',
       header: 'Due',
-      width: 138,
+      width: 104,
       cell: ({ due_at }) => {
         const at = Date.parse(due_at)
         return (
-          <time dateTime={due_at} title={formatExactTime(at)} data-numeric>
-            {dueWords(at)}
+          <time dateTime={due_at} title={formatExactTime(at)} data-numeric className="flex flex-col">
+            {formatClock(at)}
+            <span className="text-muted text-xs">{formatDate(at, Date.now())}</span>
           </time>
         )
       },
@@ -101,7 +101,7 @@ function columnsOf(name: string): DataColumn<Fire>[] {
     {
       id: 'run',
       header: 'Run',
-      width: 64,
+      width: 60,
       cell: ({ execution_id: id }) =>
         id === null ? (
           <span className="text-faint">–</span>

@@ -1,10 +1,8 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import { useController, useWatch } from 'react-hook-form'
+import { useWatch } from 'react-hook-form'
 import { formatDuration } from '../../lib/format.ts'
-import { Field } from '../../ui/field.tsx'
 import { NumberField, SelectField, SwitchField, TextareaField, TextField } from '../../ui/form.tsx'
-import { TagInput } from '../../ui/tag-input.tsx'
-import { ModelChoice } from '../chat/model-choice.tsx'
+import { ModelField, ToolsField } from '../executions/run-option-fields.tsx'
 import { misfireChoices } from './words.ts'
 
 /** How a run of the schedule is bounded, made up for, checked and handed on. */
@@ -74,35 +72,5 @@ export function FurtherFields({ agent }: { agent: AgentDetails }) {
         </>
       )}
     </div>
-  )
-}
-
-export function ModelField({ agent }: { agent: AgentDetails }) {
-  const { field, fieldState } = useController({ name: 'model' })
-  return (
-    <Field label="Model" error={fieldState.error?.message ?? null}>
-      <ModelChoice
-        runtime={agent.runtime}
-        agentModel={agent.runtime_model}
-        value={field.value ?? null}
-        onValueChange={field.onChange}
-        look="field"
-      />
-    </Field>
-  )
-}
-
-/** No tool named lets all of the agent's be used. */
-export function ToolsField() {
-  const { field, fieldState } = useController({ name: 'allowed_tools' })
-  return (
-    <Field label="Allowed tools" error={fieldState.error?.message ?? null}>
-      <TagInput
-        value={field.value ?? []}
-        onValueChange={(tools) => field.onChange(tools.length === 0 ? null : tools)}
-        onBlur={field.onBlur}
-        placeholder="All of the agent’s, or e.g. Read, Bash(git log:*)"
-      />
-    </Field>
   )
 }

@@ -1,4 +1,3 @@
-import { ApiError } from '@roost/contracts/client'
 import { CreateSchedule, type Schedule } from '@roost/contracts/triggers/schedules'
 import type { z } from 'zod'
 
@@ -30,20 +29,13 @@ export function initialFields(stored: Partial<Schedule> | null, zone: string): S
 }
 
 /** Refusals that are about one field and do not name it. */
-const fieldOfCode: Record<string, string | undefined> = {
+export const fieldOfCode = {
   invalid_cron_expression: 'cron_expression',
   invalid_timezone: 'timezone',
   invalid_recipient: 'deliver_to_workspace_email',
   delivery_target_requires_owner: 'deliver_to_workspace_email',
   schedule_timeout_exceeds_agent_cap: 'timeout_seconds',
   invalid_model: 'model',
-}
-
-/** The same refusal with its field, so that the form can show it there. */
-export function toldByField(error: ApiError): ApiError {
-  const { body } = error
-  const field = body && fieldOfCode[body.error]
-  return !field || body.field ? error : new ApiError(error.status, { ...body, field })
 }
 
 /** Fields behind "More": the form opens it when one of them is wrong or set. */

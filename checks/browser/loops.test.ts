@@ -1,0 +1,131 @@
+/** Loops in a real browser: started, watched run by run, stopped, and explained. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { eventually, type Loose } from '../acceptance/platform.ts'
+import { createAgent } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+
+const name = 'qa-loops-page'
+const idle = 'qa-loops-none'
+const patienceMs = 90_000
+
+describe('loops', () => {
+  let bench: Bench
+  before(async () => {
+    bench = await openBench()
+    await createAgent(bench.platform, name)
+    await createAgent(bench.platform, idle)
+    await bench.platform.startBeside('server/src/start/scheduler.ts')
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+  afterEach((context) => tellFailure(bench, context))
+
+  const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=loops${search}`
+  const open = async (path: string): Promise<Tab> => {
+    const tab = await bench.open()
+    tab.page.setDefaultTimeout(patienceMs)
+    await tab.goto(path)
+    return tab
+  }
+  const done = async (tab: Tab) => {
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  }
+  const started = async (body: object): Promise<string> => {
+    const reply = await bench.platform.request('POST', `/api/agents/${name}/loops`, body)
+    assert.equal(reply.status, 202, reply.text)
+    return reply.json.loop_id
+  }
+  const ended = (id: string): Promise<Loose> =>
+    eventually(
+      async () => (await bench.platform.request('GET', `/api/loops/${id}`)).json,
+      (loop) => loop.completed_at !== null,
+      patienceMs,
+    )
+
+  test('without one the page says what a loop is for', async () => {
+    await reviewPage(bench, {
+      name: 'loops-empty',
+      path: tabOf(idle),
+      ready: (page) => page.getByText('No loop yet').waitFor(),
+    })
+  })
+
+  test('one is started by the form, is seen run by run, and ends at the word in the reply', async () => {
+    const tab = await open(tabOf(name))
+    const { page } = tab
+    await page.getByRole('button', { name: 'Start a loop' }).click()
+    const form = page.getByRole('dialog', { name: 'Start a loop' })
+    await form.getByRole('textbox', { name: 'Message' }).fill('Step {{run}}. [[reply:step {{run}} is made]]')
+    await form.getByLabel('Equal replies that end it').fill('1')
+    await form.getByLabel('Time in all').fill('20')
+    await form.getByLabel('Timeout of a run').fill('9999999')
+    await form.getByRole('button', { name: 'Start', exact: true }).click()
+    await form.getByText('must be 0 or at least 2').waitFor()
+    await form.getByLabel('Equal replies that end it').fill('3')
+    await form.getByLabel('Timeout of a run').fill('')
+    await form.getByRole('button', { name: 'Start', exact: true }).click()
+    // The platform's own rule, at the field that it is about.
+    await form
+      .getByText(/deadline|max_duration_seconds|timeout/i)
+      .last()
+      .waitFor()
+    await page.waitForFunction(() => document.querySelector('[name=max_duration_seconds][aria-invalid=true]'))
+    await keepPicture(tab, 'loops-form-light-desktop')
+    await assertAccessible(tab, 'the form of a loop')
+    await form.getByLabel('Time in all').fill('')
+    await form.getByLabel('Budget').fill('2.5')
+    await form.getByLabel('Stop when a reply contains').fill('step 2 is made')
+    await form.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.waitForURL(/loop=loop_/)
+    const runs = page.getByRole('grid', { name: 'Runs of the loop' })
+    await runs.getByText('step 1 is made').waitFor()
+    await page.getByText('A reply contained “step 2 is made”.').waitFor()
+    await page.getByText('2 of 5 runs').waitFor()
+    await page.getByText(/\$[\d.]+ of \$2.50/).waitFor()
+    await runs.getByText('Run 2').click()
+    await page.waitForURL(/\/executions\//)
+    await page.getByRole('heading', { name: 'Answer' }).waitFor()
+    await done(tab)
+  })
+
+  test('it is stopped after the run that goes on, and says by whom', async () => {
+    const id = await started({
+      message: 'Wait {{run}}. [[tool:Bash:sleep 4]] [[reply:waited]]',
+      max_runs: 50,
+    })
+    const tab = await open(tabOf(name, `&loop=${id}`))
+    const { page } = tab
+    await page.getByText('Running', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByText('Stopping after this run…').waitFor()
+    await page.getByText('A person stopped it.').waitFor()
+    assert.ok((await ended(id)).runs_completed < 50)
+    await page.getByRole('link', { name: 'All loops' }).click()
+    await page.getByRole('grid', { name: 'Loops' }).getByText('A person stopped it.').waitFor()
+    await done(tab)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    const failed = await started({
+      message: 'Go through every file of the repository and mend what is broken in it. [[fail]]',
+      max_runs: 3,
+      max_duration_seconds: 7200,
+      max_cost_usd: 5,
+    })
+    await ended(failed)
+    await reviewPage(bench, {
+      name: 'loops',
+      path: tabOf(name),
+      ready: (page) => page.getByRole('grid', { name: 'Loops' }).getByText('A person stopped it.').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'loop-one',
+      path: tabOf(name, `&loop=${failed}`),
+      ready: (page) => page.getByRole('heading', { name: 'What ends it' }).waitFor(),
+    })
+  })
+})

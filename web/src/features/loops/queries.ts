@@ -1,0 +1,24 @@
+import type { Client } from '@roost/contracts/client'
+import { getLoop, listLoops } from '@roost/contracts/runs/loops'
+import { queryOptions } from '@tanstack/react-query'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const loopKeys = {
+  ofAgent: (name: string) => ['agent', name, 'loops'] as const,
+}
+
+/** Loops that are listed. */
+export const mostShown = 100
+
+export const loopsQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...loopKeys.ofAgent(name), 'list'],
+    queryFn: ({ signal }) =>
+      api.call(listLoops, { params: { name }, query: { limit: String(mostShown) }, signal }),
+  })
+
+export const loopQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...loopKeys.ofAgent(name), id],
+    queryFn: ({ signal }) => api.call(getLoop, { params: { loop_id: id }, signal }),
+  })

@@ -1,0 +1,181 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { cancelReminder, type Reminder, type ReminderStatus } from '@roost/contracts/triggers/reminders'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { AlarmClock, Plus } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { useApi, useApp } from '../../shell/app-context.ts'
+import { Badge, StatusDot } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CardHeader } from '../../ui/card.tsx'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { useUndo } from '../../ui/use-undo.ts'
+import { firstLine } from '../executions/first-line.ts'
+import { mostShown, reminderKeys, remindersQuery } from './queries.ts'
+import { ReminderDialog } from './reminder-dialog.tsx'
+
+const choices = [
+  { value: 'pending', label: 'To come' },
+  { value: 'all', label: 'All' },
+] as const
+
+/** Messages that an agent is sent once, at a time; agents set them for themselves, owners too. */
+export function RemindersTab({ agent }: { agent: AgentDetails }) {
+  const { name } = agent
+  const isOwner = agent.is_owner || agent.can_delete
+  const [status, setStatus] = useState<'pending' | 'all'>('pending')
+  const [isSetting, setSetting] = useState(false)
+  const reminders = useQuery(remindersQuery(useApi(), name, status))
+  const { pending, cancel } = useCancel(name)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the action does the same in every render; columns are kept
+  const columns = useMemo(() => columnsOf(isOwner ? cancel : null), [isOwner])
+  const rows = (reminders.data ?? []).filter(({ id }) => !pending.has(id))
+  return (
+    <section aria-label="Reminders" className="min-w-0">
+      <CardHeader
+        title="Reminders"
+        description="A message at one time, up to 30 days ahead. Agents set them for themselves."
+        actions={
+          isOwner && (
+            <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setSetting(true)}>
+              Set a reminder
+            </Button>
+          )
+        }
+      />
+      <Segmented
+        label="Which reminders"
+        size="sm"
+        options={choices}
+        value={status}
+        onValueChange={setStatus}
+        className="mb-3"
+      />
+      {reminders.isError && !reminders.data ? (
+        <ErrorState
+          title="The reminders could not be loaded"
+          error={reminders.error}
+          onRetry={() => void reminders.refetch()}
+          className="rounded-lg border border-line bg-surface"
+        />
+      ) : (
+        <DataTable
+          label="Reminders"
+          columns={columns}
+          rows={rows}
+          rowKey={(row) => row.id}
+          rowLabel={(row) => firstLine(row.message)}
+          rowHeight={48}
+          sort={null}
+          isLoading={reminders.isPending}
+          empty={
+            <EmptyState
+              icon={<AlarmClock aria-hidden />}
+              title={status === 'pending' ? 'No reminder is to come' : 'No reminder was ever set'}
+              description="In a chat, ask the agent to remind itself, or set one here."
+            />
+          }
+          footer={
+            rows.length >= mostShown ? (
+              <span className="text-muted text-xs">The first {mostShown} are shown.</span>
+            ) : undefined
+          }
+        />
+      )}
+      <ReminderDialog name={name} isOpen={isSetting} onClose={() => setSetting(false)} />
+    </section>
+  )
+}
+
+function useCancel(name: string) {
+  const { api, queries } = useApp()
+  const { pending, later } = useUndo()
+  const cancel = ({ id, message }: Reminder) =>
+    later({
+      id,
+      title: 'The reminder is cancelled.',
+      description: firstLine(message, 80),
+      run: async () => {
+        try {
+          await api.call(cancelReminder, { params: { name, id } })
+        } catch (error) {
+          const { sentence, code } = describeFault(error)
+          toast({ title: sentence, description: code, tone: 'danger' })
+        }
+        await queries.invalidateQueries({ queryKey: reminderKeys.ofAgent(name) })
+      },
+    })
+  return { pending, cancel }
+}
+
+const statusWords: Record<
+  ReminderStatus,
+  { label: string; tone: 'accent' | 'info' | 'success' | 'neutral' | 'danger' }
+> = {
+  pending: { label: 'To come', tone: 'info' },
+  firing: { label: 'Firing', tone: 'accent' },
+  fired: { label: 'Fired', tone: 'success' },
+  cancelled: { label: 'Cancelled', tone: 'neutral' },
+  failed: { label: 'Failed', tone: 'danger' },
+}
+
+function columnsOf(cancel: ((reminder: Reminder) => void) | null): DataColumn<Reminder>[] {
+  return [
+    {
+      id: 'message',
+      header: 'Message',
+      grow: true,
+      width: 140,
+      cell: (row) => <span title={row.message}>{firstLine(row.message)}</span>,
+    },
+    { id: 'at', header: 'When', width: 100, cell: (row) => <RelativeTime at={row.fire_at} /> },
+    {
+      id: 'status',
+      header: 'Status',
+      width: 150,
+      priority: 2,
+      cell: (row) =>
+        row.autonomy_hold ? (
+          <span title="It fires when the agent’s autonomy is on again.">
+            <Badge tone="warning">Autonomy is off</Badge>
+          </span>
+        ) : (
+          <span title={row.error ?? undefined}>
+            <StatusDot {...statusWords[row.status]} />
+          </span>
+        ),
+    },
+    {
+      id: 'do',
+      header: 'Run or cancel',
+      hideHeader: true,
+      width: 90,
+      align: 'end',
+      cell: (row) => {
+        if (row.execution_id !== null) {
+          return (
+            <Link
+              to="/agents/$name/executions/$id"
+              params={{ name: row.agent_name, id: row.execution_id }}
+              className="text-accent hover:underline"
+            >
+              Open
+            </Link>
+          )
+        }
+        if (row.status !== 'pending' || cancel === null) return null
+        return (
+          <Button size="sm" variant="ghost" onClick={() => cancel(row)}>
+            Cancel
+          </Button>
+        )
+      },
+    },
+  ]
+}

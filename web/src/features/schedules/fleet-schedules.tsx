@@ -1,0 +1,208 @@
+import type { FleetSchedules as Fleet } from '@roost/contracts/triggers/schedule-admin'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { CalendarClock, Pause, Play } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { useApi } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { StatCard } from '../../ui/stat-card.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { meQuery } from '../users/queries.ts'
+import { cronWords } from './cron.ts'
+import { DeletedSchedules } from './deleted-schedules.tsx'
+import { useFleetActions } from './fleet-actions.ts'
+import { fleetSchedulesQuery, schedulerStatusQuery } from './fleet-queries.ts'
+import { LastOutcome, NextTime } from './schedule-columns.tsx'
+
+const route = getRouteApi('/signed-in/operations')
+type Row = Fleet['schedules'][number]
+
+/** Schedules of all agents, for admins. */
+export function FleetSchedules() {
+  const { data: me } = useSuspenseQuery(meQuery(useApi()))
+  if (me.role === 'admin') return <AllSchedules />
+  return (
+    <EmptyState
+      icon={<CalendarClock aria-hidden />}
+      title="Each agent has its schedules on its own page"
+      description="Admins see those of all agents here."
+      action={
+        <Link to="/" className={buttonClass()}>
+          To the agents
+        </Link>
+      }
+    />
+  )
+}
+
+function AllSchedules() {
+  const navigate = useNavigate()
+  const change = route.useNavigate()
+  const { q = '' } = route.useSearch()
+  const fleet = useQuery(fleetSchedulesQuery(useApi()))
+  const rows = useMemo(() => {
+    const word = q.trim().toLowerCase()
+    const text = (row: Row) => `${row.name} ${row.agent_name} ${row.message}`.toLowerCase()
+    return (fleet.data?.schedules ?? []).filter((row) => text(row).includes(word))
+  }, [fleet.data, q])
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <PageHeader title="Schedules" description="What the clock asks of all agents." actions={<PauseAll />} />
+      <Scheduler />
+      <Figures summary={fleet.data?.summary} />
+      <SearchInput
+        label="Search schedules"
+        value={q}
+        onValueChange={(text) =>
+          void change({
+            search: (now) => ({ ...now, q: text || undefined }),
+            replace: true,
+            resetScroll: false,
+          })
+        }
+        className="w-full sm:w-72"
+      />
+      {fleet.isError && !fleet.data ? (
+        <ErrorState
+          title="The schedules could not be loaded"
+          error={fleet.error}
+          onRetry={() => void fleet.refetch()}
+          className="rounded-lg border border-line bg-surface"
+        />
+      ) : (
+        <DataTable
+          label="Schedules of all agents"
+          columns={columns}
+          rows={rows}
+          rowKey={(row) => row.id}
+          rowLabel={(row) => row.name}
+          rowHeight={52}
+          defaultSort={{ id: 'next', desc: false }}
+          rowHref={({ agent_name, id }) =>
+            `/agents/${encodeURIComponent(agent_name)}?tab=schedules&schedule=${id}`
+          }
+          onOpenRow={({ agent_name: name, id }) =>
+            void navigate({
+              to: '/agents/$name',
+              params: { name },
+              search: { tab: 'schedules', schedule: id },
+            })
+          }
+          isLoading={fleet.isPending}
+          empty={
+            <EmptyState
+              icon={<CalendarClock aria-hidden />}
+              title={q ? 'No schedule matches' : 'Nothing is scheduled yet'}
+              description={q ? undefined : 'Schedules are made on the page of an agent.'}
+            />
+          }
+        />
+      )}
+      <DeletedSchedules />
+    </div>
+  )
+}
+
+/** Whether the clock itself goes. */
+function Scheduler() {
+  const { data } = useQuery(schedulerStatusQuery(useApi()))
+  if (!data || data.running) return null
+  return (
+    <Banner tone="danger" title="The scheduler is not running">
+      Nothing fires by the clock until it is back.
+      {data.last_check_at !== null && (
+        <>
+          {' '}
+          It last looked <RelativeTime at={data.last_check_at} />.
+        </>
+      )}
+    </Banner>
+  )
+}
+
+function Figures({ summary }: { summary: Fleet['summary'] | undefined }) {
+  return (
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <StatCard label="Schedules" value={summary?.total ?? '–'} />
+      <StatCard label="On" value={summary?.enabled ?? '–'} />
+      <StatCard label="Off" value={summary?.disabled ?? '–'} />
+      <StatCard label="Agents with schedules" value={summary?.agents_with_schedules ?? '–'} />
+    </div>
+  )
+}
+
+function PauseAll() {
+  const { pause } = useFleetActions()
+  const [isAsked, setAsked] = useState(false)
+  return (
+    <>
+      <Button
+        icon={<Play aria-hidden />}
+        pending={pause.isPending && pause.variables === 'resume'}
+        onClick={() => pause.mutate('resume')}
+      >
+        Resume
+      </Button>
+      <Button icon={<Pause aria-hidden />} onClick={() => setAsked(true)}>
+        Pause all…
+      </Button>
+      <ConfirmDialog
+        open={isAsked}
+        onOpenChange={setAsked}
+        title="Pause all schedules?"
+        description="Every schedule of every agent is switched off. Resume switches on again what this switched off, and nothing else."
+        action="Pause all"
+        pending={pause.isPending}
+        onConfirm={() => pause.mutate('pause', { onSettled: () => setAsked(false) })}
+      />
+    </>
+  )
+}
+
+const columns: readonly DataColumn<Row>[] = [
+  {
+    id: 'name',
+    header: 'Schedule',
+    grow: true,
+    width: 170,
+    sortValue: (row) => row.name.toLowerCase(),
+    cell: (row) => (
+      <span className="flex min-w-0 flex-col">
+        <span className="truncate font-medium">{row.name}</span>
+        <span className="truncate font-normal text-muted text-xs">
+          {cronWords(row.cron_expression) ?? row.cron_expression} · {row.timezone}
+        </span>
+      </span>
+    ),
+  },
+  {
+    id: 'agent',
+    header: 'Agent',
+    width: 150,
+    priority: 2,
+    sortValue: (row) => row.agent_name,
+    cell: (row) => row.agent_name,
+  },
+  {
+    id: 'next',
+    header: 'Next',
+    width: 110,
+    sortValue: (row) => (row.enabled ? row.next_run_at : null),
+    cell: (row) => <NextTime row={row} />,
+  },
+  {
+    id: 'last',
+    header: 'Last',
+    width: 180,
+    priority: 2,
+    sortValue: (row) => row.last_run_at,
+    cell: (row) => <LastOutcome row={row} />,
+  },
+]

@@ -1,0 +1,134 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import type { AgentEvent } from '@roost/contracts/triggers/events'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Send } from 'lucide-react'
+import { useState } from 'react'
+import { plural } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { CardHeader } from '../../ui/card.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Sheet } from '../../ui/dialog.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { EmitDialog } from './emit-dialog.tsx'
+import { eventsQuery, mostEvents } from './queries.ts'
+import { dropWords } from './words.ts'
+
+/** What the agent told, and whom it woke. */
+export function EventLog({ agent: { name } }: { agent: AgentDetails }) {
+  const events = useQuery(eventsQuery(useApi(), name))
+  const [opened, setOpened] = useState<string | null>(null)
+  const [isEmitting, setEmitting] = useState(false)
+  const shown = events.data?.find(({ id }) => id === opened) ?? null
+  return (
+    <section aria-label="Events of this agent" className="min-w-0">
+      <CardHeader
+        title="Events of this agent"
+        description="What it told, and who was woken by it."
+        actions={
+          <Button icon={<Send aria-hidden />} onClick={() => setEmitting(true)}>
+            Emit an event…
+          </Button>
+        }
+      />
+      {events.isError && !events.data ? (
+        <ErrorState
+          title="The events could not be loaded"
+          error={events.error}
+          onRetry={() => void events.refetch()}
+          className="rounded-lg border border-line bg-surface"
+        />
+      ) : (
+        <DataTable
+          label="Events"
+          columns={columns}
+          rows={events.data ?? none}
+          rowKey={(row) => row.id}
+          rowLabel={(row) => row.event_type}
+          sort={null}
+          onOpenRow={({ id }) => setOpened(id)}
+          isLoading={events.isPending}
+          empty={<EmptyState title="It has told nothing yet" />}
+          footer={
+            events.data?.length === mostEvents ? (
+              <span className="text-muted text-xs">The newest {mostEvents} are shown.</span>
+            ) : undefined
+          }
+        />
+      )}
+      <EventSheet event={shown} onClose={() => setOpened(null)} />
+      <EmitDialog name={name} isOpen={isEmitting} onClose={() => setEmitting(false)} />
+    </section>
+  )
+}
+
+const columns: readonly DataColumn<AgentEvent>[] = [
+  {
+    id: 'type',
+    header: 'Event',
+    grow: true,
+    width: 150,
+    cell: (row) => <code className="text-xs">{row.event_type}</code>,
+  },
+  {
+    id: 'wakes',
+    header: 'Woke',
+    width: 110,
+    cell: (row) => {
+      const dropped = row.executions.filter((each) => each.dropped !== undefined).length
+      if (row.subscriptions_triggered === 0) return <span className="text-faint">nobody</span>
+      return (
+        <span>
+          {plural(row.subscriptions_triggered - dropped, 'agent')}
+          {dropped > 0 && <span className="text-danger"> · {dropped} not</span>}
+        </span>
+      )
+    },
+  },
+  { id: 'at', header: 'When', width: 110, priority: 2, cell: (row) => <RelativeTime at={row.created_at} /> },
+]
+
+function EventSheet({ event, onClose }: { event: AgentEvent | null; onClose: () => void }) {
+  return (
+    <Sheet open={event !== null} onOpenChange={onClose} title={event?.event_type ?? ''}>
+      {event && (
+        <div className="flex flex-col gap-4">
+          <p className="text-muted text-sm">
+            From {event.source_agent}, <RelativeTime at={event.created_at} />
+          </p>
+          {event.executions.length > 0 && (
+            <ul aria-label="Woken agents" className="flex flex-col gap-1 text-sm">
+              {event.executions.map((wake) => (
+                <li key={wake.agent_name} className="flex flex-wrap justify-between gap-x-4">
+                  <span className="break-all">{wake.agent_name}</span>
+                  <Wake wake={wake} />
+                </li>
+              ))}
+            </ul>
+          )}
+          <CodeBlock language="json" title="Payload" code={JSON.stringify(event.payload, null, 2)} />
+        </div>
+      )}
+    </Sheet>
+  )
+}
+
+function Wake({ wake }: { wake: AgentEvent['executions'][number] }) {
+  if (wake.dropped) return <span className="text-danger">Not woken: {dropWords[wake.dropped]}</span>
+  if (wake.execution_id === undefined) return <span className="text-muted">On its way</span>
+  return (
+    <Link
+      to="/agents/$name/executions/$id"
+      params={{ name: wake.agent_name, id: wake.execution_id }}
+      className="text-accent hover:underline"
+    >
+      Open the run
+    </Link>
+  )
+}
+
+const none: readonly AgentEvent[] = []

@@ -1,0 +1,52 @@
+import type { RosterAgent } from '@roost/contracts/conversations/workspace'
+import { Link } from '@tanstack/react-router'
+import { AgentAvatar } from '../../ui/avatar.tsx'
+import { StatusDot } from '../../ui/badge.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { ConversationLinks } from './conversation-links.tsx'
+
+const states = {
+  ready: { label: 'Ready', tone: 'success' },
+  stopped: { label: 'Stopped', tone: 'neutral' },
+  unreachable: { label: 'Out of reach', tone: 'danger' },
+} as const
+
+type RosterProps = { agents: readonly RosterAgent[]; selected: string | null; chat: string | null }
+
+/** The agents a person may talk to; below the chosen one its conversations. */
+export function Roster({ agents, selected, chat }: RosterProps) {
+  return (
+    <ul aria-label="Agents" className="flex flex-col gap-0.5 p-2">
+      {agents.map((agent) => (
+        <li key={agent.name}>
+          <Link
+            to="/workspace/$agent"
+            params={{ agent: agent.name }}
+            search={{}}
+            activeOptions={{ exact: true, includeSearch: true }}
+            aria-current={agent.name === selected ? 'true' : undefined}
+            className={cx(
+              'flex min-w-0 items-center gap-2.5 rounded-md px-2 py-2 hover:bg-hover',
+              agent.name === selected && 'bg-hover',
+            )}
+          >
+            <AgentAvatar name={agent.label ?? agent.name} />
+            <span className="min-w-0 flex-1">
+              <span className="block truncate font-medium text-sm">{agent.label ?? agent.name}</span>
+              <span className="block text-muted text-xs">
+                <StatusDot {...states[agent.state]} />
+              </span>
+            </span>
+            {agent.unread > 0 && (
+              <span className="rounded-full bg-accent px-1.5 font-medium text-2xs text-accent-ink leading-4">
+                {agent.unread}
+                <span className="sr-only"> unread</span>
+              </span>
+            )}
+          </Link>
+          {agent.name === selected && <ConversationLinks name={agent.name} chat={chat} />}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LiveTurn } from '../chat/live-turns.ts'
+import { type Message, shownMessages } from './shown.ts'
+
+const message = (id: string, role: Message['role'], content: string): Message => ({ id, role, content })
+// Only what the function reads of a turn.
+const turn = (phase: LiveTurn['phase'], text: string | null) =>
+  ({ phase, asked: text === null ? null : { message: text } }) as LiveTurn
+
+test('a question that is stored while its turn goes on is shown once', () => {
+  const stored = [
+    message('1', 'user', 'Hello'),
+    message('2', 'assistant', 'Hi'),
+    message('3', 'user', 'And now?'),
+  ]
+  const live = [turn('working', 'And now? ')]
+  assert.deepEqual(shownMessages(stored, live), { stored: stored.slice(0, 2), live })
+})
+
+test('the same words asked before stay, and a turn that is over is told by what is stored', () => {
+  const stored = [message('1', 'user', 'Hello'), message('2', 'assistant', 'Hi')]
+  assert.deepEqual(shownMessages(stored, [turn('ended', 'Hello')]), { stored, live: [] })
+  const again = [turn('sending', 'Hello')]
+  assert.deepEqual(shownMessages(stored, again), { stored, live: again })
+})
+
+test('a turn of another tab keeps its stored question', () => {
+  const stored = [message('1', 'user', 'Hello')]
+  const live = [turn('working', null)]
+  assert.deepEqual(shownMessages(stored, live), { stored, live })
+})

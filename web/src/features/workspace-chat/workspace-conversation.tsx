@@ -1,0 +1,235 @@
+import { ApiError } from '@roost/contracts/client'
+import type { RosterAgent } from '@roost/contracts/conversations/workspace'
+import { readConversation } from '@roost/contracts/conversations/workspace-conversations'
+import { workspaceMessageLength } from '@roost/contracts/conversations/workspace-turns'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { DropZone } from '../../ui/drop-zone.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import { toast } from '../../ui/toast.tsx'
+import type { Attachment } from '../chat/attachments.ts'
+import { Composer } from '../chat/composer.tsx'
+import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
+import { turnToStop } from '../chat/shown-turns.ts'
+import { useComposer } from '../chat/use-composer.ts'
+import { newKey, useTurnsOf } from '../chat/use-live-turns.ts'
+import { useStickToBottom } from '../chat/use-stick-to-bottom.ts'
+import { LiveView } from './live-view.tsx'
+import { type History, MessageView } from './message-view.tsx'
+import { historyQuery, stopTurn, workspaceKeys } from './queries.ts'
+import { shownMessages } from './shown.ts'
+
+type ConversationProps = { agent: RosterAgent; sessionId: string; turns: LiveTurns }
+
+/** One conversation with one agent, read and written. */
+export function WorkspaceConversation({ agent, sessionId, turns }: ConversationProps) {
+  const { api } = useApp()
+  const { name, state } = agent
+  const history = useQuery(historyQuery(api, name, sessionId))
+  const all = useTurnsOf(turns, sessionId)
+  const shown = shownMessages(history.data?.messages ?? [], all)
+  const composer = useComposer(`workspace.${name}.${sessionId}`)
+  const input = useRef<HTMLTextAreaElement>(null)
+  const stoppable = turnToStop(shown.live)
+  const isTooLong = composer.text.length > workspaceMessageLength
+
+  useFollowing(turns, sessionId, history.data?.in_flight_execution_id ?? null)
+  useRead(sessionId, history.data)
+
+  const send = () => {
+    const files = composer.attachments.map(({ id: _, ...file }) => file)
+    turns.send(sessionId, { message: composer.text, model: null, files, key: newKey() })
+    composer.clear()
+  }
+  const edit = (turn: LiveTurn) => {
+    const files = (turn.asked?.files ?? []).map((file) => ({ ...file, id: newKey() }))
+    // They were attachments of this page before they were sent.
+    composer.restore(turn.asked?.message ?? '', files as Attachment[])
+    turns.forget(turn.key)
+    input.current?.focus()
+  }
+  const retry = (turn: LiveTurn) => {
+    turns.forget(turn.key)
+    // Nobody knows whether a message without an answer arrived: under its old key it counts once.
+    const key = turn.fault instanceof ApiError ? newKey() : (turn.asked?.key ?? newKey())
+    if (turn.asked) turns.send(sessionId, { ...turn.asked, key })
+  }
+  async function stop({ key, executionId }: LiveTurn): Promise<void> {
+    if (executionId === null) return
+    turns.markStopping(key, true)
+    try {
+      await stopTurn(api, name, executionId)
+    } catch (error) {
+      turns.markStopping(key, false)
+      const { sentence, code } = describeFault(error)
+      toast({ title: sentence, description: code, tone: 'danger' })
+    }
+  }
+  return (
+    <DropZone label="Drop files to attach them" onFiles={composer.attach}>
+      {history.data || shown.live.length > 0 ? (
+        <Messages
+          agent={agent}
+          sessionId={sessionId}
+          history={history.data ?? null}
+          shown={shown}
+          onRetry={retry}
+          onEdit={edit}
+          onStart={(text) => {
+            composer.setText(text)
+            input.current?.focus()
+          }}
+        />
+      ) : (
+        <div className="m-auto w-full max-w-3xl px-4 py-6">
+          {history.error ? (
+            <ErrorState
+              title="The conversation could not be loaded"
+              error={history.error}
+              onRetry={() => void history.refetch()}
+            />
+          ) : (
+            <SkeletonText lines={6} label="Loading the conversation" />
+          )}
+        </div>
+      )}
+      <Composer
+        state={composer}
+        input={input}
+        agentLabel={agent.label ?? name}
+        obstacle={<Obstacle state={state} isTooLong={isTooLong} />}
+        isBlocked={state !== 'ready' || isTooLong || stoppable !== null}
+        isSending={false}
+        onSend={send}
+        onStop={stoppable && (() => void stop(stoppable))}
+        isStopping={stoppable?.isStopping ?? false}
+        modelChoice={null}
+      />
+    </DropZone>
+  )
+}
+
+function Obstacle({ state, isTooLong }: { state: RosterAgent['state']; isTooLong: boolean }) {
+  if (state !== 'ready') {
+    return (
+      <Banner tone="warning" className="mb-2">
+        {state === 'stopped' ? 'The agent is stopped. Its owner can start it.' : 'The agent is out of reach.'}
+      </Banner>
+    )
+  }
+  if (!isTooLong) return null
+  return (
+    <Banner tone="warning" className="mb-2">
+      A message has at most {workspaceMessageLength.toLocaleString('en')} characters.
+    </Banner>
+  )
+}
+
+type MessagesProps = {
+  agent: RosterAgent
+  sessionId: string
+  history: History | null
+  shown: { stored: readonly History['messages'][number][]; live: readonly LiveTurn[] }
+  onRetry: (turn: LiveTurn) => void
+  onEdit: (turn: LiveTurn) => void
+  onStart: (text: string) => void
+}
+
+function Messages({ agent, sessionId, history, shown, onRetry, onEdit, onStart }: MessagesProps) {
+  const { stored, live } = shown
+  const newest = live.at(-1)
+  const { scroller, content } = useStickToBottom({
+    newest: `${stored.at(-1)?.id ?? ''} ${newest?.key ?? ''} ${newest?.transcript.steps.length ?? 0}`,
+    oldest: stored[0]?.id ?? '',
+    own: live.findLast(({ asked }) => asked)?.key ?? '',
+  })
+  const outcome = live.length === 0 ? history?.last_turn_outcome : null
+  const isEmpty = stored.length === 0 && live.length === 0
+  return (
+    <section
+      ref={scroller}
+      aria-label="Messages"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="min-h-0 flex-1 overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
+    >
+      <div ref={content} className="mx-auto flex w-full max-w-3xl flex-col gap-7 px-4 pt-5 pb-4 md:px-6">
+        {history?.truncated && (
+          <p className="text-center text-muted text-xs">Older messages are not shown.</p>
+        )}
+        {isEmpty ? (
+          <Welcome agent={agent} onStart={onStart} />
+        ) : (
+          <ol aria-label="Conversation" className="flex flex-col gap-7">
+            {stored.map((message) => (
+              <MessageView key={message.id} name={agent.name} sessionId={sessionId} message={message} />
+            ))}
+            {live.map((turn) => (
+              <LiveView
+                key={turn.key}
+                turn={turn}
+                name={agent.label ?? agent.name}
+                onRetry={() => onRetry(turn)}
+                onEdit={() => onEdit(turn)}
+              />
+            ))}
+          </ol>
+        )}
+        {outcome && (
+          <Banner tone="warning" title="The last answer came to nothing">
+            {outcome.message}
+          </Banner>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Welcome({ agent, onStart }: { agent: RosterAgent; onStart: (text: string) => void }) {
+  return (
+    <div className="flex flex-col items-center gap-3 py-10 text-center">
+      <p className="font-semibold text-lg">{agent.label ?? agent.name}</p>
+      <p className="max-w-md text-muted text-sm">{agent.description ?? 'Ask it anything.'}</p>
+      {agent.playbooks.length > 0 && (
+        <ul aria-label="Playbooks" className="mt-2 flex flex-wrap justify-center gap-2">
+          {agent.playbooks.map((playbook) => (
+            <li key={playbook.title}>
+              <Button
+                title={playbook.description ?? undefined}
+                onClick={() => onStart(playbook.starter_prompt)}
+              >
+                {playbook.title}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** Reads the turn that was begun in another tab, or before a reload. */
+function useFollowing(turns: LiveTurns, sessionId: string, executionId: string | null): void {
+  useEffect(() => {
+    if (executionId !== null) turns.follow(sessionId, executionId)
+  }, [turns, sessionId, executionId])
+}
+
+/** What is shown counts as read. */
+function useRead(sessionId: string, history: History | undefined): void {
+  const { api, queries } = useApp()
+  const newest = history?.messages.at(-1)?.id
+  useEffect(() => {
+    if (newest === undefined) return
+    api.call(readConversation, { params: { id: sessionId } }).then(
+      () => queries.invalidateQueries({ queryKey: [...workspaceKeys.all, 'roster'] }),
+      // It is told again with the next message.
+      () => {},
+    )
+  }, [api, queries, sessionId, newest])
+}
