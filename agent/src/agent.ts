@@ -18,6 +18,7 @@ import { createIdentities, joinReaderGroup, readIdentityFacts } from './processe
 import { memoryUsedMb } from './processes/memory.ts'
 import { readVersion } from './runtimes/open.ts'
 import type { Runtime } from './runtimes/port.ts'
+import { createSkills } from './skills/skills.ts'
 import { createDelivery } from './spool/delivery.ts'
 import { openSpool } from './spool/spool.ts'
 import { startExecution } from './turns/execution.ts'
@@ -117,7 +118,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
     async onCall(t, message) {
       // What somebody saves now must not be taken for a leftover, nor be overwritten by the template.
-      if (/^(fs|credentials|git)\./.test(t)) await initialized.promise
+      if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
       return await onCall(t, message)
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
@@ -158,6 +159,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     credentials,
     writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
     packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
+    skills: createSkills({ paths, runtime: config.runtime, clock, environment: () => environment({}) }),
     applySettings,
     dropSession: live.drop,
     info: async () => ({

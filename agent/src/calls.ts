@@ -5,6 +5,8 @@ import type { WorkspaceGit } from './git/git.ts'
 import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
 import { LinkFault } from './link/link.ts'
 import type { QueueWatch } from './operator-queue/watch.ts'
+import { manifestOf, settledOf } from './skills/manifest.ts'
+import type { Skills } from './skills/skills.ts'
 import type { Runs } from './turns/runs.ts'
 import { deletePath, makeDirectory } from './workspace/change.ts'
 import { listFiles } from './workspace/list.ts'
@@ -21,6 +23,7 @@ export type CallDeps = {
   git(): Promise<WorkspaceGit>
   writer: Writer
   packer: Packer
+  skills: Skills
   credentials(): Promise<CredentialStore>
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
@@ -109,6 +112,17 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       deps.queue.tell()
       return { ok: true }
     },
+    'skills.list': () => deps.skills.list(),
+    'skills.install': (message) =>
+      deps.skills.install({
+        uploadId: text(message, 'upload_id'),
+        offset: count(message, 'offset'),
+        bytes: Buffer.from(text(message, 'data_base64'), 'base64'),
+        manifest: isObject(message.manifest) ? manifestOf(message.manifest) : null,
+      }),
+    'skills.remove': (message) =>
+      deps.skills.remove(listAt(message, 'names').filter((name) => typeof name === 'string')),
+    'skills.settle': (message) => deps.skills.settle(listAt(message, 'skills').map(settledOf)),
   }
   return async (t, message) => {
     if (isCall(handlers, t)) return await handlers[t](message)

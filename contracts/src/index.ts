@@ -45,6 +45,9 @@ import * as fleet from './runs/fleet.ts'
 import * as loops from './runs/loops.ts'
 import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
+import * as skillAssignments from './skills/assignments.ts'
+import * as skillLibrary from './skills/library.ts'
+import * as skillSources from './skills/sources.ts'
 import * as events from './triggers/events.ts'
 import * as firing from './triggers/firing.ts'
 import * as reminders from './triggers/reminders.ts'
@@ -80,6 +83,9 @@ const modules: Record<string, unknown>[] = [
   agentSharing,
   agentPermissions,
   agentTemplates,
+  skillLibrary,
+  skillSources,
+  skillAssignments,
   breaker,
   tasks,
   queue,

@@ -39,6 +39,8 @@ import { readBuildInfo } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
 import { createRunRecords, createRunsArea } from './runs/area.ts'
 import type { Broker } from './runs/broker/index.ts'
+import { createSkillsArea } from './skills/area.ts'
+import type { DefaultSource } from './skills/sources/index.ts'
 import type { Adapters } from './start/adapters.ts'
 import { installedOf } from './start/installed.ts'
 import { createTriggersArea } from './triggers/area.ts'
@@ -185,6 +187,7 @@ export async function compose(
       scheduleCounts: () => triggers.schedules.scheduleCounts(),
       schedulesOf: (agentId) => triggers.schedules.schedulesOf(agentId),
       schedulesAbove: (tx, agentId, seconds) => triggers.schedules.schedulesAbove(tx, agentId, seconds),
+      skillsBlock: (agentId) => skills.block(agentId),
     },
     options: {
       internalPort: config.internalPort,
@@ -201,6 +204,20 @@ export async function compose(
     },
   })
 
+  const skills = createSkillsArea({
+    db,
+    clock,
+    log,
+    leases,
+    events: outbox,
+    settings,
+    agents,
+    link: records.link,
+    git,
+    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
+    defaultSource: defaultSkillSource(config),
+    bundledFolder: resolve(root, 'server/skills'),
+  })
   const runs = createRunsArea({
     db,
     clock,
@@ -273,6 +290,7 @@ export async function compose(
     },
     connected(agent) {
       agents.linkConnected(agent.agentId)
+      skills.linkConnected(agent.agentId)
       runs.dispatch.handlers.connected(agent)
       void records.transportBreaker.heard(agent.agentId)
     },
@@ -321,6 +339,7 @@ export async function compose(
       ...platformSettingRoutes({ settings, mcpUrl, testProvider }),
       ...auditRoutes(auditReads),
       ...agents.routes,
+      ...skills.routes,
       ...runs.routes,
       ...triggers.routes,
       ...conversations.routes,
@@ -339,6 +358,7 @@ export async function compose(
       ...idempotency.loops,
       ...identity.loops,
       ...agents.loops,
+      ...skills.loops,
       ...runs.loops,
       ...triggers.loops,
       ...conversations.loops,
@@ -348,9 +368,11 @@ export async function compose(
       await records.live.open()
       await hub.open()
       await agents.open()
+      await skills.open()
       operations.sockets.open()
     },
     async close() {
+      await skills.close()
       await agents.close()
       await hub.close()
       await operations.close()
@@ -364,6 +386,12 @@ export async function compose(
       await audit.close()
     },
   }
+}
+
+/** `none` is none; the configuration counts an empty text as its default. */
+function defaultSkillSource({ defaultSkillSource, defaultSkillSourceRef }: Config): DefaultSource {
+  if (defaultSkillSource === 'none') return null
+  return { url: defaultSkillSource, ref: defaultSkillSourceRef }
 }
 
 function providerBaseUrl(config: Config, provider: 'anthropic' | 'google' | 'openai'): string {

@@ -140,15 +140,16 @@ export const variables = {
     parse: (value) =>
       matching(value, /^https?:\/\/./, 'must start with https:// or http://').replace(/\/+$/, ''),
   }),
-  defaultSkillSource: optional({
+  defaultSkillSource: required({
     name: 'ROOST_DEFAULT_SKILL_SOURCE',
-    defaultWords: 'none',
-    description: 'Repository of the community skill source.',
+    default: 'bundled',
+    description:
+      'Repository of the community skill source; `bundled` is what comes with the platform, `none` is none.',
     parse: (value) => value,
   }),
-  defaultSkillSourceRef: optional({
+  defaultSkillSourceRef: required({
     name: 'ROOST_DEFAULT_SKILL_SOURCE_REF',
-    defaultWords: 'none',
+    default: 'v1',
     description: 'Tag the community skill source is pinned to.',
     parse: (value) => value,
   }),

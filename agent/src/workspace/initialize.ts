@@ -35,7 +35,7 @@ export async function initializeWorkspace(deps: InitializeDeps): Promise<void> {
 async function initialize({ home, template, clock, log }: InitializeDeps): Promise<void> {
   for (const folder of folders) await mkdir(join(home, folder), { recursive: true })
   // Pieces of files and packages that a dead program left.
-  for (const name of ['parts', 'packs', 'sealed-parts'])
+  for (const name of ['parts', 'packs', 'sealed-parts', 'skills'])
     await rm(join(home, '.roost', name), { recursive: true, force: true })
   for (const name of staleLocks) await rm(join(home, '.git', name), { force: true }).catch(() => {})
   if (await exists(join(home, marker))) return

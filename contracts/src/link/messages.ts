@@ -50,6 +50,9 @@ export const maxResultBytes = 50 * 1024 * 1024
 /** What the hook that is asked before a scheduled run may take and say. */
 export const preCheckSeconds = 60
 export const preCheckCharacters = 100_000
+/** Of one skill, and its files. */
+export const maxSkillBytes = 10 * 1024 * 1024
+export const maxSkillFiles = 200
 
 /** Close codes of the link besides those of RFC 6455. */
 export const closeCodes = { badScope: 4003, replaced: 4009 } as const
@@ -329,6 +332,50 @@ export type PreCheckAnswer = {
 /** SSH keys that may log in as developer; replaces the whole set. */
 export type SetAuthorizedKeys = { t: 'ssh.keys'; keys: string[] }
 
+/** Skills that the agent has: folders of `.claude/skills`, `managed` when the platform has put them there. */
+export type SkillsList = { t: 'skills.list' }
+export type SkillsListAnswer = { skills: { name: string; managed: boolean; version: string | null }[] }
+/**
+ * A skill's files one after the other, in chunks; the first has offset 0. With the last one come their names, and
+ * the folder is brought in line: what an earlier manifest lists and this one does not is removed.
+ */
+export type SkillInstall = {
+  t: 'skills.install'
+  upload_id: string
+  offset: number
+  data_base64: string
+  /** Null until the last chunk. */
+  manifest: SkillManifest | null
+}
+/** As it is kept in the skill's folder, with the names of the files alone and the time beside it. */
+export type SkillManifest = {
+  name: string
+  /** SHA of the skill's git tree. */
+  version: string
+  commit: string
+  source_id: string
+  source_name: string
+  files: { path: string; size: number; executable: boolean }[]
+}
+/** `conflict`: the folder is the agent's own, and was left as it is. Null before the last chunk. */
+export type SkillInstallAnswer = { outcome: 'injected' | 'conflict' | null }
+export type SkillsRemove = { t: 'skills.remove'; names: string[] }
+/** `foreign`: the folder is the agent's own. */
+export type SkillsRemoveAnswer = {
+  results: { name: string; outcome: 'removed' | 'absent' | 'foreign' | 'failed' }[]
+}
+/** Says in the workspace which skills are the platform's, and looks for what they need. */
+export type SkillsSettle = {
+  t: 'skills.settle'
+  skills: {
+    name: string
+    description: string | null
+    requires: { packages: string[]; binaries: string[]; env: string[] }
+  }[]
+}
+/** Names alone; `missing_binary:x` and the like. */
+export type SkillsSettleAnswer = { warnings: { name: string; warnings: string[] }[] }
+
 /** Something was answered: tell the file's state, and take what it is to say. */
 export type QueueLook = { t: 'queue.look' }
 
@@ -371,6 +418,10 @@ export type PlatformCalls = {
   'git.bind': { request: GitBind; answer: GitEndAnswer }
   'git.sync': { request: GitSync; answer: GitEndAnswer }
   'git.pull': { request: GitPull; answer: GitEndAnswer }
+  'skills.list': { request: SkillsList; answer: SkillsListAnswer }
+  'skills.install': { request: SkillInstall; answer: SkillInstallAnswer }
+  'skills.remove': { request: SkillsRemove; answer: SkillsRemoveAnswer }
+  'skills.settle': { request: SkillsSettle; answer: SkillsSettleAnswer }
 }
 export type PlatformCall = PlatformCalls[keyof PlatformCalls]['request']
 

@@ -258,6 +258,29 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'git.bind': GitEndReply,
   'git.sync': GitEndReply,
   'git.pull': GitEndReply,
+  'skills.list': z.object({
+    skills: z
+      .array(
+        z.object({ name: z.string().max(255), managed: z.boolean(), version: z.string().max(64).nullable() }),
+      )
+      .max(10_000),
+  }),
+  'skills.install': z.object({ outcome: z.enum(['injected', 'conflict']).nullable() }),
+  'skills.remove': z.object({
+    results: z
+      .array(
+        z.object({
+          name: z.string().max(255),
+          outcome: z.enum(['removed', 'absent', 'foreign', 'failed']),
+        }),
+      )
+      .max(1000),
+  }),
+  'skills.settle': z.object({
+    warnings: z
+      .array(z.object({ name: z.string().max(255), warnings: z.array(z.string().max(200)).max(300) }))
+      .max(1000),
+  }),
 }
 
 const linkErrorCodes = [

@@ -70,7 +70,10 @@ export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
   Pick<LifecycleDeps, 'raiseAlert' | 'clearAlert'> &
   Pick<HealthDeps, 'activityOf' | 'contextOf' | 'scheduleCounts' | 'renewLeases'> &
   Pick<SettingsDeps, 'slotsOf' | 'schedulesOf' | 'schedulesAbove'> &
-  Pick<RegistryDeps, 'isBreakerOpen' | 'finishedExecutions'>
+  Pick<RegistryDeps, 'isBreakerOpen' | 'finishedExecutions'> & {
+    /** What a run is told of the agent's skills; null: it has none. */
+    skillsBlock(agentId: string): Promise<string | null>
+  }
 
 /** Settings of the platform that decide about agents. */
 export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
@@ -263,7 +266,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
         custom_instructions,
         effective_slots: settingsNow.parallel_limit,
         model: settingsNow.model,
-        skills_block: null,
+        skills_block: await needs.skillsBlock(agentId),
         settings: settingsNow,
       }
     },

@@ -22,6 +22,7 @@ import { engineTuning } from './0020-engine-tuning.ts'
 import { access } from './0021-access.ts'
 import { credentials } from './0022-credentials.ts'
 import { git } from './0024-git.ts'
+import { skills } from './0025-skills.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: Migration[] = [
   access,
   credentials,
   git,
+  skills,
 ]

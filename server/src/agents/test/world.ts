@@ -57,6 +57,7 @@ const nothing: AgentsNeeds = {
   raiseAlert: async () => {},
   clearAlert: async () => {},
   finishedExecutions: async () => 0,
+  skillsBlock: async () => null,
 }
 
 /** The agents area of one process with real parts, on a pretended engine and pretended links. */

@@ -11,6 +11,7 @@ export type Definition<T = string | number | boolean> = {
 }
 
 const opsRoute = '/api/settings/ops/config'
+const skillsLibraryRoute = '/api/settings/skills-library'
 
 /** Every setting that Roost reads; keys that are not here are kept as text for whoever wrote them. */
 export const definitions = {
@@ -81,6 +82,19 @@ export const definitions = {
     'Repositories that the list of templates shows, with commas.',
     '/api/settings/templates',
   ),
+  skills_library_auto_sync_enabled: skillsLibraryFlag('Sources of skills are synced by themselves.'),
+  skills_library_auto_sync_interval_seconds: {
+    kind: 'integer',
+    default: 3600,
+    min: 300,
+    max: 86_400,
+    description: 'Seconds between two syncs of a source of skills.',
+    group: 'dedicated',
+    route: skillsLibraryRoute,
+  } satisfies Definition<number> as Definition<number>,
+  skills_library_auto_reinject_enabled: skillsLibraryFlag(
+    'Agents get newer versions of skills by themselves.',
+  ),
   mcp_url: dedicatedText('Address in snippets for MCP clients.', '/api/settings/mcp-url'),
   agent_default_cpu: defaultResource('2'),
   agent_default_memory: defaultResource('4g'),
@@ -120,6 +134,10 @@ function retention(fallback: number, what: string, min = 0): Definition<number> 
 
 function dedicatedText(description: string, route: string): Definition<string> {
   return { kind: 'text', default: '', description, group: 'dedicated', route }
+}
+
+function skillsLibraryFlag(description: string): Definition<boolean> {
+  return { kind: 'boolean', default: false, description, group: 'dedicated', route: skillsLibraryRoute }
 }
 
 function defaultResource(fallback: string): Definition<string> {

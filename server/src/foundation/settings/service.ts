@@ -7,6 +7,7 @@ import {
   type Setting,
 } from '@roost/contracts/foundation/settings'
 import { type Role, roles } from '@roost/contracts/kit/access'
+import type { SkillsLibrarySettings } from '@roost/contracts/skills/library'
 import type { Loop } from '../../background/loops.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
@@ -73,6 +74,8 @@ export type Settings = {
   putTemplateRepositories(repositories: readonly string[]): Promise<void>
   /** Empty goes back to the default. */
   putMcpUrl(url: string): Promise<void>
+  skillsLibrary(): SkillsLibrarySettings
+  putSkillsLibrary(patch: Partial<SkillsLibrarySettings>): Promise<void>
   readonly retention: Retention
 
   readonly loops: Loop[]
@@ -210,6 +213,16 @@ export async function openSettings(deps: {
     async putMcpUrl(url) {
       if (url === '') await values.remove(['mcp_url'])
       else await values.write({ mcp_url: url })
+    },
+    skillsLibrary: () => ({
+      auto_sync_enabled: values.value('skills_library_auto_sync_enabled'),
+      auto_sync_interval_seconds: values.value('skills_library_auto_sync_interval_seconds'),
+      auto_reinject_enabled: values.value('skills_library_auto_reinject_enabled'),
+    }),
+    async putSkillsLibrary(patch) {
+      const entries = Object.entries(patch).filter(([, value]) => value !== undefined)
+      const rows = entries.map(([key, value]) => [`skills_library_${key}`, String(value)])
+      if (rows.length > 0) await values.write(Object.fromEntries(rows))
     },
     retention: createRetention({ ...deps, values }),
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { lookup as systemLookup } from 'node:dns/promises'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { CallOptions, Git, GitFailure, GitOutcome, GitRef, TreeEntry } from './port.ts'
@@ -96,6 +96,21 @@ export function createGit(options: BinaryGitOptions): Git {
     return { ok: true, value: { commit: found.value.toString('utf8').trim() } }
   }
 
+  async function commitFolder(
+    cache: string,
+    source: string,
+    index: string,
+  ): Promise<GitOutcome<{ commit: string }>> {
+    const env = { GIT_WORK_TREE: source, GIT_INDEX_FILE: index }
+    const added = await git(cache, { args: ['-C', source, 'add', '--all', '--force', '--', '.'], env })
+    if (!added.ok) return added
+    const tree = await git(cache, { args: ['write-tree'], env })
+    if (!tree.ok) return tree
+    const args = ['commit-tree', '-m', 'bundled', tree.value.toString('utf8').trim()]
+    const made = await git(cache, { args, env: fixedAuthor })
+    return made.ok ? { ok: true, value: { commit: made.value.toString('utf8').trim() } } : made
+  }
+
   return {
     address: (text) => checkAddress(text, baseUrl),
     checkRef,
@@ -133,23 +148,13 @@ export function createGit(options: BinaryGitOptions): Git {
     async bundle(address, source) {
       const cache = await open(address)
       if (!cache.ok) return cache
-      const index = join(cache.value, 'bundle-index')
-      const env = { GIT_WORK_TREE: source, GIT_INDEX_FILE: index }
-      const steps = [
-        ['read-tree', '--empty'],
-        ['add', '--all', '--force', '--', '.'],
-      ]
-      for (const args of steps) {
-        const done = await git(cache.value, { args: ['-C', source, ...args], env })
-        if (!done.ok) return done
+      // Of its own: whoever was killed at it leaves a lock behind.
+      const index = join(cache.value, `bundle-${randomUUID()}`)
+      try {
+        return await commitFolder(cache.value, source, index)
+      } finally {
+        await rm(index, { force: true })
       }
-      const tree = await git(cache.value, { args: ['write-tree'], env })
-      if (!tree.ok) return tree
-      const made = await git(cache.value, {
-        args: ['commit-tree', '-m', 'bundled', tree.value.toString('utf8').trim()],
-        env: fixedAuthor,
-      })
-      return made.ok ? { ok: true, value: { commit: made.value.toString('utf8').trim() } } : made
     },
 
     async list(address, commit, call) {

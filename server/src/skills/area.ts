@@ -1,0 +1,119 @@
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { AgentsArea } from '../agents/area.ts'
+import type { Loop } from '../background/loops.ts'
+import type { Leases } from '../foundation/leases/index.ts'
+import type { Outbox } from '../foundation/outbox/index.ts'
+import type { Settings } from '../foundation/settings/index.ts'
+import type { Route } from '../http/route.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { AgentLink } from '../ports/agent-link/port.ts'
+import type { Db, Tx } from '../ports/database/port.ts'
+import type { Git } from '../ports/git/port.ts'
+import type { Log } from '../ports/log.ts'
+import { type Assignments, assignmentRoutes, createAssignments } from './assignments/index.ts'
+import { createDelivery, createFleet, type Delivery, deliveryRoutes } from './delivery/index.ts'
+import { createLibrary, type Library, libraryRoutes } from './library/index.ts'
+import { createSources, type DefaultSource, type Sources, sourceRoutes } from './sources/index.ts'
+
+export type SkillsAreaDeps = {
+  db: Db
+  clock: Clock
+  log: Log
+  leases: Leases
+  events: Pick<Outbox, 'append' | 'on'>
+  settings: Pick<Settings, 'skillsLibrary' | 'putSkillsLibrary' | 'providerKey'>
+  agents: Pick<AgentsArea, 'directory' | 'reach' | 'hooks'>
+  link: AgentLink
+  git: Git
+  /** For the operator's queue. */
+  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+  defaultSource: DefaultSource
+  /** Absolute; the skills that come with the platform. */
+  bundledFolder: string
+}
+
+export type SkillsArea = {
+  sources: Sources
+  library: Library
+  assignments: Assignments
+  delivery: Delivery
+  /** What a run is told of the agent's skills. */
+  block(agentId: string): Promise<string | null>
+  /** An agent has greeted: it is brought in line. */
+  linkConnected(agentId: string): void
+  routes: Route[]
+  loops: Loop[]
+  open(): Promise<void>
+  /** The community source was read, or that was given up. */
+  ready(): Promise<void>
+  /** What is on its way has arrived or is given up; call before the database closes. */
+  close(): Promise<void>
+}
+
+/** Wires the features of the area: sources, library, assignments, delivery. */
+export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
+  const { log, agents, settings, raiseAlert } = deps
+  const { directory } = agents
+  const gitToken = () => settings.providerKey('github')?.reveal() ?? null
+  const sources = createSources({ ...deps, removed: (tx, id) => library.sourceRemoved(tx, id) })
+  const library: Library = createLibrary({
+    ...deps,
+    gitToken,
+    changed: (trigger, commit) => fleet.changed(trigger, commit),
+    autoSync: () => {
+      const { auto_sync_enabled, auto_sync_interval_seconds } = settings.skillsLibrary()
+      return { enabled: auto_sync_enabled, intervalSeconds: auto_sync_interval_seconds }
+    },
+  })
+  const delivery = createDelivery({ ...deps, directory, library, gitToken })
+  const isEnabled = () => settings.skillsLibrary().auto_reinject_enabled
+  const fleet = createFleet({ ...deps, directory, delivery, isEnabled, raiseAlert })
+  const assignments = createAssignments({
+    ...deps,
+    directory,
+    reach: agents.reach,
+    library,
+    deliver: delivery.deliver,
+  })
+  agents.hooks.onDeleting((tx, { agent }) => assignments.agentDeleted(tx, agent.id))
+  let first: Promise<void> = Promise.resolve()
+
+  /** What comes with the platform, or is configured for it, is there without anybody asking for it. */
+  async function syncDefault(): Promise<void> {
+    await sources.ensureDefault()
+    const own = (await sources.list()).find((source) => source.is_default && source.enabled)
+    const isBundled = own?.url.startsWith('bundled:')
+    if (own && (isBundled || own.last_sync_status === 'never')) await library.syncSource(own.id, 'start')
+  }
+
+  return {
+    sources,
+    library,
+    assignments,
+    delivery,
+    block: assignments.block,
+    linkConnected: delivery.greeted,
+    routes: [
+      ...sourceRoutes(sources),
+      ...libraryRoutes(library),
+      // The fixed word before names of skills.
+      ...deliveryRoutes({ delivery, fleet, settings }),
+      ...assignmentRoutes(assignments),
+    ],
+    loops: [...library.loops, ...delivery.loops],
+    async open() {
+      assignments.open()
+      // A source that cannot be read keeps nobody from starting.
+      first = syncDefault().catch((error: unknown) =>
+        log.warn({ err: error }, 'the community skills could not be read'),
+      )
+    },
+    ready: () => first,
+    async close() {
+      assignments.close()
+      await first
+      await fleet.settled()
+      await delivery.settled()
+    },
+  }
+}

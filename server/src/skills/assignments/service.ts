@@ -1,0 +1,214 @@
+import type { AssignedSkill, SkillDelivery, SkillRemoval } from '@roost/contracts/skills/assignments'
+import { maxAssigned } from '@roost/contracts/skills/assignments'
+import { type Agent, agentStore, type Directory } from '../../agents/directory/index.ts'
+import type { Reach } from '../../agents/reach/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { createCache } from '../../kit/cache.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Library, requireSkillName } from '../library/index.ts'
+import { blockOf, toldAssignment } from './rules.ts'
+import { type AssignmentRow, assignmentStore } from './store.ts'
+
+/**
+ * Brings an agent in line with what it is assigned, and waits for that up to 20 seconds. `added` and `dropped` are the
+ * skills whose fate is told.
+ */
+export type Deliver = (
+  agentId: string,
+  what: { added: readonly string[]; dropped: readonly string[] },
+) => Promise<{ delivery: SkillDelivery; removal: SkillRemoval | null }>
+
+export type AssignmentsDeps = {
+  db: Db
+  clock: Clock
+  events: Pick<Outbox, 'append' | 'on'>
+  directory: Pick<Directory, 'byId'>
+  reach: Pick<Reach, 'reachable'>
+  library: Pick<Library, 'resolve'>
+  deliver: Deliver
+}
+
+type Holder = { name: string; label: string | null }
+
+export type Assignments = {
+  of(agentId: string): Promise<AssignedSkill[]>
+  /** For people; admins see all agents. */
+  overview(caller: SignedIn): Promise<{
+    assignments: Record<string, Holder[]>
+    scope: 'all' | 'accessible'
+    assignable_agents: Holder[]
+  }>
+  /** Throws `invalid_skill_name`, `skill_not_found`; then nothing has changed. */
+  replace(
+    agent: AgentRef,
+    names: readonly string[],
+    by: string,
+  ): Promise<{ skills: string[]; delivery: SkillDelivery; removal: SkillRemoval | null }>
+  /** Throws what `replace` throws. */
+  assign(agent: AgentRef, name: string, by: string): Promise<SkillDelivery>
+  /** False: the agent did not have it. Throws `invalid_skill_name`. */
+  unassign(agent: AgentRef, name: string): Promise<{ removed: boolean; removal: SkillRemoval | null }>
+  /** In a transaction of somebody else, without delivery; unknown names are answered and left out. */
+  assignIn(tx: Tx, agent: AgentRef, names: readonly string[], by: string): Promise<{ unknown: string[] }>
+  /** What a run is told of the agent's skills; remembered for a moment. */
+  block(agentId: string): Promise<string | null>
+  /** Hook of the registry. */
+  agentDeleted(tx: Tx, agentId: string): Promise<void>
+  open(): void
+  close(): void
+}
+export type AgentRef = { id: string; name: string }
+
+export function createAssignments(deps: AssignmentsDeps): Assignments {
+  const { db, clock, events, library, deliver } = deps
+  const blocks = createCache<{ agentId: string; text: string | null }>({
+    clock,
+    maxAgeSeconds: 30,
+    maxEntries: 2000,
+    load: async (agentId) => ({ agentId, text: blockOf(await assignmentStore(db).of(agentId)) }),
+  })
+
+  async function requireKnown(names: readonly string[]): Promise<void> {
+    for (const name of names) requireSkillName(name)
+    const known = await library.resolve()
+    const unknown = names.filter((name) => !known.has(name))
+    if (unknown.length === 0) return
+    const quoted = unknown.map((name) => `"${name}"`).join(', ')
+    throw new Fault('skill_not_found', `The library has no skill ${quoted}.`, { skills: unknown })
+  }
+
+  /** One change at a time for each agent. */
+  async function change(agent: AgentRef, work: (tx: Tx, rows: AssignmentRow[]) => Promise<boolean>) {
+    await db.atomically(async (tx) => {
+      if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
+      if (await work(tx, await assignmentStore(tx).of(agent.id))) await tell(tx, agent)
+    })
+  }
+
+  async function tell(tx: Tx, { id, name }: AgentRef): Promise<void> {
+    const event = { type: 'skills.changed', agent_names: [name], agent_ids: [id], fields: {} }
+    await events.append(tx, event, clock.now())
+    tx.onCommitted(() => blocks.forget(({ agentId }) => agentId === id))
+  }
+
+  async function add(tx: Tx, agent: AgentRef, names: readonly string[], by: string): Promise<boolean> {
+    const store = assignmentStore(tx)
+    let isChanged = false
+    for (const name of names) {
+      const row = { ...blank, agent_id: agent.id, skill_name: name, assigned_by: by }
+      if (await store.insert({ ...row, assigned_at: timestamp(clock.now()) })) isChanged = true
+    }
+    await store.forgetRemovals(agent.id, names)
+    return isChanged
+  }
+
+  async function drop(tx: Tx, agent: AgentRef, names: readonly string[]): Promise<string[]> {
+    const store = assignmentStore(tx)
+    const dropped: string[] = []
+    for (const name of names) if (await store.remove(agent.id, name)) dropped.push(name)
+    const requested_at = timestamp(clock.now())
+    for (const skill_name of dropped) {
+      await store.noteRemoval({ agent_id: agent.id, skill_name, requested_at })
+    }
+    return dropped
+  }
+
+  let stop = () => {}
+
+  return {
+    async of(agentId) {
+      const [rows, known] = await Promise.all([assignmentStore(db).of(agentId), library.resolve()])
+      return rows.map((row) => toldAssignment(row, !known.has(row.skill_name)))
+    },
+
+    async overview(caller) {
+      const [reached, rows] = await Promise.all([deps.reach.reachable(caller), assignmentStore(db).holders()])
+      const told = ({ name, label }: Agent): Holder => ({ name, label })
+      const byId = new Map(reached.map(({ agent }) => [agent.id, agent]))
+      const assignments: Record<string, Holder[]> = {}
+      for (const { agent_id, skill_name } of rows) {
+        const agent = byId.get(agent_id)
+        if (!agent) continue
+        const holders = assignments[skill_name] ?? []
+        assignments[skill_name] = [...holders, told(agent)]
+      }
+      const owned = reached.filter(({ relation }) => relation === 'owner' || relation === 'admin')
+      return {
+        assignments,
+        scope: caller.user.role === 'admin' ? 'all' : 'accessible',
+        assignable_agents: owned.map(({ agent }) => told(agent)),
+      }
+    },
+
+    async replace(agent, names, by) {
+      const wanted = [...new Set(names)]
+      await requireKnown(wanted)
+      let dropped: string[] = []
+      await change(agent, async (tx, rows) => {
+        const gone = rows.map(({ skill_name }) => skill_name).filter((name) => !wanted.includes(name))
+        dropped = await drop(tx, agent, gone)
+        return (await add(tx, agent, wanted, by)) || dropped.length > 0
+      })
+      const { delivery, removal } = await deliver(agent.id, { added: wanted, dropped })
+      return { skills: wanted, delivery, removal }
+    },
+
+    async assign(agent, name, by) {
+      await requireKnown([name])
+      await change(agent, async (tx, rows) => {
+        if (rows.length >= maxAssigned && !rows.some(({ skill_name }) => skill_name === name)) {
+          throw invalidField(['skills'], `an agent has at most ${maxAssigned} skills`)
+        }
+        return add(tx, agent, [name], by)
+      })
+      return (await deliver(agent.id, { added: [name], dropped: [] })).delivery
+    },
+
+    async unassign(agent, name) {
+      requireSkillName(name)
+      let dropped: string[] = []
+      await change(agent, async (tx) => {
+        dropped = await drop(tx, agent, [name])
+        return dropped.length > 0
+      })
+      if (dropped.length === 0) return { removed: false, removal: null }
+      return { removed: true, removal: (await deliver(agent.id, { added: [], dropped })).removal }
+    },
+
+    async assignIn(tx, agent, names, by) {
+      // Names are read outside of the transaction's tables of others; a skill that goes meanwhile shows as stale.
+      const known = await library.resolve()
+      const wanted = [...new Set(names)]
+      const found = wanted.filter((name) => known.has(name)).slice(0, maxAssigned)
+      if (await add(tx, agent, found, by)) await tell(tx, agent)
+      return { unknown: wanted.filter((name) => !known.has(name)) }
+    },
+
+    block: async (agentId) => (await blocks.get(agentId))?.text ?? null,
+
+    agentDeleted: (tx, agentId) => assignmentStore(tx).agentDeleted(agentId),
+
+    open() {
+      // Of other processes too: the block is what it was for a moment at most.
+      stop = events.on('*', (event) => {
+        if (event.type === 'skills.changed') blocks.forget(({ agentId }) => event.agent_ids.includes(agentId))
+      })
+    },
+    close: () => stop(),
+  }
+}
+
+/** What an assignment that was just made has none of. */
+const blank = {
+  delivery_status: 'pending',
+  delivered_at: null,
+  description: null,
+  version: null,
+  source_id: null,
+  source_name: null,
+  warnings: '[]',
+  error: null,
+} as const satisfies Partial<AssignmentRow>

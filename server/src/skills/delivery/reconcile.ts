@@ -1,0 +1,178 @@
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { SkillResult } from '@roost/contracts/skills/assignments'
+import type { Agent } from '../../agents/directory/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { type AgentLink, LinkFault } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type AssignmentRow, assignmentStore } from '../assignments/index.ts'
+import type { Library, LibrarySkill } from '../library/index.ts'
+import { createPush, NotDeliverable, type PushDeps } from './push.ts'
+import { maxInjectionBytes, planDelivery, type RemovalResults } from './rules.ts'
+
+export type ReconcileDeps = PushDeps & {
+  db: Db
+  clock: Clock
+  events: Pick<Outbox, 'append'>
+  link: Pick<AgentLink, 'call'>
+  library: Pick<Library, 'resolve' | 'package'>
+  raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+}
+
+export type Reconciled = { results: Record<string, SkillResult>; removals: RemovalResults }
+
+/**
+ * Makes a running agent have what it is assigned; the caller holds the agent. Skills that fail do so one by one; a link
+ * that breaks ends it all (`LinkDown`, `LinkTimeout`), and the next time goes on from what is there.
+ */
+export function createReconcile(deps: ReconcileDeps) {
+  const { db, clock, events, link, library, raiseAlert } = deps
+  const push = createPush(deps)
+
+  return async function reconcile(
+    agent: Pick<Agent, 'id' | 'name'>,
+    { force = false, keepHold = async () => {} }: { force?: boolean; keepHold?: () => Promise<void> } = {},
+  ): Promise<Reconciled> {
+    const store = assignmentStore(db)
+    const [rows, released, known, { skills: present }] = await Promise.all([
+      store.of(agent.id),
+      store.removals(agent.id),
+      library.resolve(),
+      link.call(agent.id, 'skills.list', {}),
+    ])
+    const wanted = rows.flatMap(({ skill_name }) => known.get(skill_name) ?? [])
+    const kept = new Set(rows.map(({ skill_name }) => skill_name).filter((name) => !known.has(name)))
+    const plan = planDelivery({ present, wanted, kept, released: new Set(released), force })
+
+    const results: Record<string, SkillResult> = {}
+    for (const name of plan.conflict) results[name] = resultOf('conflict', conflictWords)
+    for (const name of plan.unchanged)
+      results[name] = { ...resultOf('unchanged'), version: known.get(name)?.version ?? null }
+    let sent = 0
+    for (const name of plan.install) {
+      const skill = known.get(name)
+      if (!skill) continue
+      sent += skill.size_bytes
+      results[name] =
+        sent > maxInjectionBytes
+          ? resultOf('failed', 'More than 50 MiB in one injection; it is delivered with the next one.')
+          : await install(agent.id, skill)
+      if (results[name].status === 'failed') sent -= skill.size_bytes
+      await keepHold()
+    }
+    const removals = await remove(agent.id, plan.remove)
+    await settle(agent.id, rows, known, results)
+    await write(agent, { rows, known, results, removals, released, refused: plan.refused })
+    return { results, removals }
+  }
+
+  async function install(agentId: string, skill: LibrarySkill): Promise<SkillResult> {
+    try {
+      const { outcome, warnings } = await push(agentId, skill)
+      if (outcome === 'conflict') return resultOf('conflict', conflictWords)
+      return { status: 'injected', version: skill.version, warnings, error: null }
+    } catch (error) {
+      if (error instanceof NotDeliverable) return resultOf('failed', error.message)
+      if (error instanceof LinkFault) return resultOf('failed', `The agent refused it: ${error.code}.`)
+      throw error
+    }
+  }
+
+  async function remove(agentId: string, names: string[]): Promise<RemovalResults> {
+    if (names.length === 0) return {}
+    const { results } = await link.call(agentId, 'skills.remove', { names })
+    return Object.fromEntries(
+      results.map(({ name, outcome }) => {
+        if (outcome === 'failed') return [name, { status: 'failed', error: 'The agent could not remove it.' }]
+        // A folder that is the agent's own by now is nothing of the platform's.
+        return [name, { status: outcome === 'foreign' ? 'absent' : outcome, error: null }]
+      }),
+    )
+  }
+
+  /** The workspace tells of its skills, and what they miss is added to their results. */
+  async function settle(
+    agentId: string,
+    rows: readonly AssignmentRow[],
+    known: ReadonlyMap<string, LibrarySkill>,
+    results: Record<string, SkillResult>,
+  ): Promise<void> {
+    const nothing = { packages: [], binaries: [], env: [] }
+    const skills = rows.flatMap(({ skill_name: name, version, description }) => {
+      const result = results[name]
+      const has = result ? ['injected', 'unchanged'].includes(result.status) : version !== null
+      if (!has) return []
+      const facts = known.get(name)?.facts
+      return [{ name, description: facts?.description ?? description, requires: facts?.requires ?? nothing }]
+    })
+    const { warnings } = await link.call(agentId, 'skills.settle', { skills })
+    for (const { name, warnings: missing } of warnings) {
+      const [result, skill] = [results[name], known.get(name)]
+      if (!result || !skill) continue
+      const shadows = skill.shadowed_by.map((source) => `shadowed:${source}`)
+      result.warnings = [...new Set([...result.warnings, ...skill.facts.warnings, ...shadows, ...missing])]
+    }
+  }
+
+  type Outcome = Reconciled & {
+    rows: readonly AssignmentRow[]
+    known: ReadonlyMap<string, LibrarySkill>
+    released: readonly string[]
+    refused: readonly string[]
+  }
+  async function write(agent: Pick<Agent, 'id' | 'name'>, outcome: Outcome): Promise<void> {
+    const { rows, known, results, removals, released, refused } = outcome
+    const at = timestamp(clock.now())
+    // What was not in the workspace is gone too.
+    const gone = released.filter((name) => removals[name]?.status !== 'failed')
+    await db.atomically(async (tx) => {
+      const store = assignmentStore(tx)
+      for (const row of rows) {
+        const result = results[row.skill_name]
+        const patch = result ? patchOf(result, known.get(row.skill_name), at) : stalePatch(row)
+        if (patch) await store.settle(row, patch)
+      }
+      await store.forgetRemovals(agent.id, gone)
+      const isNews =
+        Object.keys(removals).length > 0 ||
+        Object.values(results).some(({ status }) => status !== 'unchanged')
+      if (isNews || rows.some(({ delivery_status }) => delivery_status === 'pending')) {
+        const event = { type: 'skills.changed', agent_names: [agent.name], agent_ids: [agent.id], fields: {} }
+        await events.append(tx, event, clock.now())
+      }
+      if (refused.length > 0) await raiseAlert(tx, refusedAlert(agent, refused))
+    })
+  }
+}
+
+const conflictWords = 'The agent has a folder of its own of this name.'
+
+function resultOf(status: SkillResult['status'], error: string | null = null): SkillResult {
+  return { status, version: null, warnings: [], error }
+}
+
+function patchOf(result: SkillResult, skill: LibrarySkill | undefined, at: string): Partial<AssignmentRow> {
+  const { status, error, version } = result
+  const told = { delivery_status: status, delivered_at: at, warnings: JSON.stringify(result.warnings), error }
+  // What failed leaves what the agent had before.
+  if (version === null || !skill) return told
+  const { source, facts } = skill
+  return { ...told, version, source_id: source.id, source_name: source.name, description: facts.description }
+}
+
+/** No source has it any more: there is nothing to wait for. */
+function stalePatch({ delivery_status, version }: AssignmentRow): Partial<AssignmentRow> | null {
+  if (delivery_status !== 'pending' || version !== null) return null
+  return { delivery_status: 'failed', error: 'The library has no skill of this name any more.' }
+}
+
+function refusedAlert(agent: Pick<Agent, 'id' | 'name'>, refused: readonly string[]): PlatformAlert {
+  return {
+    agentId: agent.id,
+    kind: 'skills_removal_refused',
+    title: `${refused.length} skills of ${agent.name} were not removed`,
+    question: `They are in its workspace and assigned no more, which is unusually many at once: ${refused.slice(0, 20).join(', ')}. Assign them again, or take them away one by one.`,
+    priority: 'high',
+    context: { skills: refused.slice(0, 100) },
+  }
+}

@@ -1,0 +1,22 @@
+import type { FleetReport } from '@roost/contracts/skills/library'
+import type { Executor } from '../../ports/database/port.ts'
+import type { FleetReportsTable } from './tables.ts'
+
+export function fleetReportStore(executor: Executor) {
+  const db = executor.withTables<{ skill_fleet_reports: FleetReportsTable }>()
+  return {
+    async last(): Promise<FleetReport | null> {
+      const row = await db.selectFrom('skill_fleet_reports').select('report').executeTakeFirst()
+      // Written below alone.
+      return row ? (JSON.parse(row.report) as FleetReport) : null
+    },
+    async write(report: FleetReport, written_at: string): Promise<void> {
+      const values = { report: JSON.stringify(report), written_at }
+      await db
+        .insertInto('skill_fleet_reports')
+        .values({ id: 'last', ...values })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+        .execute()
+    },
+  }
+}

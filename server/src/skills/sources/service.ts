@@ -1,0 +1,136 @@
+import type { CreateSkillSource, SkillSource, UpdateSkillSource } from '@roost/contracts/skills/sources'
+import { communityPriority } from '@roost/contracts/skills/sources'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Git, GitRef } from '../../ports/git/port.ts'
+import { bundledUrl, toldSource, unsynced } from './rules.ts'
+import { type SourceRow, sourceStore } from './store.ts'
+
+/** The community source as the configuration has it; `bundled` comes with the platform, null is none. */
+export type DefaultSource = { url: 'bundled' | string; ref: string } | null
+
+export type SourcesDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  git: Pick<Git, 'address' | 'checkRef'>
+  defaultSource: DefaultSource
+  /** In the transaction that removes a source: what the library has of it goes too. */
+  removed(tx: Tx, sourceId: string): Promise<void>
+}
+
+export type Sources = {
+  /** In the order in which names are resolved. */
+  list(): Promise<SkillSource[]>
+  /** Throws `invalid_skill_source`, `already_exists`. */
+  create(asked: CreateSkillSource, by: string): Promise<SkillSource>
+  /** Throws `source_not_found` and what `create` throws. */
+  update(id: string, asked: UpdateSkillSource): Promise<SkillSource>
+  /** Throws `source_not_found`. */
+  remove(id: string): Promise<void>
+  /** Makes the community source be as the configuration says; at start. */
+  ensureDefault(): Promise<void>
+}
+
+const communityName = 'community'
+
+export function createSources({ db, clock, git, defaultSource, removed }: SourcesDeps): Sources {
+  function addressOf(url: string): string {
+    const checked = git.address(url)
+    if (!checked.ok) throw new Fault('invalid_skill_source', `The repository's address ${checked.message}.`)
+    return checked.value
+  }
+
+  function checkRef(ref: GitRef): void {
+    const wrong = git.checkRef(ref)
+    if (wrong)
+      throw new Fault('invalid_skill_source', `The ref "${ref.name.slice(0, 100)}" ${wrong.message}.`)
+  }
+
+  const taken = (name: string) => new Fault('already_exists', `There is a source named "${name}" already.`)
+
+  function blank(row: Pick<SourceRow, 'name' | 'url' | 'ref' | 'ref_type' | 'priority'>): SourceRow {
+    const now = timestamp(clock.now())
+    const nothing = { skills_root: null, layout_conflict: 0, skill_count: 0, created_by: null }
+    const made = { id: newId(), is_default: 0, enabled: 1, created_at: now, updated_at: now }
+    return { ...unsynced, ...nothing, ...made, ...row }
+  }
+
+  async function put(tx: Tx, before: SourceRow, asked: UpdateSkillSource): Promise<void> {
+    const { enabled, url: given, ...plain } = asked
+    const url = given === undefined || given === before.url ? before.url : addressOf(given)
+    const ref = plain.ref ?? before.ref
+    const ref_type = plain.ref_type ?? before.ref_type
+    checkRef({ kind: ref_type, name: ref })
+    const tracksOther = url !== before.url || ref !== before.ref || ref_type !== before.ref_type
+    if (tracksOther && before.url === bundledUrl) {
+      throw new Fault('invalid_skill_source', 'This source comes with the platform; it can be switched off.')
+    }
+    const store = sourceStore(tx)
+    if (plain.name !== undefined && (await store.isTaken(plain.name, before.id))) throw taken(plain.name)
+    await store.update(before.id, {
+      ...plain,
+      url,
+      ...(enabled === undefined ? {} : { enabled: enabled ? 1 : 0 }),
+      ...(tracksOther ? unsynced : {}),
+      updated_at: timestamp(clock.now()),
+    })
+  }
+
+  const found = async (executor: Db | Tx, id: string) => {
+    const row = await sourceStore(executor).byId(id)
+    if (!row) throw new Fault('source_not_found')
+    return row
+  }
+
+  return {
+    list: async () => (await sourceStore(db).all()).map(toldSource),
+
+    async create(asked, by) {
+      const { enabled, ...rest } = asked
+      checkRef({ kind: asked.ref_type, name: asked.ref })
+      const row = {
+        ...blank({ ...rest, url: addressOf(asked.url) }),
+        enabled: enabled ? 1 : 0,
+        created_by: by,
+      }
+      if (!(await db.atomically((tx) => sourceStore(tx).insert(row)))) throw taken(row.name)
+      return toldSource(row)
+    },
+
+    async update(id, asked) {
+      await db.atomically(async (tx) => put(tx, await found(tx, id), asked))
+      return toldSource(await found(db, id))
+    },
+
+    remove: (id) =>
+      db.atomically(async (tx) => {
+        if (!(await sourceStore(tx).remove(id))) throw new Fault('source_not_found')
+        await removed(tx, id)
+      }),
+
+    async ensureDefault() {
+      const url =
+        defaultSource && (defaultSource.url === 'bundled' ? bundledUrl : addressOf(defaultSource.url))
+      await db.atomically(async (tx) => {
+        const store = sourceStore(tx)
+        const [before, ...others] = (await store.all()).filter((row) => row.is_default === 1)
+        for (const row of [...others, ...(before && before.url !== url ? [before] : [])]) {
+          await store.remove(row.id)
+          await removed(tx, row.id)
+        }
+        if (url === null || !defaultSource || before?.url === url) return
+        const tracked = { url, ref: defaultSource.ref, ref_type: 'tag' as const }
+        const row = {
+          ...blank({ ...tracked, name: communityName, priority: communityPriority }),
+          is_default: 1,
+        }
+        // Somebody may have given the name to a source of their own, or another process was faster.
+        if (!(await store.insert(row)) && !(await store.all()).some((each) => each.is_default === 1)) {
+          await store.insert({ ...row, name: `${communityName}-${row.id.slice(0, 6)}` })
+        }
+      })
+    },
+  }
+}

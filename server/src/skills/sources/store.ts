@@ -1,0 +1,55 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { SourcesTable } from './tables.ts'
+
+export type SourceRow = SourcesTable
+
+export function sourceStore(executor: Executor) {
+  const db = executor.withTables<{ skill_sources: SourcesTable }>()
+  const one = (column: 'id' | 'name', value: string) =>
+    db.selectFrom('skill_sources').selectAll().where(column, '=', value).executeTakeFirst()
+  return {
+    /** In the order in which names are resolved: lower priority first, then the older. */
+    all(): Promise<SourceRow[]> {
+      const rows = db.selectFrom('skill_sources').selectAll()
+      return rows.orderBy('priority').orderBy('created_at').orderBy('id').execute()
+    },
+    byId: async (id: string): Promise<SourceRow | null> => (await one('id', id)) ?? null,
+
+    /** False when the name is taken. */
+    async insert(row: SourceRow): Promise<boolean> {
+      const inserted = await db
+        .insertInto('skill_sources')
+        .values(row)
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .executeTakeFirst()
+      return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n
+    },
+
+    isTaken: async (name: string, butOf: string) => {
+      const found = await one('name', name)
+      return found !== undefined && found.id !== butOf
+    },
+
+    async update(id: string, patch: Partial<SourceRow>): Promise<void> {
+      await db.updateTable('skill_sources').set(patch).where('id', '=', id).execute()
+    },
+
+    /** What a sync found, unless the source tracks something else or is gone by now. */
+    async settle(row: SourceRow, patch: Partial<SourceRow>): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('skill_sources')
+        .set(patch)
+        .where('id', '=', row.id)
+        .where('url', '=', row.url)
+        .where('ref', '=', row.ref)
+        .where('ref_type', '=', row.ref_type)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+
+    async remove(id: string): Promise<boolean> {
+      const { numDeletedRows } = await db.deleteFrom('skill_sources').where('id', '=', id).executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+  }
+}
