@@ -5,6 +5,7 @@ import { credentialTools } from './credentials.ts'
 import { eventTools } from './events.ts'
 import { executionTools } from './executions.ts'
 import { fanOutTools } from './fan-out.ts'
+import { gitTools } from './git.ts'
 import { healthTools } from './health.ts'
 import { loopTools } from './loops.ts'
 import { operatorQueueTools } from './operator-queue.ts'
@@ -24,6 +25,7 @@ export const tools: readonly Tool[] = [
   ...reminderTools,
   ...eventTools,
   ...operatorQueueTools,
+  ...gitTools,
   ...tagTools,
   ...credentialTools,
 ]

@@ -234,8 +234,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     },
   })
   const git = createAgentGit({ ...deps, ...needs, transfers: gitTransfers, addressOf })
-  hooks.onCreated(async (tx, { agent, ownerId }) => {
-    await git.bindNew(tx, agent, (await platform.gitTokenOf(ownerId)) !== null)
+  hooks.onCreated(async (tx, { agent }) => {
+    await git.bindNew(tx, agent)
     return {}
   })
   const settings = createSettings({ ...deps, ...platform, ...needs, ...options, directory })

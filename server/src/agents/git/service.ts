@@ -20,6 +20,7 @@ import {
 } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Agent } from '../directory/index.ts'
+import { credentialAlert, failingAlert } from './alerts.ts'
 import {
   afterEnd,
   type Ended,
@@ -116,8 +117,10 @@ export function createAgentGit(deps: GitDeps) {
 
   /** Makes the workspace a repository; a failure counts, and is tried again with the next look. */
   async function bind(agent: Agent, row: AgentGitRow): Promise<void> {
-    const canPush =
-      row.source_mode === 0 && (await transfers.mayPush(agent.id, row.repository).catch(() => true))
+    // A host that does not answer now is asked again with the next look.
+    const canPush = await transfers.mayPush(agent.id, row.repository).catch(() => null)
+    if (canPush === null)
+      return settle(agent, { by: 'look', error: 'The git host cannot be reached.', commit: null }, null)
     const bound = { ...row, source_mode: canPush ? 0 : 1 }
     const { end, state } = await ask(agent, 'git.bind', {
       branches: branchesOf(bound),
@@ -164,7 +167,7 @@ export function createAgentGit(deps: GitDeps) {
     look,
 
     /** In the transaction that makes an agent from a repository. */
-    async bindNew(tx: Tx, agent: Agent, mayWrite: boolean): Promise<void> {
+    async bindNew(tx: Tx, agent: Agent): Promise<void> {
       if (agent.github_repo === null || agent.source_branch === null) return
       await gitStore(tx).insert({
         ...blank,
@@ -172,7 +175,8 @@ export function createAgentGit(deps: GitDeps) {
         repository: agent.github_repo,
         working_branch: workingBranch(agent),
         source_branch: agent.source_branch,
-        source_mode: mayWrite ? 0 : 1,
+        // Until the host was asked what the token may do.
+        source_mode: 1,
         created_at: timestamp(clock.now()),
       })
     },
@@ -300,31 +304,4 @@ function requireDone(end: GitEnd): Extract<GitEnd, { outcome: 'done' }> {
     conflict_type: end.conflict,
     conflict_class: isLocal ? 'local_changes' : 'diverged_history',
   })
-}
-
-function failingAlert(agent: Agent, row: AgentGitRow): PlatformAlert {
-  return {
-    agentId: agent.id,
-    kind: 'sync_failing',
-    title: `The agent "${agent.name}" cannot be synced with its repository`,
-    question: `${row.consecutive_failures} syncs in a row failed: ${row.last_error ?? 'unknown'}. Its schedules ${row.freeze_schedules ? 'stand still' : 'go on'} until one succeeds.`,
-    priority: 'high',
-    context: {
-      repository: row.repository,
-      consecutive_failures: row.consecutive_failures,
-      last_error: row.last_error,
-      frozen: isFrozen(row),
-    },
-  }
-}
-
-function credentialAlert(agent: Agent): PlatformAlert {
-  return {
-    agentId: agent.id,
-    kind: 'remote_credential',
-    title: `A git address in the workspace of "${agent.name}" holds a credential`,
-    question: 'Remove it from .git/config and make the token void: everything in the container can read it.',
-    priority: 'high',
-    context: {},
-  }
 }

@@ -93,6 +93,7 @@ export function createTransfers(deps: TransferDeps): Transfers {
 
     async mayPush(agentId, repository) {
       const headers = await authorization(agentId)
+      if (!headers.authorization) return false
       const address = `${addressOf(repository)}.git/info/refs?service=git-receive-pack`
       const asked = await fetch(address, { headers, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
       await asked.body?.cancel()
