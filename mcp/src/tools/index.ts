@@ -11,6 +11,7 @@ import { loopTools } from './loops.ts'
 import { operatorQueueTools } from './operator-queue.ts'
 import { reminderTools } from './reminders.ts'
 import { scheduleTools } from './schedules.ts'
+import { skillTools } from './skills.ts'
 import { tagTools } from './tags.ts'
 
 /** Every tool of the platform, in the order in which they are listed. */
@@ -26,6 +27,7 @@ export const tools: readonly Tool[] = [
   ...eventTools,
   ...operatorQueueTools,
   ...gitTools,
+  ...skillTools,
   ...tagTools,
   ...credentialTools,
 ]
