@@ -65,7 +65,10 @@ test('the repository lands in the workspace, its schedules on the agent, its ent
 
 test('a repository that cannot become a workspace makes no agent', async () => {
   await git.commit('acme/out', { 'template.yaml': yaml, etc: { link: '../../../etc' } })
-  const reply = await platform.request('POST', '/api/agents', { name: 'qa-none', template: 'github:acme/out' })
+  const reply = await platform.request('POST', '/api/agents', {
+    name: 'qa-none',
+    template: 'github:acme/out',
+  })
   assert.deepEqual([reply.status, reply.json.error], [400, 'template_unresolvable'])
   assert.match(reply.json.message ?? reply.json.detail, /"etc"/)
   assert.equal((await platform.request('GET', '/api/agents/qa-none')).status, 404)

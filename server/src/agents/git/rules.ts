@@ -9,7 +9,8 @@ export const autoSyncSeconds = 15 * 60
 const staleMs = 7 * 24 * 3600_000
 
 export function workingBranch(agent: { id: string; name: string }): string {
-  return `roost/${agent.name}/${agent.id.toLowerCase().replaceAll(/[^a-z0-9]/g, '').slice(-8)}`
+  const plain = agent.id.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  return `roost/${agent.name}/${plain.slice(-8)}`
 }
 
 export function isFrozen(row: Pick<AgentGitRow, 'freeze_schedules' | 'consecutive_failures'>): boolean {

@@ -151,9 +151,7 @@ test('the list is read once in ten minutes, anew on a refresh, and keeps what it
   assert.equal((await templates.refresh()).failed.length, 2)
   assert.deepEqual((await names())[0], ['Third', false])
   server.behave('well')
-  await assert.rejects(templates.get('github:acme/absent'), (error) =>
-    isFault(error, 'upstream_error'),
-  )
+  await assert.rejects(templates.get('github:acme/absent'), (error) => isFault(error, 'upstream_error'))
   await assert.rejects(templates.get('github:acme/unlisted'), (error) => isFault(error, 'template_not_found'))
 })
 
