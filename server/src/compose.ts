@@ -9,6 +9,7 @@ import type { Config } from './config.ts'
 import { createConversationsArea } from './conversations/area.ts'
 import {
   type Audit,
+  auditRetention,
   auditRoutes,
   createAudit,
   createAuditReads,
@@ -355,6 +356,7 @@ export async function compose(
     sockets: operations.sockets,
     loops: [
       ...settings.loops,
+      auditRetention({ audit, clock, log, days: () => settings.value('audit_retention_days') }),
       ...idempotency.loops,
       ...identity.loops,
       ...agents.loops,

@@ -5,6 +5,7 @@ import { ModelOverride } from '../kit/model.ts'
 import { Id, Money, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 import { executionStatuses, triggers } from '../runs/executions.ts'
 import { AllowedTools, MessageText } from '../runs/request.ts'
+import { executeTaskAt, executeTasksAt, scheduleChangesAt, validateExecutionAt } from './scheduler-calls.ts'
 import { fireOutcomes, misfirePolicies, ScheduleParams } from './schedules.ts'
 
 const tag = 'Schedules'
@@ -115,8 +116,7 @@ export type ExecuteTaskReply = z.output<typeof ExecuteTaskReply>
 
 export const executeTask = endpoint({
   id: 'executeTask',
-  method: 'POST',
-  path: '/api/internal/execute-task',
+  ...executeTaskAt,
   summary: 'Run a task, for the scheduler and for agents',
   description:
     "With `schedule_id` and `due_at` it is a fire of the clock: it goes through the gates of the schedule as it is stored, and the same due time again is answered as the first time. On the agents' network the caller's own key is the bearer, and the permissions matrix decides.",
@@ -155,8 +155,7 @@ export type ExecuteTasksReply = z.output<typeof ExecuteTasksReply>
 
 export const executeTasks = endpoint({
   id: 'executeTasks',
-  method: 'POST',
-  path: '/api/internal/execute-tasks',
+  ...executeTasksAt,
   summary: 'Fires of the clock that are due together',
   description:
     'Each is decided as `executeTask` decides it and fails by itself; nobody waits for the end of a run. The results stand in the order of the tasks.',
@@ -182,8 +181,7 @@ export type ScheduleChange = z.output<typeof ScheduleChange>
 
 export const scheduleChanges = endpoint({
   id: 'scheduleChanges',
-  method: 'GET',
-  path: '/api/internal/schedules/changes',
+  ...scheduleChangesAt,
   summary: 'Schedules that changed after a position, for the scheduler',
   description: 'In the order of their positions, at most 200; `position` is where to go on.',
   ...internal,
@@ -209,8 +207,7 @@ export const preCheckAgent = endpoint({
 
 export const validateExecution = endpoint({
   id: 'validateExecution',
-  method: 'POST',
-  path: '/api/internal/validate-execution',
+  ...validateExecutionAt,
   summary: 'Begin the validation of a run that waits for it',
   description: 'The same run again is answered with the validation that it has.',
   ...internal,

@@ -5,14 +5,13 @@ import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { ExecutionSummary, executionStatuses } from '../runs/executions.ts'
 import { AllowedTools, MessageText } from '../runs/request.ts'
+import { mostMisfires } from './scheduler-calls.ts'
 
 const tag = 'Schedules'
 
 /** What becomes of due times that the scheduler could not see to in time, within its grace of an hour. */
 export const misfirePolicies = ['run_once', 'skip', 'run_all'] as const
 export type MisfirePolicy = (typeof misfirePolicies)[number]
-/** `run_all` fires at most so many of them, the newest ones. */
-export const mostMisfires = 12
 
 /** What a due time came to. */
 export const fireOutcomes = ['fired', 'skipped', 'suppressed', 'missed'] as const

@@ -21,6 +21,7 @@ import {
   createFiring,
   type Deliver,
   type Firing,
+  fireRetention,
   firingRoutes,
   internalFiringRoutes,
   type RaiseAlert,
@@ -32,6 +33,7 @@ import {
   createScheduleTimes,
   type FireByHand,
   type Schedules,
+  scheduleRetention,
   scheduleRoutes,
 } from './schedules/index.ts'
 import { createSubscriptions, subscriptionRoutes } from './subscriptions/index.ts'
@@ -104,7 +106,8 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     dispatch: runs.dispatch,
     settle: records.executions.settle,
     times: createScheduleTimes(),
-    frozenAfter: ({ id }) => agents.git.frozenAfter(id),
+    // Filled by git: failed syncs of an agent whose schedules they freeze.
+    frozenAfter: async () => null,
     reachesAgent: deps.reachesAgent,
     deliver: deps.deliver,
   })
@@ -162,7 +165,16 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
       identify: deps.identify,
       changesAfter: createFeed({ schedules, directory }),
     }),
-    loops: [...firing.loops, ...subscriptions.loops, ...reminders.loops],
+    loops: [
+      ...firing.loops,
+      fireRetention({ db, clock, log: deps.log }),
+      scheduleRetention({
+        ...deps,
+        retentionDays: () => settings.value('schedule_soft_delete_retention_days'),
+      }),
+      ...subscriptions.loops,
+      ...reminders.loops,
+    ],
     async close() {
       await firing.settled()
       await subscriptions.settled()

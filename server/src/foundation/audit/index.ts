@@ -6,5 +6,6 @@
  * deserves an entry: the web layer and the features say so.
  */
 export { type AuditReads, createAuditReads } from './reads.ts'
+export { auditRetention } from './retention.ts'
 export { auditRoutes, internalAuditRoutes } from './routes.ts'
 export { type Audit, type AuditEntry, createAudit } from './service.ts'

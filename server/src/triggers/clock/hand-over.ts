@@ -2,7 +2,7 @@ import type { ExecuteTaskReply, ExecuteTasksReply } from '@roost/contracts/trigg
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { fireStore } from '../firing/index.ts'
+import { fireStore } from '../firing/records/index.ts'
 import { type DueFire, type Platform, Refused } from './platform.ts'
 import { graceSeconds } from './rules.ts'
 

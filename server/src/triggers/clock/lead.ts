@@ -1,7 +1,7 @@
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { fireStore } from '../firing/index.ts'
+import { fireStore } from '../firing/records/index.ts'
 import type { ScheduleTimes } from '../schedules/index.ts'
 import type { Platform } from './platform.ts'
 import { createRound } from './round.ts'

@@ -1,15 +1,13 @@
 import { Agent, request } from 'node:http'
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
+import type { ExecuteTaskReply, ExecuteTasksReply, ScheduleChange } from '@roost/contracts/triggers/firing'
 import {
-  type ExecuteTaskReply,
-  type ExecuteTasksReply,
-  executeTask,
-  executeTasks,
-  type ScheduleChange,
-  scheduleChanges,
-  validateExecution,
-} from '@roost/contracts/triggers/firing'
-import type { DueTime } from '../firing/index.ts'
+  executeTaskAt,
+  executeTasksAt,
+  scheduleChangesAt,
+  validateExecutionAt,
+} from '@roost/contracts/triggers/scheduler-calls'
+import type { DueTime } from '../firing/records/index.ts'
 
 export type DueFire = DueTime & { agent_name: string }
 
@@ -100,10 +98,10 @@ export function connectPlatform(baseUrl: string): Platform {
   return {
     // The platform owns the shape of its replies; both sides are of one version.
     changes: (after, signal) =>
-      ask(scheduleChanges, { query: `?after=${after}` }, signal) as ReturnType<Platform['changes']>,
+      ask(scheduleChangesAt, { query: `?after=${after}` }, signal) as ReturnType<Platform['changes']>,
     fire: ({ schedule_id, due_at, agent_name }, signal) =>
       ask(
-        executeTask,
+        executeTaskAt,
         {
           body: { agent_name, schedule_id, due_at, async_mode: true },
           key: `fire ${schedule_id} ${due_at}`,
@@ -113,7 +111,7 @@ export function connectPlatform(baseUrl: string): Platform {
       ) as ReturnType<Platform['fire']>,
     fireTogether: (dues, signal) =>
       ask(
-        executeTasks,
+        executeTasksAt,
         {
           body: {
             tasks: dues.map(({ schedule_id, due_at, agent_name }) => ({ agent_name, schedule_id, due_at })),
@@ -123,7 +121,7 @@ export function connectPlatform(baseUrl: string): Platform {
         signal,
       ) as ReturnType<Platform['fireTogether']>,
     validate: async (execution_id, signal) =>
-      void (await ask(validateExecution, { body: { execution_id } }, signal)),
+      void (await ask(validateExecutionAt, { body: { execution_id } }, signal)),
     close: () => agent.destroy(),
   }
 }

@@ -1,7 +1,7 @@
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type FireRow, fireStore } from '../firing/index.ts'
+import { type FireRow, fireStore } from '../firing/records/index.ts'
 import type { ScheduleTimes } from '../schedules/index.ts'
 import { type ClaimedFire, createHandOver } from './hand-over.ts'
 import type { Platform } from './platform.ts'
@@ -129,15 +129,18 @@ export function createRound(deps: RoundDeps): Round {
       // A second of tolerance: a clock that is kept right in small steps is not set back.
       if (now() < last - 1000) timetable.setBack(now())
       last = now()
-      const due = timetable.due(last)
-      if (due.length === 0) return
-      try {
-        // Missed ones first: a claim without them would hide what was missed before it.
-        await recordMissed(due)
-        await claim(due)
-      } catch (error) {
-        timetable.putBack(due)
-        throw error
+      for (;;) {
+        // The first are on their way before the last are thought about.
+        const due = timetable.due(last, sentTogether)
+        if (due.length === 0) return
+        try {
+          // Missed ones first: a claim without them would hide what was missed before it.
+          await recordMissed(due)
+          await claim(due)
+        } catch (error) {
+          timetable.putBack(due)
+          throw error
+        }
       }
     },
 

@@ -1,4 +1,5 @@
-import { type MisfirePolicy, mostMisfires } from '@roost/contracts/triggers/schedules'
+import { mostMisfires } from '@roost/contracts/triggers/scheduler-calls'
+import type { MisfirePolicy } from '@roost/contracts/triggers/schedules'
 
 /** A due time that was missed by at most this long is made up for. */
 export const graceSeconds = 3600

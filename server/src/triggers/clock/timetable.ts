@@ -20,8 +20,8 @@ export type DueSchedule = { schedule: Timed; plan: Plan }
 export type Timetable = {
   /** Takes a new or changed schedule, or forgets one that is not active. `seenUntil`: its newest due time that has a record. */
   apply(change: Change, now: number, seenUntil?: number): void
-  /** What is due; each counts as seen to up to `now` unless it is put back. */
-  due(now: number): DueSchedule[]
+  /** At most `most` of what is due; each counts as seen to up to `now` unless it is put back. */
+  due(now: number, most?: number): DueSchedule[]
   /** What was due could not be recorded: it is due again at once. */
   putBack(due: readonly DueSchedule[]): void
   /** The clock was set back: times after `now` come again, and those that have a record are seen to be decided. */
@@ -96,10 +96,10 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
       renew({ schedule, after, before: after })
     },
 
-    due(now) {
+    due(now, most = Number.POSITIVE_INFINITY) {
       const found: DueSchedule[] = []
       dropStale()
-      for (let item = heap.first(); item && item.at <= now; item = heap.first()) {
+      for (let item = heap.first(); item && item.at <= now && found.length < most; item = heap.first()) {
         heap.take()
         const { entry } = item
         const { schedule, after } = entry

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type RunProgress, scheduleRunStore } from '../firing/index.ts'
+import { type RunProgress, scheduleRunStore } from '../firing/records/index.ts'
 import type { Platform } from './platform.ts'
 
 /** Every so often the records of runs are looked at. */

@@ -15,7 +15,7 @@ import {
   type Open,
 } from './choice.ts'
 import { type Fired, toldOf } from './decided.ts'
-import type { FireDeps } from './fire.ts'
+import type { FireDeps } from './deps.ts'
 import { createGroup } from './group.ts'
 import { createPreCheck } from './pre-check.ts'
 import { createFireRequests } from './requests.ts'

@@ -1,21 +1,15 @@
 import type { PreCheckAnswer } from '@roost/contracts/link/messages'
-import type { Outbox } from '../../foundation/outbox/index.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Schedule } from '../schedules/index.ts'
 import { createByClock } from './by-clock.ts'
 import type { Due } from './choice.ts'
 import { createCommitTogether, keyOf } from './commit-together.ts'
 import { type Fired, toldOf } from './decided.ts'
-import type { FireAsked, FireDeps } from './fire.ts'
+import type { FireTogetherDeps } from './deps.ts'
+import type { FireAsked } from './fire.ts'
 import { createLine } from './line.ts'
 import { scheduleRunStore } from './run-store.ts'
 import { type FireRow, fireStore } from './store.ts'
-
-export type FireTogetherDeps = Omit<FireDeps, 'events' | 'dispatch'> & {
-  events: Pick<Outbox, 'append' | 'appendAll'>
-  dispatch: FireDeps['dispatch'] & Pick<Dispatch, 'holdIn'>
-}
 
 /** A due time of the clock. */
 export type DueAsked = { schedule: Schedule; dueAt: string }

@@ -1,37 +1,18 @@
-import type { Directory } from '../../agents/directory/index.ts'
-import type { Outbox } from '../../foundation/outbox/index.ts'
-import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
-import type { AgentLink } from '../../ports/agent-link/port.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
-import type { Log } from '../../ports/log.ts'
-import type { AgentFact, Dispatch, Source } from '../../runs/dispatch/index.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { Source } from '../../runs/dispatch/index.ts'
 import { executionStore } from '../../runs/executions/index.ts'
-import type { Schedule, ScheduleTimes } from '../schedules/index.ts'
+import type { Schedule } from '../schedules/index.ts'
 import { createByClock } from './by-clock.ts'
 import { type Fired, toldOf } from './decided.ts'
+import type { FireDeps } from './deps.ts'
 import { startedEvent } from './events.ts'
 import { withContext } from './message.ts'
-import type { FrozenAfter, ReachesAgent } from './ports.ts'
 import { createFireRequests } from './requests.ts'
 import { scheduleRunStore } from './run-store.ts'
 import { fireStore } from './store.ts'
 import { createWithin } from './within.ts'
-
-export type FireDeps = {
-  db: Db
-  clock: Pick<Clock, 'now' | 'wait'>
-  log: Log
-  events: Pick<Outbox, 'append'>
-  link: Pick<AgentLink, 'call' | 'isConnected'>
-  directory: Pick<Directory, 'byId'>
-  factOf(agentId: string): Promise<AgentFact | null>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn' | 'recordIn'>
-  times: Pick<ScheduleTimes, 'next'>
-  frozenAfter: FrozenAfter
-  reachesAgent: ReachesAgent
-}
 
 export type FireAsked = {
   cause: 'clock' | 'manual' | 'webhook'

@@ -13,7 +13,13 @@ export type ScheduleTimes = {
   upcoming(schedule: Timed, after: Date, count: number): Date[]
 }
 
-/** Remembers the zones it has opened: to open one, or to see that it is one, costs more than asking it. */
+/** Most schedules are due at few times of the day. */
+const rememberedCrons = 100
+
+/**
+ * Remembers the zones it has opened: to open one, or to see that it is one, costs more than asking it; and some of the
+ * expressions that it has read.
+ */
 export function createScheduleTimes(): ScheduleTimes {
   const zones = new Map<string, Zone>()
   const zoneOf = (name: string) => {
@@ -23,8 +29,17 @@ export function createScheduleTimes(): ScheduleTimes {
     zones.set(name, zone)
     return zone
   }
+  const crons = new Map<string, ReturnType<typeof parseCron>>()
+  const cronOf = (expression: string) => {
+    const known = crons.get(expression)
+    if (known !== undefined) return known
+    const cron = parseCron(expression)
+    if (crons.size >= rememberedCrons) crons.clear()
+    crons.set(expression, cron)
+    return cron
+  }
   const open = ({ cron_expression, timezone }: Timed) => {
-    const cron = parseCron(cron_expression)
+    const cron = cronOf(cron_expression)
     const zone = cron && zoneOf(timezone)
     return cron && zone ? { cron, zone } : null
   }

@@ -1,0 +1,30 @@
+import type { Directory } from '../../agents/directory/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { AgentFact, Dispatch } from '../../runs/dispatch/index.ts'
+import type { ScheduleTimes } from '../schedules/index.ts'
+import type { FrozenAfter, ReachesAgent } from './ports.ts'
+
+/** What a fire is made with. */
+export type FireDeps = {
+  db: Db
+  clock: Pick<Clock, 'now' | 'wait'>
+  log: Log
+  events: Pick<Outbox, 'append'>
+  link: Pick<AgentLink, 'call' | 'isConnected'>
+  directory: Pick<Directory, 'byId'>
+  factOf(agentId: string): Promise<AgentFact | null>
+  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn' | 'recordIn'>
+  times: Pick<ScheduleTimes, 'next'>
+  frozenAfter: FrozenAfter
+  reachesAgent: ReachesAgent
+}
+
+/** What fires that are due together are made with. */
+export type FireTogetherDeps = Omit<FireDeps, 'events' | 'dispatch'> & {
+  events: Pick<Outbox, 'append' | 'appendAll'>
+  dispatch: FireDeps['dispatch'] & Pick<Dispatch, 'holdIn'>
+}
