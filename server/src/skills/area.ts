@@ -75,6 +75,12 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     library,
     deliver: delivery.deliver,
   })
+  agents.hooks.onCreated(async (tx, { agent, skills }) => {
+    const { unknown } = await assignments.assignIn(tx, agent, skills, agent.owner)
+    // Its program may have greeted before it was written down.
+    if (skills.length > 0) tx.onCommitted(() => delivery.greeted(agent.id))
+    return { warnings: unknown.map((name) => `The library has no skill "${name}" of the template.`) }
+  })
   agents.hooks.onDeleting((tx, { agent }) => assignments.agentDeleted(tx, agent.id))
   let first: Promise<void> = Promise.resolve()
 

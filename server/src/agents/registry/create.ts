@@ -158,7 +158,13 @@ export function createCreate(deps: CreateDeps) {
       const made = await agentStore(tx).byId(agent.id)
       if (!made) throw new Fault('agent_not_found')
       const schedules = template?.schedules ?? []
-      const facts = await hooks.created(tx, { agent: made, ownerId: caller.user.id, schedules, now })
+      const facts = await hooks.created(tx, {
+        agent: made,
+        ownerId: caller.user.id,
+        schedules,
+        skills: (template?.file.skills ?? []).map(({ name }) => name),
+        now,
+      })
       const { name, type, status, port, created, cpu, memory } = made
       const data = { name, type, status, port, created, resources: { cpu, memory } }
       await events.append(

@@ -7,6 +7,8 @@ export type AgentCreated = {
   ownerId: string
   /** The well-formed entries of the template's block. */
   schedules: readonly TemplateSchedule[]
+  /** Names of the template's skills. */
+  skills: readonly string[]
   now: Date
 }
 /** What a feature adds to the reply of a creation. */

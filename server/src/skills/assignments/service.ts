@@ -179,8 +179,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     },
 
     async assignIn(tx, agent, names, by) {
-      // Names are read outside of the transaction's tables of others; a skill that goes meanwhile shows as stale.
-      const known = await library.resolve()
+      const known = await library.resolve(tx)
       const wanted = [...new Set(names)]
       const found = wanted.filter((name) => known.has(name)).slice(0, maxAssigned)
       if (await add(tx, agent, found, by)) await tell(tx, agent)

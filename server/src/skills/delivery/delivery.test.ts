@@ -85,6 +85,26 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await agent.unassign('two'), { removed: false, removal: null })
   })
 
+  test("a template's skills are assigned at creation, and those that are not there are told", async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world)
+    const agent = await world.agent('helper')
+    const row = await world.row('helper')
+    const facts = await world.db.atomically((tx) =>
+      world.area.hooks.created(tx, {
+        agent: row,
+        ownerId: world.owner.id,
+        schedules: [],
+        skills: ['one', 'nope'],
+        now: world.clock.now(),
+      }),
+    )
+    assert.match(facts.warnings.join(), /"nope"/)
+    assert.equal((await agent.rows())[0]?.delivery_status, 'pending')
+    await agent.start()
+    assert.equal(agent.has('one'), true)
+  })
+
   test('a newer version prunes by the manifest and leaves what the agent has made', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world

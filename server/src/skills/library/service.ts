@@ -3,7 +3,7 @@ import { skillNamePattern } from '@roost/contracts/skills/library'
 import type { SkillSync } from '@roost/contracts/skills/sources'
 import type { Loop } from '../../background/loops.ts'
 import { Fault } from '../../kit/fault.ts'
-import type { Tx } from '../../ports/database/port.ts'
+import type { Executor, Tx } from '../../ports/database/port.ts'
 import { type SourceRow, sourceStore, toldSource } from '../sources/index.ts'
 import type { SkillFacts } from './frontmatter.ts'
 import { type Package, resolveNames } from './rules.ts'
@@ -35,8 +35,8 @@ export type Library = {
   syncAll(trigger: string): Promise<SkillSync>
   /** Throws `source_not_found` and what `syncAll` throws. */
   syncSource(id: string, trigger: string): Promise<SkillSync>
-  /** The winners of all names. */
-  resolve(): Promise<Map<string, LibrarySkill>>
+  /** The winners of all names; inside a transaction through it. */
+  resolve(executor?: Executor): Promise<Map<string, LibrarySkill>>
   package(skill: LibrarySkill): Promise<Package | null>
   /** Hook of the sources. */
   sourceRemoved(tx: Tx, sourceId: string): Promise<void>
@@ -55,8 +55,9 @@ export function createLibrary(deps: LibraryDeps): Library {
   const { db, clock } = deps
   const sync = createSync(deps)
 
-  async function resolved() {
-    const [sources, heads] = await Promise.all([sourceStore(db).all(), entryStore(db).heads()])
+  async function resolved(executor: Executor = db) {
+    const sources = await sourceStore(executor).all()
+    const heads = await entryStore(executor).heads()
     const enabled = sources.filter((source) => source.enabled === 1)
     const urls = new Map(enabled.map(({ id, url }) => [id, url]))
     return { sources, urls, winners: resolveNames(enabled, heads) }
@@ -103,8 +104,8 @@ export function createLibrary(deps: LibraryDeps): Library {
       return sync([id], trigger)
     },
 
-    async resolve() {
-      const { winners, urls } = await resolved()
+    async resolve(executor) {
+      const { winners, urls } = await resolved(executor)
       return new Map(
         winners.map(({ entry, source, shadowed_by }) => [
           entry.name,

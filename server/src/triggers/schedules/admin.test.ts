@@ -165,6 +165,7 @@ forEachDialect((_dialect, open) => {
     const entry = { message: 'go', timezone: 'UTC', description: null }
     const facts = await it.db.atomically((tx) =>
       it.area.hooks.created(tx, {
+        skills: [],
         agent,
         ownerId: it.owner.id,
         now: it.clock.now(),
