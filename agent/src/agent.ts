@@ -18,7 +18,7 @@ import { createIdentities, joinReaderGroup, readIdentityFacts } from './processe
 import { memoryUsedMb } from './processes/memory.ts'
 import { readVersion } from './runtimes/open.ts'
 import type { Runtime } from './runtimes/port.ts'
-import { createSkills } from './skills/skills.ts'
+import type { Skills } from './skills/skills.ts'
 import { createDelivery } from './spool/delivery.ts'
 import { openSpool } from './spool/spool.ts'
 import { startExecution } from './turns/execution.ts'
@@ -83,6 +83,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       loaded.createCredentialStore(credentialPlaces),
     )
     return store
+  }
+
+  let loadedSkills: Promise<Skills> | null = null
+  const skills = () => {
+    loadedSkills ??= import('./skills/skills.ts').then((loaded) =>
+      loaded.createSkills({ paths, runtime: config.runtime, clock, environment: () => environment({}) }),
+    )
+    return loadedSkills
   }
 
   let workspaceGit: Promise<WorkspaceGit> | null = null
@@ -159,7 +167,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     credentials,
     writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
     packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
-    skills: createSkills({ paths, runtime: config.runtime, clock, environment: () => environment({}) }),
+    skills,
     applySettings,
     dropSession: live.drop,
     info: async () => ({

@@ -23,7 +23,7 @@ export type CallDeps = {
   git(): Promise<WorkspaceGit>
   writer: Writer
   packer: Packer
-  skills: Skills
+  skills(): Promise<Skills>
   credentials(): Promise<CredentialStore>
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
@@ -112,17 +112,18 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       deps.queue.tell()
       return { ok: true }
     },
-    'skills.list': () => deps.skills.list(),
-    'skills.install': (message) =>
-      deps.skills.install({
+    'skills.list': async () => (await deps.skills()).list(),
+    'skills.install': async (message) =>
+      (await deps.skills()).install({
         uploadId: text(message, 'upload_id'),
         offset: count(message, 'offset'),
         bytes: Buffer.from(text(message, 'data_base64'), 'base64'),
         manifest: isObject(message.manifest) ? manifestOf(message.manifest) : null,
       }),
-    'skills.remove': (message) =>
-      deps.skills.remove(listAt(message, 'names').filter((name) => typeof name === 'string')),
-    'skills.settle': (message) => deps.skills.settle(listAt(message, 'skills').map(settledOf)),
+    'skills.remove': async (message) =>
+      (await deps.skills()).remove(listAt(message, 'names').filter((name) => typeof name === 'string')),
+    'skills.settle': async (message) =>
+      (await deps.skills()).settle(listAt(message, 'skills').map(settledOf)),
   }
   return async (t, message) => {
     if (isCall(handlers, t)) return await handlers[t](message)
