@@ -106,8 +106,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     dispatch: runs.dispatch,
     settle: records.executions.settle,
     times: createScheduleTimes(),
-    // Filled by git: failed syncs of an agent whose schedules they freeze.
-    frozenAfter: async () => null,
+    frozenAfter: ({ id }) => agents.git.frozenAfter(id),
     reachesAgent: deps.reachesAgent,
     deliver: deps.deliver,
   })
