@@ -214,6 +214,17 @@ describe('what starts runs', () => {
   })
 })
 
+describe('skills', () => {
+  test('the library, and giving one to an agent and taking it away', async () => {
+    const [first] = await json('skills')
+    assert.match(await ok('skills', 'show', first.name), /\w/)
+    assert.match(await ok('skills', 'assign', agent, first.name), /injected|in_progress/)
+    assert.match(await ok('skills', agent), new RegExp(first.name))
+    await ok('skills', 'unassign', agent, first.name)
+    assert.deepEqual(await json('skills', agent), [])
+  })
+})
+
 describe('keys and other clients', () => {
   test('keys: create, list, revoke, delete', async () => {
     const made = await json('keys', 'create', 'from the cli')

@@ -13,6 +13,7 @@ import { loops } from './loops.ts'
 import { mcpConfig } from './mcp-config.ts'
 import { model } from './model.ts'
 import { schedules } from './schedules.ts'
+import { skills } from './skills.ts'
 import { task } from './task.ts'
 import { test } from './test.ts'
 import { up } from './up.ts'
@@ -29,6 +30,7 @@ const commands: Command[] = [
   executions,
   schedules,
   loops,
+  skills,
   logs,
   events,
   keys,
