@@ -5,9 +5,10 @@ import { CommandFailed } from './exit.ts'
 /** A line that is typed unseen, or the first line of what is piped in. */
 export async function askHidden(question: string): Promise<string> {
   if (!process.stdin.isTTY) return firstLine()
-  process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true })
+  // The terminal shows nothing from here on: whoever types at once is not seen either.
+  process.stderr.write(question)
   try {
     return await terminal.question('')
   } finally {
