@@ -205,7 +205,7 @@ describe('the keys of an agent', () => {
     await assertAccessible(tab, 'own key')
     await section.getByRole('button', { name: 'New key…' }).click()
     await page.getByRole('button', { name: 'Make a new key' }).click()
-    await page.getByText('The agent has another key.').waitFor({ timeout: 60_000 })
+    await page.getByText('The agent has another key.', { exact: true }).waitFor({ timeout: 60_000 })
     await eventually(
       () => section.getByText(/^svc_mcp_/).textContent(),
       (prefix) => prefix !== before,

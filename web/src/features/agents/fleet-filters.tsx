@@ -1,14 +1,14 @@
 import { Suspense, useMemo } from 'react'
 import { SearchInput } from '../../ui/input.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
-import { Select } from '../../ui/select.tsx'
+import { Segmented } from '../../ui/segmented.tsx'
 import type { FleetRow } from './fleet-rows.ts'
 import { useFleetFilter } from './use-fleet-filter.ts'
 
 const Combobox = lazyPart(async () => (await import('../../ui/combobox.tsx')).Combobox)
 
 const statuses = [
-  { value: 'all', label: 'Any status' },
+  { value: 'all', label: 'Any' },
   { value: 'running', label: 'Running' },
   { value: 'stopped', label: 'Stopped' },
   { value: 'exited', label: 'Exited' },
@@ -27,12 +27,11 @@ export function FleetFilters({ rows }: { rows: readonly FleetRow[] }) {
         onValueChange={(q) => change({ q })}
         className="w-full sm:w-64"
       />
-      <Select
+      <Segmented
         label="Status"
         options={statuses}
         value={statuses.find(({ value }) => value === filter.status)?.value ?? 'all'}
         onValueChange={(value) => change({ status: value === 'all' ? '' : value })}
-        className="w-32"
       />
       <Suspense fallback={null}>
         {tags.length > 0 ? (
