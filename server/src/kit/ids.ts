@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 
-/** 22 URL-safe characters, 128 bits of chance. */
+/** 22 URL-safe characters, 128 bits of chance. Never begins like an option of a command line. */
 export function newId(): string {
-  return randomBytes(16).toString('base64url')
+  for (;;) {
+    const id = randomBytes(16).toString('base64url')
+    if (!id.startsWith('-')) return id
+  }
 }
 
 /** 43 URL-safe characters, 256 bits of chance: keys, tokens, secrets. */

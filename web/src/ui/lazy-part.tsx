@@ -12,19 +12,12 @@ export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Instead?: ComponentType<Props>,
 ): (props: Props) => ReactNode {
-  let loaded: ComponentType<Props> | null = null
   let loading: Promise<ComponentType<Props>> | null = null
 
-  function fetched(): Promise<ComponentType<Props>> {
-    loading ??= loadCode(load).then((part) => {
-      loaded = part
-      return part
-    })
-    return loading
-  }
-
   function Part(props: Props) {
-    const Loaded = loaded ?? use(fetched())
+    loading ??= loadCode(load)
+    // In every render, loaded or not: React takes a render up again where it stopped, and knows what has come.
+    const Loaded = use(loading)
     return <Loaded {...props} />
   }
 
