@@ -3,6 +3,7 @@
  * only by its API.
  */
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -72,7 +73,7 @@ export async function startPlatform(
     ROOST_INTERNAL_PORT: String(internalPort),
     ROOST_MCP_PORT: String(mcpPort),
     ROOST_CONTAINERS_URL: process.env.ROOST_TEST_CONTAINERS_URL ?? 'docker:',
-    ROOST_SSH_PORT_RANGE: '22220-22290',
+    ROOST_SSH_PORT_RANGE: sshPorts(),
     ROOST_LOG_LEVEL: 'debug',
     ANTHROPIC_API_KEY: canaries.anthropic,
     GEMINI_API_KEY: canaries.google,
@@ -184,6 +185,12 @@ export async function startPlatform(
     platform.token = await signIn(platform)
   }
   return platform
+}
+
+/** Forty ports, hardly those of another platform that is tested at the same time: an agent keeps its port. */
+function sshPorts(): string {
+  const first = 23_000 + 40 * randomInt(200)
+  return `${first}-${first + 39}`
 }
 
 /** Resolves when a process says that it is ready. */
