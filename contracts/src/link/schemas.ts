@@ -14,90 +14,17 @@ import {
   type PlatformCalls,
   preCheckCharacters,
 } from './messages.ts'
+import { ClaimToken, resultFields } from './result.ts'
 import type { TranscriptLine } from './transcript.ts'
 
 const Id = z.string().min(1).max(100)
 const Count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
-/** Fits the columns they are kept in; a runtime that reports more has a fault of its own. */
-const Tokens = z.number().int().min(0).max(2_000_000_000)
-const Token = z.number().int().min(1).max(2_000_000_000)
 const Text = z.string()
 
 export const FrameId = z.union([z.number().int(), z.string().min(1).max(64)])
 
 /** Shapes grow: a line needs a type, and what else it holds is kept as it came. */
 const Line = z.looseObject({ type: z.string().min(1).max(64) }) as unknown as z.ZodType<TranscriptLine>
-
-const RunErrorCode = z.enum([
-  'timeout',
-  'stalled',
-  'rate_limited',
-  'auth',
-  'billing',
-  'oom',
-  'max_turns',
-  'model_unsupported',
-  'agent_error',
-  'no_result',
-  'network',
-  'cap_reached',
-  'agent_lost',
-  'user_cancelled',
-])
-const TerminalReason = z.enum([
-  'completed',
-  'max_duration',
-  'stall_no_output',
-  'auth',
-  'empty_result',
-  'cancelled',
-  'crashed',
-])
-
-export const RunMetadata = z.object({
-  cost_usd: z.number().min(0).max(1_000_000).nullish(),
-  duration_ms: z.number().min(0).max(2_000_000_000).nullish(),
-  num_turns: Tokens.nullish(),
-  tool_count: Tokens.optional(),
-  session_id: z.string().max(200).nullish(),
-  input_tokens: Tokens.optional(),
-  output_tokens: Tokens.optional(),
-  cache_creation_tokens: Tokens.optional(),
-  cache_read_tokens: Tokens.optional(),
-  context_window: Tokens.nullish(),
-  context_tokens: Tokens.nullish(),
-  model_used: z.string().max(200).nullish(),
-  compact_events: z
-    .array(
-      z.object({
-        at: z.string().max(40),
-        before_tokens: Tokens.nullable(),
-        after_tokens: Tokens.nullable(),
-      }),
-    )
-    .max(1000)
-    .optional(),
-  session_lost: z.boolean().optional(),
-})
-
-/** What a result says, over the link and in the HTTP callback alike. */
-export const resultFields = {
-  claim_token: Token,
-  status: z.enum(['success', 'failed', 'cancelled']),
-  response: Text.nullish().transform((value) => value ?? null),
-  error: Text.max(100_000)
-    .nullish()
-    .transform((value) => value ?? null),
-  error_code: RunErrorCode.nullish().transform((value) => value ?? null),
-  terminal_reason: TerminalReason.nullish().transform((value) => value ?? null),
-  metadata: RunMetadata.nullish().transform((value) => value ?? {}),
-  runtime_session_id: z
-    .string()
-    .max(200)
-    .nullish()
-    .transform((value) => value ?? null),
-  execution_time_ms: Tokens.nullish().transform((value) => value ?? 0),
-}
 
 /** Body of a heartbeat, over the link and over HTTP. */
 export const beatFields = {
@@ -133,7 +60,7 @@ export const agentCallSchemas: AgentSchemas = {
       .array(
         z.object({
           execution_id: Id,
-          claim_token: Token,
+          claim_token: ClaimToken,
           state: z.enum(['accepted', 'spawned', 'finished']),
           last_line: Count,
         }),
@@ -141,11 +68,11 @@ export const agentCallSchemas: AgentSchemas = {
       .max(10_000),
   }),
   claim: z.object({ t: z.literal('claim'), free: z.number().int().min(0).max(1000) }),
-  started: z.object({ t: z.literal('started'), execution_id: Id, claim_token: Token, pid: Count }),
+  started: z.object({ t: z.literal('started'), execution_id: Id, claim_token: ClaimToken, pid: Count }),
   lines: z.object({
     t: z.literal('lines'),
     execution_id: Id,
-    claim_token: Token,
+    claim_token: ClaimToken,
     from: z.number().int().min(1).max(2_000_000_000),
     lines: z.array(Line).max(20_000),
   }),
@@ -154,7 +81,7 @@ export const agentCallSchemas: AgentSchemas = {
   attachment: z.object({
     t: z.literal('attachment'),
     execution_id: Id,
-    claim_token: Token,
+    claim_token: ClaimToken,
     index: Count.max(100),
     offset: Count,
     length: z
@@ -173,7 +100,7 @@ export const agentCallSchemas: AgentSchemas = {
 export const PartialSignal: z.ZodType<Partial> = z.object({
   t: z.literal('partial'),
   execution_id: Id,
-  claim_token: Token,
+  claim_token: ClaimToken,
   kind: z.enum(['text', 'thinking']),
   text: z.string(),
 })

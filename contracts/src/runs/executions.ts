@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { AgentParams, Id, Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
-import { resultFields } from '../link/schemas.ts'
+import { resultFields } from '../link/result.ts'
 
 const tag = 'Executions'
 
