@@ -79,6 +79,8 @@ export async function compose(
   { agentsHost }: { agentsHost(): string },
 ): Promise<Composition> {
   const { db, ephemeral, containers, images, git, host, clock, log } = adapters
+  /** What every area stands on. */
+  const base = { db, clock, log }
 
   const vault = openVault(config)
   const outbox = createOutbox({ db, ephemeral, log, clock })
@@ -105,9 +107,7 @@ export async function compose(
   }
   const agentName = async (id: string) => (await agents.directory.byId(id))?.name ?? null
   const identity = await openIdentityArea({
-    db,
-    clock,
-    log,
+    ...base,
     ephemeral,
     vault,
     limits,
@@ -120,9 +120,7 @@ export async function compose(
 
   const works = createWorkStates()
   const idempotency = createIdempotency({
-    db,
-    clock,
-    log,
+    ...base,
     workState: works.ask,
   })
 
@@ -130,9 +128,7 @@ export async function compose(
   changes.on((change) => standing.doubtCallers((caller) => isTouched(caller, change)))
   const hub = createAgentLinkHub({ ephemeral, clock, log })
   const records = createRunRecords({
-    db,
-    clock,
-    log,
+    ...base,
     ephemeral,
     events: outbox,
     hub,
@@ -144,9 +140,7 @@ export async function compose(
   })
 
   const agents: AgentsArea = createAgentsArea({
-    db,
-    clock,
-    log,
+    ...base,
     ephemeral,
     containers,
     images,
@@ -206,9 +200,7 @@ export async function compose(
   })
 
   const skills = createSkillsArea({
-    db,
-    clock,
-    log,
+    ...base,
     leases,
     events: outbox,
     settings,
@@ -220,9 +212,7 @@ export async function compose(
     bundledFolder: resolve(root, 'server/skills'),
   })
   const runs = createRunsArea({
-    db,
-    clock,
-    log,
+    ...base,
     events: outbox,
     idempotency,
     works,
@@ -239,9 +229,7 @@ export async function compose(
     deliverResult: (tx, what) => conversations.chat.deliverResult(tx, what),
     deliver: (tx, run) => conversations.workspaceChat.deliverRun(tx, run),
     reachesAgent: (agent, email) => conversations.workspaceChat.reaches(agent.id, email),
-    db,
-    clock,
-    log,
+    ...base,
     vault,
     limits,
     leases,
@@ -260,9 +248,7 @@ export async function compose(
     webhookRates: { perToken: config.webhookRateLimit, perAddress: config.webhookIpRateLimit },
   })
   const conversations = createConversationsArea({
-    db,
-    clock,
-    log,
+    ...base,
     events: outbox,
     idempotency,
     works,
@@ -303,9 +289,7 @@ export async function compose(
     voiceEnabled: config.voipEnabled,
   })
   const operations = createOperationsArea({
-    db,
-    clock,
-    log,
+    ...base,
     ephemeral,
     host,
     limits,

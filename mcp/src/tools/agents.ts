@@ -1,4 +1,4 @@
-import { AgentDetails, AgentRow } from '@roost/contracts/agents/agent'
+import { AgentDetails, AgentRow, Cpu, Memory } from '@roost/contracts/agents/agent'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import {
   createAgent,
@@ -70,7 +70,7 @@ export const agentTools: Tool[] = [
       runtime: z.enum(['claude-code', 'gemini-cli']).optional(),
       runtime_model: z.string().optional().describe('Model of its runs, for example "sonnet".'),
       resources: z
-        .object({ cpu: z.string().optional(), memory: z.string().optional() })
+        .object({ cpu: Cpu.optional(), memory: Memory.optional() })
         .optional()
         .describe('cpu is "1", "2", "4", "8" or "16"; memory "1g" to "32g".'),
       custom_instructions: z.string().optional().describe('Added to its system prompt in every run.'),
@@ -83,7 +83,7 @@ export const agentTools: Tool[] = [
         .optional()
         .describe('Makes it go away by itself, after so many runs or so much time.'),
     },
-    run: ({ api }, body) => api.call(createAgent, { body: body as never }),
+    run: ({ api }, body) => api.call(createAgent, { body }),
   }),
   tool({
     name: 'rename_agent',
@@ -147,7 +147,7 @@ export const agentTools: Tool[] = [
     run: ({ api }, { agent_name, ttl_hours, public_key }) =>
       api.call(grantSshAccess, {
         params: { name: agent_name },
-        body: { ttl_hours, public_key } as never,
+        body: { ttl_hours, public_key },
       }),
   }),
   tool({

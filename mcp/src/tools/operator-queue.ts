@@ -87,12 +87,15 @@ export const operatorQueueTools: Tool[] = [
       priority: z.enum(itemPriorities).optional(),
       options: z.array(z.string()).optional().describe('The answers to choose from.'),
       context: z.record(z.string(), z.unknown()).optional().describe('Facts that help to decide.'),
-      proposal: z.unknown().optional().describe('What you would do.'),
+      proposal: z
+        .union([z.string(), z.record(z.string(), z.unknown())])
+        .optional()
+        .describe('What you would do.'),
       to_email: z.string().optional().describe('A person to whom it goes instead of to the operators.'),
       expires_at: z.string().optional().describe('ISO 8601; unanswered until then counts as refused.'),
     },
     output: QueueItem,
-    run: (call, body) => call.api.call(askOperator, { params: { name: selfOf(call) }, body: body as never }),
+    run: (call, body) => call.api.call(askOperator, { params: { name: selfOf(call) }, body }),
   }),
   tool({
     name: 'get_my_ask',
