@@ -153,20 +153,33 @@ describe('a client with a user key', () => {
   })
 
   test('leaves one entry in the audit log for each call, with the names of its arguments', async () => {
-    const client = await connect(userKey)
+    const { id, key } = (await platform.request('POST', '/api/mcp/keys', { name: 'audited' })).json
+    const client = await connect(key)
     await call(client, 'get_agent', { name: 'mcp-one' })
-    const { json } = await platform.request('GET', '/api/audit-log?event_type=mcp_operation&limit=1')
-    const [entry] = json.entries
-    assert.equal(entry.event_action, 'get_agent')
-    assert.equal(entry.mcp_scope, 'user')
+    await call(client, 'list_agents')
+    const entries = await auditOf(id, 2)
+    assert.deepEqual(entries.map(({ event_action }) => event_action).toSorted(), ['get_agent', 'list_agents'])
+    const entry = entries.find(({ event_action }) => event_action === 'get_agent') ?? assert.fail()
+    assert.deepEqual([entry.mcp_scope, entry.details.outcome], ['user', 'ok'])
     assert.deepEqual(entry.details.arguments, ['name'])
     await client.close()
   })
 })
 
+/** What the audit log has of one key's calls; they are told after the call has been answered. */
+async function auditOf(keyId: string, atLeast: number): Promise<Loose[]> {
+  for (let looks = 0; looks < 600; looks += 1) {
+    const path = `/api/audit-log?event_type=mcp_operation&mcp_key_id=${keyId}`
+    const { entries } = (await platform.request('GET', path)).json
+    if (entries.length >= atLeast) return entries
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  assert.fail('the entries did not appear')
+}
+
 /** Waits until the list of tools changes; the server looks every 20 s and says so. */
 async function published(client: Client): Promise<void> {
-  for (let looks = 0; looks < 300; looks += 1) {
+  for (let looks = 0; looks < 600; looks += 1) {
     const { tools } = await client.listTools()
     if (tools.some(({ name }) => name === 'chat_with_mcp_two')) return
     await new Promise((done) => setTimeout(done, 100))
