@@ -14,7 +14,7 @@ import type { Secret } from '../kit/secret.ts'
 import type { AgentImages } from '../ports/agent-images/port.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
 import type { Containers } from '../ports/containers/port.ts'
-import type { Db } from '../ports/database/port.ts'
+import type { Db, Tx } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Git } from '../ports/git/port.ts'
 import type { Log } from '../ports/log.ts'
@@ -27,7 +27,7 @@ import {
   createCredentials,
   credentialRoutes,
 } from './credentials/index.ts'
-import { type Agent, createDirectory, type Directory } from './directory/index.ts'
+import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
 import {
   type AgentGit,
   createAgentGit,
@@ -37,7 +37,13 @@ import {
   type Transfers,
 } from './git/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
-import { createLifecycle, type Lifecycle, type LifecycleDeps, lifecycleRoutes } from './lifecycle/index.ts'
+import {
+  createLifecycle,
+  type Lifecycle,
+  type LifecycleDeps,
+  lifecycleRoutes,
+  type PortRange,
+} from './lifecycle/index.ts'
 import { createOwnKey, type OwnKeyDeps, ownKeyRoutes } from './own-key/index.ts'
 import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
 import { createReach, type Reach } from './reach/index.ts'
@@ -45,7 +51,6 @@ import {
   createRegistry,
   createRegistryHooks,
   ensureSystemAgent,
-  type PortRange,
   type Registry,
   type RegistryDeps,
   type RegistryHooks,
@@ -173,6 +178,7 @@ export type AgentFacts = {
     skills_block: string | null
     settings: AgentSettings
   } | null>
+  isToldToStop(tx: Tx, agentId: string): Promise<boolean>
   /** Names of the agents that it may call. */
   callable(agentId: string): Promise<string[]>
   /** Texts that must not appear in a transcript. */
@@ -221,7 +227,6 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     lifecycle,
     hooks,
     secretsOf: (agentId) => secretsOf(agentId),
-    sshPorts: deps.containers.publishesSsh ? options.sshPorts : null,
   })
   const addressOf = (repository: string) => `${options.gitBaseUrl}/${repository}`
   const gitTransfers = createTransfers({
@@ -270,6 +275,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
         settings: settingsNow,
       }
     },
+    isToldToStop: (tx, agentId) => agentStore(tx).isToldToStop(agentId),
     async callable(agentId) {
       const targets = await remembered.targetsOf(agentId)
       if (targets.size === 0) return []

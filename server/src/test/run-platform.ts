@@ -41,6 +41,8 @@ export type RunPlatform = {
   dispatch: Dispatch
   broker: Broker
   agents: Map<string, AgentFact>
+  /** Agents whose record says that they shall stop, whatever `agents` still says. */
+  toldToStop: Set<string>
   /** Texts to blot out of transcripts. */
   secrets: string[]
   row(id: string): Promise<ExecutionRow>
@@ -68,6 +70,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   await live.open()
   const hooks = createRunHooks()
   const agents = new Map<string, AgentFact>([['a1', agentFact()]])
+  const toldToStop = new Set<string>()
   const secrets: string[] = []
   const { providerKey = 'provider-key-1' } = options
   const broker = createBroker({
@@ -91,6 +94,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     hooks,
     facts: {
       find: async (id) => agents.get(id) ?? null,
+      isToldToStop: async (_tx, id) => toldToStop.has(id),
       callable: async () => [],
       secrets: async () => secrets,
     },
@@ -117,6 +121,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     dispatch,
     broker,
     agents,
+    toldToStop,
     secrets,
     async row(id) {
       const row = await executionStore(db).byId(id)

@@ -53,6 +53,11 @@ export function agentStore(executor: Executor) {
       return (await withTagsAndShares(rows))[0] ?? null
     },
 
+    async isToldToStop(id: string): Promise<boolean> {
+      const row = await db.selectFrom('agents').select('desired').where('id', '=', id).executeTakeFirst()
+      return row?.desired === 'stopped'
+    },
+
     /** Those of the agents whose circuit breaker is switched on. */
     async withBreaker(ids: readonly string[]): Promise<ReadonlySet<string>> {
       if (ids.length === 0) return new Set()

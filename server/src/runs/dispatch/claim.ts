@@ -53,7 +53,7 @@ const maxRunsPerClaim = 8
 const inlineAttachmentBytes = maxMessageBytes / 2
 
 /** What may be handed out, read while the agent's queue is held. */
-export type Line = { token: number; keys: (string | null)[]; first: Waiting[] }
+export type Line = { token: number; keys: (string | null)[]; first: Waiting[]; isClosed: boolean }
 /** Runs that were handed out and are not put together yet. */
 export type Taken = { row: ExecutionRow; turn: Turn }[]
 
@@ -67,20 +67,23 @@ export function createClaim(deps: ClaimDeps) {
   /** Sent together: `before` is done once the queue is held, and what is read is read after that. */
   async function lookIn<T>(tx: Tx, agentId: string, before: () => Promise<T>): Promise<[Line, T]> {
     const queue = queueStore(tx)
-    const [token, done, keys, first] = await Promise.all([
+    const [token, done, keys, first, isClosed] = await Promise.all([
       queue.lockQueue(agentId),
       before(),
       queue.runningKeys(agentId),
       queue.waitingOf(agentId, lookFirst),
+      // Whoever stops the agent holds its queue as well: what it ends is not begun anew by the claim behind.
+      facts.isToldToStop(tx, agentId),
     ])
-    return [{ token, keys, first }, done]
+    return [{ token, keys, first, isClosed }, done]
   }
 
   async function takeIn(
     tx: Tx,
     { agent, free }: { agent: AgentFact; free: number },
-    { token, keys, first }: Line,
+    { token, keys, first, isClosed }: Line,
   ): Promise<Taken> {
+    if (isClosed) return []
     const queue = queueStore(tx)
     const slots = Math.min(free, agent.effective_slots - keys.length)
     if (slots <= 0) return []

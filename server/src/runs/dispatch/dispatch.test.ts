@@ -379,6 +379,16 @@ forEachDialect((_, open) => {
     assert.deepEqual([gone.status, gone.error_code, gone.agent_deleted], ['cancelled', 'agent_deleted', 1])
   })
 
+  test('what waits is not handed out to an agent that was just told to stop, by whatever is remembered', async () => {
+    const { platform } = await start({ slots: 1 })
+    const waiting = await accept(platform)
+    platform.toldToStop.add('a1')
+    assert.deepEqual(await claim(platform, 1), [])
+    assert.equal((await platform.row(waiting.id)).status, 'queued')
+    platform.toldToStop.delete('a1')
+    await claimOne(platform)
+  })
+
   test('agents that call agents are stopped after eight hops', async () => {
     const { platform } = await start({ slots: 20 })
     const caller = { ...sourceOf(person(), null), agent: { id: 'a1', name: 'scout' } }

@@ -1,4 +1,5 @@
 import type { AgentSettings } from '@roost/contracts/link/messages'
+import type { Tx } from '../../ports/database/port.ts'
 
 /** What dispatch needs to know of an agent; answered by the agents area, filled in `compose.ts`. */
 export type AgentFact = {
@@ -22,6 +23,8 @@ export type AgentFact = {
 export type AgentFacts = {
   /** Null: there is no such agent (any more). */
   find(agentId: string): Promise<AgentFact | null>
+  /** Whether it is told to stop, as the record says now; `find` may answer from memory. */
+  isToldToStop(tx: Tx, agentId: string): Promise<boolean>
   /** Names of the agents that it may call. Apart, because only a run that is handed out needs them. */
   callable(agentId: string): Promise<string[]>
   /** Texts that must not appear in a transcript: the agent's key and its credentials. */
