@@ -35,6 +35,7 @@ import type { Endpoint } from './kit/endpoint.ts'
 import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
+import * as operatorQueueBulk from './operations/queue-bulk.ts'
 import * as sockets from './operations/sockets.ts'
 import * as telemetry from './operations/telemetry.ts'
 import * as analytics from './runs/analytics.ts'
@@ -107,6 +108,7 @@ const modules: Record<string, unknown>[] = [
   workspaceTurns,
   workspaceDocuments,
   operatorQueue,
+  operatorQueueBulk,
   sockets,
   audit,
   invariants,

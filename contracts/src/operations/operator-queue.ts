@@ -4,10 +4,12 @@ import { AgentParams, Id, queryInteger, Timestamp, TimestampInput } from '../kit
 
 export { getQueueStats } from './queue-stats.ts'
 
-const tag = 'Operator queue'
+export const operatorQueueTag = 'Operator queue'
+const tag = operatorQueueTag
 
 export const itemTypes = ['approval', 'question', 'alert'] as const
 export const itemStatuses = ['pending', 'responded', 'acknowledged', 'cancelled', 'expired'] as const
+/** The most urgent first. */
 export const itemPriorities = ['critical', 'high', 'medium', 'low'] as const
 export const alertKinds = [
   'sync_failing',
@@ -49,6 +51,8 @@ export const mostPendingAsks = 100
 export const agingHours = 24
 export const shortestAskMinutes = 15
 export const mostListed = 500
+export const queueOrders = ['newest', 'urgent'] as const
+export type QueueOrder = (typeof queueOrders)[number]
 
 const kibibyte = 1024
 const smallObject = z
@@ -158,6 +162,12 @@ const filters = {
   since: TimestampInput.optional().describe('Made at this time or later.'),
   limit: queryInteger(1, mostListed, 100),
   offset: queryInteger(0, 1_000_000, 0),
+  order: z
+    .enum(queueOrders)
+    .default('newest')
+    .describe(
+      '`urgent`: what is pending comes first, by priority and then by how long it waits; the rest the newest first.',
+    ),
 }
 export const QueueQuery = z.object({ ...filters, agent_name: z.string().max(100).optional() })
 export type QueueQuery = z.output<typeof QueueQuery>
@@ -171,9 +181,12 @@ export const QueuePage = z.object({
 })
 export type QueuePage = z.output<typeof QueuePage>
 
-export const RespondBody = z.object({
+export const Answer = {
   response: z.string().trim().min(1).max(8000).describe('One of the options where the item offers some.'),
   response_text: z.string().max(8000).nullish(),
+}
+export const RespondBody = z.object({
+  ...Answer,
   acknowledge_divergence: z
     .boolean()
     .nullish()
@@ -181,7 +194,7 @@ export const RespondBody = z.object({
 })
 export type RespondBody = z.output<typeof RespondBody>
 
-const Reason = z
+export const Reason = z
   .string()
   .max(500)
   .nullish()
@@ -199,18 +212,6 @@ export const listQueue = endpoint({
   access: { who: 'any' },
   query: QueueQuery,
   returns: QueuePage,
-})
-
-export const bulkCancelItems = endpoint({
-  id: 'bulkCancelOperatorItems',
-  method: 'POST',
-  path: '/api/operator-queue/bulk-cancel',
-  summary: 'Cancel several items; those that are not pending are skipped',
-  tag,
-  access: { who: 'any', gate: 'person' },
-  body: z.object({ ids: z.array(Id).min(1).max(500), reason: Reason }),
-  returns: z.object({ cancelled: count, skipped: count, batch_id: Id }),
-  audit: { type: 'operator_queue', action: 'bulk_cancel' },
 })
 
 export const clearResolvedItems = endpoint({

@@ -2,12 +2,13 @@ import type { RespondBody } from '@roost/contracts/operations/operator-queue'
 import { agentStore } from '../../agents/directory/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import { Fault } from '../../kit/fault.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { aboutIn } from './alerts.ts'
 import { itemEvent } from './events.ts'
-import { essence, optionsOf, textOf } from './rules.ts'
-import { type ItemRow, operatorQueueStore } from './store.ts'
+import { essence, inOneOrder, optionsOf, textOf } from './rules.ts'
+import { type ItemRow, operatorQueueStore, type Scope } from './store.ts'
 
 /** Who answers; `id` is null for somebody without an account. */
 export type Answerer = { id: string | null; email: string | null }
@@ -20,40 +21,91 @@ export type AnswerDeps = {
   settled(tx: Tx, row: ItemRow): void
 }
 
-/**
- * Answers an item that its caller was shown. One of several answers at once counts; the others throw
- * `item_not_pending`. Throws `item_diverged` with what the entry says now, and `option_not_offered`.
- */
-export function createAnswer({ db, clock, events, settled }: AnswerDeps) {
-  return async function answer(id: string, body: RespondBody, by: Answerer): Promise<ItemRow> {
-    return db.atomically(async (tx) => {
-      const store = operatorQueueStore(tx)
-      const row = await store.byId(id)
-      if (!row) throw new Fault('not_found', 'There is no such item.')
-      if (row.status !== 'pending') throw notPending(row)
-      refuseDiverged(row, body)
-      refuseOther(row, body.response)
-      const now = clock.now()
-      const at = timestamp(now)
-      const patch = {
-        status: 'responded',
-        disposition: 'answered',
-        response: body.response,
-        response_text: body.response_text ?? null,
-        responded_by_id: by.id,
-        responded_by_email: by.email,
-        responded_at: at,
-        pending_key: null,
-        resume: (await resumes(tx, row)) ? 'due' : 'none',
-        ...(row.entry_now === null ? {} : takenFrom(row.entry_now)),
-      } as const
-      // What ran out a moment ago is refused, whether it was written down yet or not.
-      if (!(await store.move(id, 'pending', patch, at))) throw notPending(row)
-      const after = { ...row, ...patch }
-      await events.append(tx, itemEvent(after, await aboutIn(tx, row.agent_id)), now)
-      settled(tx, after)
-      return after
-    })
+/** What is answered to all of several items; each counts as far as it takes that answer. */
+export type AnswerToAll = Omit<RespondBody, 'acknowledge_divergence'>
+
+export type Answering = {
+  /**
+   * Answers an item that its caller was shown. One of several answers at once counts; the others throw
+   * `item_not_pending`. Throws `item_diverged` with what the entry says now, and `option_not_offered`.
+   */
+  one(id: string, body: RespondBody, by: Answerer): Promise<ItemRow>
+  /** Items that this viewer does not see, and those that `one` would refuse, are skipped. */
+  all(
+    scope: Scope,
+    ids: readonly string[],
+    body: AnswerToAll,
+    by: Answerer,
+  ): Promise<{ answered: number; skipped: number; batch_id: string }>
+}
+
+export function createAnswer({ db, clock, events, settled }: AnswerDeps): Answering {
+  async function answerIn(
+    tx: Tx,
+    row: ItemRow,
+    body: RespondBody,
+    { by, batchId }: { by: Answerer; batchId: string | null },
+  ): Promise<ItemRow> {
+    if (row.status !== 'pending') throw notPending(row)
+    refuseDiverged(row, body)
+    refuseOther(row, body.response)
+    const now = clock.now()
+    const at = timestamp(now)
+    const patch = {
+      status: 'responded',
+      disposition: 'answered',
+      response: body.response,
+      response_text: body.response_text ?? null,
+      responded_by_id: by.id,
+      responded_by_email: by.email,
+      responded_at: at,
+      batch_id: batchId,
+      pending_key: null,
+      resume: (await resumes(tx, row)) ? 'due' : 'none',
+      ...(row.entry_now === null ? {} : takenFrom(row.entry_now)),
+    } as const
+    // What ran out a moment ago is refused, whether it was written down yet or not.
+    if (!(await operatorQueueStore(tx).move(row.id, 'pending', patch, at))) throw notPending(row)
+    const after = { ...row, ...patch }
+    await events.append(tx, itemEvent(after, await aboutIn(tx, row.agent_id)), now)
+    settled(tx, after)
+    return after
+  }
+
+  return {
+    one: (id, body, by) =>
+      db.atomically(async (tx) => {
+        const row = await operatorQueueStore(tx).byId(id)
+        if (!row) throw new Fault('not_found', 'There is no such item.')
+        return answerIn(tx, row, body, { by, batchId: null })
+      }),
+
+    async all(scope, ids, body, by) {
+      const batch_id = newId()
+      const answered = await db.atomically(async (tx) => {
+        let count = 0
+        for (const id of inOneOrder(ids)) {
+          const row = await operatorQueueStore(tx).visible(scope, id)
+          const asOne = { ...body, acknowledge_divergence: false }
+          const after = row && (await orSkipped(answerIn(tx, row, asOne, { by, batchId: batch_id })))
+          if (after) count += 1
+        }
+        return count
+      })
+      return { answered, skipped: ids.length - answered, batch_id }
+    },
+  }
+}
+
+/** None of these has written anything. */
+const skipping = ['item_not_pending', 'item_diverged', 'option_not_offered'] as const
+
+async function orSkipped<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (skipping.some((code) => isFault(error, code))) return null
+    throw error
   }
 }
 

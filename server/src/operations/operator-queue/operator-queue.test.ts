@@ -171,6 +171,77 @@ forEachDialect((_name, open) => {
     assert.equal(own.json.status, 'cancelled')
   })
 
+  test('answers to many: what takes the answer is answered, the rest is skipped and stays as it is', async () => {
+    await using world = await openQueueWorld(open)
+    const ask = async (fields: object) => (await world.ask({ title: 'x', ...fields })).json.id as string
+    const [one, two] = [await ask({ ...approval }), await ask({ ...approval, request_id: 'deploy-2' })]
+    const other = await ask({ request_id: 'colour', options: ['red'] })
+    const gone = await ask({ request_id: 'gone' })
+    await world.respond(gone, { response: 'done' })
+    const body = { ids: [one, two, two, other, gone, 'unknown'], response: 'yes', response_text: 'all green' }
+    const bulk = (sent: object, key = world.owner.key) =>
+      world.request(key, 'POST', `${all}/bulk-respond`, sent)
+    const { json } = await bulk(body)
+    assert.deepEqual([json.answered, json.skipped], [2, 4])
+    const after = await world.get(`${all}/${two}`)
+    assert.deepEqual(
+      [after.status, after.response, after.response_text, after.batch_id, after.responded_by_email],
+      ['responded', 'yes', 'all green', json.batch_id, world.owner.email],
+    )
+    assert.equal((await world.get(`${all}/${other}`)).status, 'pending')
+    assert.equal((await world.get(`${all}/${gone}`)).response, 'done')
+    assert.equal(
+      (await world.eventTypes()).filter((type) => type === 'operator_queue.responded').length,
+      3,
+      'one event for each item that was answered',
+    )
+    for (const wrong of [{ ids: [], response: 'yes' }, { ids: [one] }, { ids: [one], response: ' ' }])
+      assert.equal((await bulk(wrong)).status, 422)
+    assert.equal((await bulk(body, world.agentKey)).json.error, 'person_required')
+    const stranger = await world.person('operator', 'stranger@example.org')
+    assert.equal((await bulk({ ids: [other], response: 'red' }, stranger.key)).json.answered, 0)
+  })
+
+  test('of twenty answers to many at once each item counts one', async () => {
+    await using world = await openQueueWorld(open)
+    const ids: string[] = []
+    for (const request_id of ['a', 'b', 'c']) ids.push((await world.ask({ request_id, title: 'x' })).json.id)
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        world.request(world.owner.key, 'POST', `${all}/bulk-respond`, {
+          ids: n % 2 === 0 ? ids : ids.toReversed(),
+          response: `no. ${n}`,
+        }),
+      ),
+    )
+    assert.ok(replies.every(({ status }) => status === 200))
+    assert.equal(
+      replies.reduce((sum, { json }) => sum + json.answered, 0),
+      3,
+    )
+  })
+
+  test('by urgency, what waits comes first over all pages, the most urgent and of equals the oldest first', async () => {
+    await using world = await openQueueWorld(open)
+    const ask = async (request_id: string, priority: string) => {
+      await world.clock.advance(1)
+      return (await world.ask({ request_id, title: request_id, priority })).json.id
+    }
+    const over = await ask('over', 'critical')
+    await ask('low', 'low')
+    await ask('high-1', 'high')
+    await ask('critical', 'critical')
+    await ask('high-2', 'high')
+    const later = await ask('over-later', 'low')
+    for (const id of [over, later]) await world.respond(id, { response: 'ok' })
+    const titles = async (query: string) =>
+      (await world.get(`${all}?${query}`)).items.map(({ title }: { title: string }) => title)
+    assert.deepEqual(await titles('order=urgent&limit=4'), ['critical', 'high-1', 'high-2', 'low'])
+    assert.deepEqual(await titles('order=urgent&limit=4&offset=4'), ['over-later', 'over'])
+    assert.equal((await titles(''))[0], 'over-later')
+    assert.equal((await world.request(world.owner.key, 'GET', `${all}?order=oldest`)).status, 422)
+  })
+
   test('pages say where the next one starts', async () => {
     await using world = await openQueueWorld(open)
     for (let n = 0; n < 3; n += 1) await world.ask({ request_id: `q${n}`, title: 'x', priority: 'low' })

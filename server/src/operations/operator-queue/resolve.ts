@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { aboutIn } from './alerts.ts'
 import { notPending } from './answer.ts'
 import { itemEvent } from './events.ts'
+import { inOneOrder } from './rules.ts'
 import { type ItemRow, operatorQueueStore, type Scope } from './store.ts'
 
 export type ResolveDeps = {
@@ -57,7 +58,7 @@ export function createResolve({ db, clock, events, settled }: ResolveDeps) {
       const batch_id = newId()
       const cancelled = await db.atomically(async (tx) => {
         let count = 0
-        for (const id of new Set(ids)) {
+        for (const id of inOneOrder(ids)) {
           const row = await operatorQueueStore(tx).visible(scope, id)
           if (row && (await end(tx, row, 'cancelled', { reason, batchId: batch_id }))) count += 1
         }

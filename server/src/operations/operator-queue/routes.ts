@@ -1,6 +1,5 @@
 import {
   askOperator,
-  bulkCancelItems,
   cancelItem,
   clearResolvedItems,
   getAsk,
@@ -10,6 +9,7 @@ import {
   listQueue,
   respondToItem,
 } from '@roost/contracts/operations/operator-queue'
+import { bulkCancelItems, bulkRespondToItems } from '@roost/contracts/operations/queue-bulk'
 import type { Reach } from '../../agents/reach/index.ts'
 import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
@@ -32,6 +32,14 @@ export function operatorQueueRoutes(queue: OperatorQueue, reach: Pick<Reach, 're
     // Fixed words come before ids.
     signedInRoute(listQueue, (call) => view.list(call.caller, call.query)),
     signedInRoute(getQueueStats, (call) => view.stats(call.caller)),
+    signedInRoute(bulkRespondToItems, async (call) => {
+      const { user } = call.caller
+      const { ids, ...answer } = call.body
+      const by = { id: user.id, email: user.email }
+      const done = await queue.answer.all(await view.scopeOf(call.caller), ids, answer, by)
+      call.request.note(done)
+      return done
+    }),
     signedInRoute(bulkCancelItems, async (call) => {
       const { ids, reason } = call.body
       const done = await resolve.cancelAll(await view.ownScopeOf(call.caller), ids, reason)
@@ -50,7 +58,7 @@ export function operatorQueueRoutes(queue: OperatorQueue, reach: Pick<Reach, 're
     signedInRoute(respondToItem, async (call) => {
       const { id } = await view.find(call.caller, call.params.id)
       const { user } = call.caller
-      const row = await queue.answer(id, call.body, { id: user.id, email: user.email })
+      const row = await queue.answer.one(id, call.body, { id: user.id, email: user.email })
       return view.shown(row)
     }),
     signedInRoute(cancelItem, async (call) => {

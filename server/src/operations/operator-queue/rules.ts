@@ -106,6 +106,11 @@ function isSystem(caller: SignedIn): boolean {
   return caller.kind === 'key' && caller.key.scope === 'system'
 }
 
+/** Each once. Two who write the same items in the same order wait for each other, and never in a circle. */
+export function inOneOrder(ids: readonly string[]): string[] {
+  return [...new Set(ids)].toSorted()
+}
+
 /** The message of the run that an answer starts. */
 export function resumeMessage(row: OperatorItemsTable): string {
   const marked = (name: string, text: string | null) => (text ? [`<${name}>\n${text}\n</${name}>`] : [])

@@ -80,7 +80,7 @@ export function createOperatorQueue(deps: OperatorQueueDeps): OperatorQueue {
     view,
     asks,
     answer,
-    addressed: createAddressed({ ...deps, answer, shown: view.shown }),
+    addressed: createAddressed({ ...deps, answer: answer.one, shown: view.shown }),
     resolve,
     takeFile: createFileEntries({ ...deps, alerts, asks, resolve }),
     agentDeleted: (tx, agentId) => operatorQueueStore(tx).removeOfAgent(agentId),

@@ -3,6 +3,7 @@ import type {
   ItemPriority,
   ItemStatus,
   ItemType,
+  QueueOrder,
 } from '@roost/contracts/operations/operator-queue'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
@@ -27,6 +28,12 @@ export type ItemFilter = {
   since?: string | undefined
   agentId?: string | undefined
 }
+
+/** What is over is not urgent. */
+const urgency = sql<number>`case when status <> 'pending' then 4
+  when priority = 'critical' then 0 when priority = 'high' then 1 when priority = 'medium' then 2 else 3 end`
+/** Alike for all that is over, which stands behind what waits. */
+const waitingSince = sql<string>`case when status = 'pending' then created_at else '' end`
 
 /** The only SQL about the operator queue. */
 export function operatorQueueStore(executor: Executor) {
@@ -104,10 +111,10 @@ export function operatorQueueStore(executor: Executor) {
     async list(
       scope: Scope,
       filter: ItemFilter,
-      page: { limit: number; offset: number },
+      page: { limit: number; offset: number; order: QueueOrder },
     ): Promise<ItemRow[]> {
-      return matching(scope, filter)
-        .selectAll()
+      const all = matching(scope, filter).selectAll()
+      return (page.order === 'urgent' ? all.orderBy(urgency).orderBy(waitingSince) : all)
         .orderBy('created_at', 'desc')
         .orderBy('id')
         .limit(page.limit)

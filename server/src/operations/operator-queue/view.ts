@@ -77,13 +77,13 @@ export function createView({ db, clock, reach, directory }: ViewDeps): View {
     shown,
     item: async (caller, id) => shown(await find(caller, id)),
 
-    async list(caller, { agent_name, limit, offset, ...filter }) {
+    async list(caller, { agent_name, limit, offset, order, ...filter }) {
       const agent = agent_name === undefined ? undefined : await directory.byName(agent_name)
       if (agent === null) return { items: [], total: 0, has_more: false, next_offset: null }
       const scope = await scopeOf(caller)
       const wanted = { ...filter, agentId: agent?.id }
       const [rows, total] = await Promise.all([
-        store.list(scope, wanted, { limit, offset }),
+        store.list(scope, wanted, { limit, offset, order }),
         store.count(scope, wanted),
       ])
       const next = offset + rows.length
