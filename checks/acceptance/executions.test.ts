@@ -151,9 +151,9 @@ describe('the record', () => {
   })
 
   test("an unknown id and another agent's id are alike", async () => {
-    await createAgent(platform, 'qa-other')
+    await createAgent(platform, 'qa-stranger')
     const [{ id }] = (await api('GET', 'executions?limit=1')).json
-    for (const path of [`qa-other/executions/${id}`, `${name}/executions/unknown`]) {
+    for (const path of [`qa-stranger/executions/${id}`, `${name}/executions/unknown`]) {
       for (const [method, tail] of [
         ['GET', ''],
         ['GET', '/log'],
@@ -164,7 +164,7 @@ describe('the record', () => {
         assert.deepEqual([reply.status, reply.json.error], [404, 'execution_not_found'], `${path}${tail}`)
       }
     }
-    await platform.request('DELETE', '/api/agents/qa-other')
+    await platform.request('DELETE', '/api/agents/qa-stranger')
   })
 })
 

@@ -25,6 +25,7 @@ export type Platform = {
   dataDir: string
   /** What its processes are started with. */
   env: Readonly<Record<string, string>>
+  containerOf(agent: string): string
   model: ModelServer
   token: string
   /** What the API process wrote to its output and error streams so far. */
@@ -64,7 +65,7 @@ export async function startPlatform(
   if (options.user) await chown(dataDir, options.user.uid, options.user.gid)
   const model = await startModelServer({})
   const [port = 0, internalPort = 0, mcpPort = 0] = await freePorts(3)
-  const env = {
+  const env: Record<string, string> = {
     PATH: process.env.PATH ?? '',
     // Root's own is closed to others.
     HOME: options.user ? dataDir : (process.env.HOME ?? ''),
@@ -116,6 +117,7 @@ export async function startPlatform(
     internalPort,
     dataDir,
     env,
+    containerOf: (agent) => (env.ROOST_CONTAINER_PREFIX ?? 'agent-') + agent,
     model,
     token: '',
     output: () => output,

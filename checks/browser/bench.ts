@@ -1,5 +1,6 @@
 /** A browser in front of a real platform, and what every page is looked at for. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -39,7 +40,9 @@ export type Tab = {
 
 /** A platform whose admin is set up (unless `password: false`), and a browser. */
 export async function openBench(options: Parameters<typeof startPlatform>[0] = {}): Promise<Bench> {
-  const platform = await startPlatform(options)
+  // The names of its agents are those of a screen; containers have one name space for all platforms of an engine.
+  const env = { ROOST_CONTAINER_PREFIX: `${randomBytes(4).toString('hex')}-`, ...options.env }
+  const platform = await startPlatform({ ...options, env })
   const browser = await chromium.launch({
     executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],

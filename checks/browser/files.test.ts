@@ -28,7 +28,17 @@ const hostile = '<script>window.harmed = 1</script><img src=x onerror="window.ha
 
 /** As the agent itself would leave files behind. */
 const inside = (script: string) =>
-  docker('exec', '-u', 'developer', '-w', '/home/developer', `agent-${name}`, 'sh', '-c', script)
+  docker(
+    'exec',
+    '-u',
+    'developer',
+    '-w',
+    '/home/developer',
+    bench.platform.containerOf(name),
+    'sh',
+    '-c',
+    script,
+  )
 
 async function seed(): Promise<void> {
   await put(

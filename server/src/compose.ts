@@ -189,6 +189,7 @@ export async function compose(
       tmpBytes: config.agentTmpBytes,
       sshBind: config.sshBind,
       sshPorts: config.sshPorts,
+      containerPrefix: config.containerPrefix,
       sshHost: new URL(config.baseUrl).hostname,
       chatIdleSeconds: config.chatIdleSeconds,
       stallSeconds: config.stallSeconds,

@@ -103,6 +103,18 @@ export const variables = {
       'Container engine: `docker:` (a socket or `DOCKER_HOST` style address may follow) or `sandbox:`.',
     parse: (value) => matching(value, /^(docker|sandbox|swarm|fake):/, 'must start with docker: or sandbox:'),
   }),
+  containerPrefix: required({
+    name: 'ROOST_CONTAINER_PREFIX',
+    default: 'agent-',
+    description:
+      'What the names of agents’ containers begin with; one of its own for each installation on an engine.',
+    parse: (value) =>
+      matching(
+        value,
+        /^[a-z0-9][a-z0-9-]{0,30}-$/,
+        'must be small letters, digits and hyphens, with a hyphen last',
+      ),
+  }),
   agentImage: optional({
     name: 'ROOST_AGENT_IMAGE',
     defaultWords: 'built locally',

@@ -101,6 +101,7 @@ export type AgentsOptions = {
   sshBind: string
   sshPorts: PortRange
   /** Under which this machine is reached over SSH. */
+  containerPrefix: string
   sshHost: string
   chatIdleSeconds: number
   stallSeconds: number

@@ -12,4 +12,5 @@ export { createLifecycle, type Lifecycle, type LifecycleDeps } from './lifecycle
 export { agentKeyContext, type BroughtUp, type MachineOptions } from './machine.ts'
 export { settleRunning } from './observe.ts'
 export { lifecycleRoutes } from './routes.ts'
-export { containerName, volumesOf } from './spec.ts'
+export type { PortRange } from './rules.ts'
+export { volumesOf } from './spec.ts'

@@ -11,7 +11,12 @@ import { type Agent, agentStore, type Directory, type Leftover } from '../direct
 import { plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
 import { containerSpec, volumeLabels, volumesOf } from './spec.ts'
 
-export type MachineOptions = { internalPort: number; tmpBytes: number; sshBind: string }
+export type MachineOptions = {
+  internalPort: number
+  tmpBytes: number
+  sshBind: string
+  containerPrefix: string
+}
 
 export type MachineDeps = {
   db: Db

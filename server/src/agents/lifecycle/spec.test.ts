@@ -30,12 +30,13 @@ const options: ContainerOptions = {
   internalPort: 8001,
   tmpBytes: 512,
   sshBind: '127.0.0.1',
+  containerPrefix: 'house-',
   hostCpus: 4,
 }
 
-test('a container carries its name, its own volumes, its key and nothing of a provider', () => {
+test('a container carries its name behind the installation’s prefix, its own volumes, its key and nothing of a provider', () => {
   const spec = containerSpec(input, options)
-  assert.equal(spec.name, 'agent-renamed')
+  assert.equal(spec.name, 'house-renamed')
   assert.deepEqual(spec.mounts, [
     { type: 'volume', volume: 'agent-first-a1b2c3-workspace', target: '/home/developer' },
     { type: 'volume', volume: 'agent-first-a1b2c3-shared', target: '/home/developer/shared-out' },

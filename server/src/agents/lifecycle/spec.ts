@@ -8,6 +8,8 @@ export type ContainerOptions = {
   internalPort: number
   tmpBytes: number
   sshBind: string
+  /** What the names of its containers begin with. */
+  containerPrefix: string
   /** CPUs of the host; more are never given. */
   hostCpus: number
 }
@@ -41,10 +43,6 @@ export type SpecInput = {
 export const maxProcesses = 2048
 const home = '/home/developer'
 
-export function containerName(agentName: string): string {
-  return `agent-${agentName}`
-}
-
 export function volumesOf(agent: Pick<Agent, 'volume_base'>): { workspace: string; shared: string } {
   return { workspace: `agent-${agent.volume_base}-workspace`, shared: `agent-${agent.volume_base}-shared` }
 }
@@ -52,7 +50,7 @@ export function volumesOf(agent: Pick<Agent, 'volume_base'>): { workspace: strin
 export function containerSpec(input: SpecInput, options: ContainerOptions): ContainerSpec {
   const { agent, image } = input
   return {
-    name: containerName(agent.name),
+    name: options.containerPrefix + agent.name,
     image: image.image,
     labels: {
       'roost.platform': 'agent',

@@ -58,6 +58,7 @@ const nothing: AgentsNeeds = {
   clearAlert: async () => {},
   finishedExecutions: async () => 0,
   skillsBlock: async () => null,
+  skillsAtStart: async () => null,
 }
 
 /** The agents area of one process with real parts, on a pretended engine and pretended links. */
@@ -136,6 +137,7 @@ export async function openAgents(
       internalPort: 8001,
       tmpBytes: 512 * 1024 * 1024,
       sshBind: '127.0.0.1',
+      containerPrefix: 'agent-',
       sshPorts: options.sshPorts ?? { first: 2222, last: 2262 },
       sshHost: 'localhost',
       chatIdleSeconds: 600,
