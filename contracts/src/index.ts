@@ -44,6 +44,7 @@ import * as executions from './runs/executions.ts'
 import * as fanOut from './runs/fan-out.ts'
 import * as fleet from './runs/fleet.ts'
 import * as loops from './runs/loops.ts'
+import * as playbooks from './runs/playbooks.ts'
 import * as queue from './runs/queue.ts'
 import * as tasks from './runs/tasks.ts'
 import * as skillAssignments from './skills/assignments.ts'
@@ -89,6 +90,7 @@ const modules: Record<string, unknown>[] = [
   skillAssignments,
   breaker,
   tasks,
+  playbooks,
   queue,
   fanOut,
   loops,

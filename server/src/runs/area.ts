@@ -31,6 +31,7 @@ import {
 import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
 import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
 import { createLoops, loopRoutes } from './loops/index.ts'
+import { createPlaybooks, playbookRoutes } from './playbooks/index.ts'
 import { createQueue, queueRoutes } from './queue/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
@@ -90,7 +91,10 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
     records: RunRecords
-    agents: Pick<AgentsArea, 'directory' | 'reach' | 'settings' | 'facts' | 'hooks' | 'lifecycle'>
+    agents: Pick<
+      AgentsArea,
+      'directory' | 'reach' | 'settings' | 'facts' | 'hooks' | 'lifecycle' | 'ask' | 'connectors'
+    >
   }
 
 export type RunsArea = {
@@ -139,6 +143,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   const fanOuts = createFanOuts({ ...deps, live, hooks, dispatch })
   works.register(fanOuts.workState)
   works.register(loops.workState)
+  const playbooks = createPlaybooks(agents)
   const queue = createQueue({ db, settle: executions.settle })
   const fleet = createFleet({
     ...deps,
@@ -156,6 +161,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),
+      ...playbookRoutes({ playbooks, tasks, directory }),
       ...fanOutRoutes(fanOuts),
       ...loopRoutes(loops),
       ...queueRoutes(queue),

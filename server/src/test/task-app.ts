@@ -2,12 +2,15 @@ import type { RunResult } from '@roost/contracts/link/messages'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type Chat, chatRoutes, createChat } from '../conversations/chat/index.ts'
 import { createIdempotency, createWorkStates } from '../foundation/idempotency/index.ts'
+import type { Route } from '../http/route.ts'
+import type { Clock } from '../kit/clock.ts'
 import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
+import type { AgentLink } from '../ports/agent-link/port.ts'
 import type { Db } from '../ports/database/port.ts'
 import { silentLog } from '../ports/log.ts'
 import { executionRoutes } from '../runs/executions/index.ts'
 import { createQueue, queueRoutes } from '../runs/queue/index.ts'
-import { createTasks, taskRoutes } from '../runs/tasks/index.ts'
+import { createTasks, type Tasks, taskRoutes } from '../runs/tasks/index.ts'
 import { createTestClock } from './clock.ts'
 import { as, routesApp } from './routes-app.ts'
 import { agentFact, linked, person, resultOf, startRunPlatform } from './run-platform.ts'
@@ -26,8 +29,22 @@ const userKey = {
   key: { id: 'k-user', name: 'mine', scope: 'user' as const, agent_id: null },
 }
 
+const connectorKey = {
+  kind: 'key' as const,
+  user: person().user,
+  key: { id: 'k-connector', name: 'offered', scope: 'connector' as const, agent_id: 'a1' },
+}
+
 /** Tasks, chat, executions and the queue of one agent behind the real web layer; the test is the agent. */
-export async function startTaskApp(db: Db, options: { queueDepth?: number; slots?: number } = {}) {
+export async function startTaskApp(
+  db: Db,
+  options: {
+    queueDepth?: number
+    slots?: number
+    /** Of a feature that stands on tasks. */
+    routes?(parts: { tasks: Tasks; link: AgentLink; clock: Clock }): Route[]
+  } = {},
+) {
   const clock = createTestClock()
   const link = createFakeAgentLink()
   const platform = await startRunPlatform({ db, clock, link, queueDepth: options.queueDepth ?? 50 })
@@ -54,6 +71,7 @@ export async function startTaskApp(db: Db, options: { queueDepth?: number; slots
     ...queueRoutes(queue),
     ...chatRoutes(chat),
     ...executionRoutes(executions, silentLog),
+    ...(options.routes?.({ tasks, link, clock }) ?? []),
   ]
   const app = routesApp(routes, {
     ann: { caller: person(), relation: 'owner' },
@@ -61,6 +79,7 @@ export async function startTaskApp(db: Db, options: { queueDepth?: number; slots
     key: { caller: userKey, relation: 'owner' },
     other: { caller: agentKey('a2'), relation: 'permitted' },
     self: { caller: agentKey('a1'), relation: 'self' },
+    connector: { caller: connectorKey, relation: 'shared' },
   })
 
   async function call(

@@ -41,8 +41,8 @@ export type Connectors = {
   mint(agent: Agent, caller: SignedIn): Promise<MintedConnectorKey>
   /** Whether keys of scope `connector` find the agent. */
   isOn(agentId: string): Promise<boolean>
-  /** Whether a connector may run this playbook. */
-  isExposed(agentId: string, playbook: string): Promise<boolean>
+  /** What it offers now: whether a connector may run the playbook of a name. */
+  offer(agentId: string): Promise<(playbook: string) => boolean>
 }
 
 export function createConnectors(deps: ConnectorDeps): Connectors {
@@ -99,9 +99,9 @@ export function createConnectors(deps: ConnectorDeps): Connectors {
       return { key, key_id, key_prefix, mcp_url, snippets: snippetsOf(agent.name, mcp_url, key) }
     },
     isOn: async (agentId) => read(await connectorStore(db).of(agentId)).enabled,
-    async isExposed(agentId, playbook) {
+    async offer(agentId) {
       const { enabled, expose_all_playbooks, exposed_playbooks } = read(await connectorStore(db).of(agentId))
-      return enabled && (expose_all_playbooks || exposed_playbooks.includes(playbook))
+      return (playbook) => enabled && (expose_all_playbooks || exposed_playbooks.includes(playbook))
     },
   }
 }

@@ -6,5 +6,5 @@
  * execution. Refuses to know what a conversation is: what a task leaves in one goes through `JoinConversation`.
  */
 export type { JoinConversation, Joined, JoinRequest } from './conversation.ts'
-export { taskRoutes } from './routes.ts'
+export { answerTask, taskRoutes } from './routes.ts'
 export { createTasks, type Tasks, type TasksDeps } from './service.ts'

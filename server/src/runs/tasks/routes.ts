@@ -1,5 +1,6 @@
+import type { TaskBody } from '@roost/contracts/runs/tasks'
 import { runTask, timeoutDeprecation } from '@roost/contracts/runs/tasks'
-import { agentRoute, answer, type Route } from '../../http/route.ts'
+import { type AgentCall, type Answer, agentRoute, answer, type Route } from '../../http/route.ts'
 import { isViaMcp } from '../dispatch/index.ts'
 import { readerOf } from '../executions/index.ts'
 import { preferredWaitMs } from '../waiting/index.ts'
@@ -7,31 +8,36 @@ import type { Tasks } from './service.ts'
 
 export function taskRoutes(tasks: Tasks): Route[] {
   return [
-    agentRoute(runTask, async (call) => {
-      const { request, body } = call
-      const deprecated = body.timeout_seconds == null ? {} : timeoutDeprecation
-      const task = await tasks.take({
-        reader: readerOf(call),
-        agentName: call.agent.name,
-        body,
-        viaMcp: isViaMcp(request),
-        key: request.header('idempotency-key'),
-      })
-      if (task.replay) {
-        const headers = {
-          ...deprecated,
-          ...executionHeader(task.replay.body),
-          'x-idempotent-replay': 'true',
-        }
-        return answer(await tasks.replayed(task.replay), { status: task.replay.status, headers })
-      }
-      request.note({ execution_id: task.row.id })
-      const headers = { ...deprecated, 'x-execution-id': task.row.id }
-      if (body.async_mode) return answer(tasks.accepted(task), { headers })
-      const preferredMs = preferredWaitMs(request.header('prefer'))
-      return answer(await tasks.finished(task, { signal: request.signal, preferredMs }), { headers })
+    agentRoute(runTask, (call) => {
+      const deprecated = call.body.timeout_seconds == null ? {} : timeoutDeprecation
+      return answerTask(tasks, call, call.body, deprecated)
     }),
   ]
+}
+
+/** Takes a task in and answers as its caller wants it: at once, or once it has ended. */
+export async function answerTask(
+  tasks: Tasks,
+  { request, agent, ...call }: Pick<AgentCall<typeof runTask>, 'request' | 'agent' | 'caller' | 'relation'>,
+  body: TaskBody,
+  extra: Record<string, string> = {},
+): Promise<Answer> {
+  const task = await tasks.take({
+    reader: readerOf({ ...call, agent }),
+    agentName: agent.name,
+    body,
+    viaMcp: isViaMcp(request),
+    key: request.header('idempotency-key'),
+  })
+  if (task.replay) {
+    const headers = { ...extra, ...executionHeader(task.replay.body), 'x-idempotent-replay': 'true' }
+    return answer(await tasks.replayed(task.replay), { status: task.replay.status, headers })
+  }
+  request.note({ execution_id: task.row.id })
+  const headers = { ...extra, 'x-execution-id': task.row.id }
+  if (body.async_mode) return answer(tasks.accepted(task), { headers })
+  const preferredMs = preferredWaitMs(request.header('prefer'))
+  return answer(await tasks.finished(task, { signal: request.signal, preferredMs }), { headers })
 }
 
 /** Every stored reply of this feature names its run. */

@@ -6,7 +6,7 @@ import { z } from 'zod'
 export type SkillFacts = Pick<
   Skill,
   'description' | 'automation' | 'user_invocable' | 'allowed_tools' | 'argument_hint' | 'requires'
-> & { warnings: string[] }
+> & { title?: string | null; warnings: string[] }
 
 const longestFrontmatter = 64 * 1024
 const longestDescription = 1024
@@ -21,6 +21,7 @@ const names = z
   )
   .catch([])
 const Frontmatter = z.looseObject({
+  title: z.string().trim().max(200).nullish().catch(null),
   description: z.string().max(20_000).nullish().catch(null),
   automation: z.enum(automations).nullish().catch(null),
   'user-invocable': z.boolean().catch(true).default(true),
@@ -42,12 +43,13 @@ const Frontmatter = z.looseObject({
 })
 
 /** Reads the head of the file; one that cannot be read leaves the first paragraph as description. */
-export function readFrontmatter(content: string): SkillFacts {
+export function readFrontmatter(content: string): SkillFacts & { title: string | null } {
   const { head, rest } = split(content)
   const parsed = head === null ? { value: {}, isBroken: false } : parseHead(head)
   const facts = Frontmatter.parse(parsed.value)
   const description = facts.description?.trim() || firstParagraph(rest)
   return {
+    title: facts.title || null,
     description: description ? description.slice(0, longestDescription) : null,
     automation: facts.automation ?? null,
     user_invocable: facts['user-invocable'],

@@ -5,7 +5,7 @@
  * the lowest priority, then the oldest, that a sync which fails or finds a moved tag changes nothing, and that a
  * source is synced by one worker at a time. Refuses to know who has a skill.
  */
-export type { SkillFacts } from './frontmatter.ts'
+export { readFrontmatter, type SkillFacts } from './frontmatter.ts'
 export { libraryRoutes } from './routes.ts'
 export type { Package } from './rules.ts'
 export {

@@ -162,7 +162,7 @@ export function createLibrary(deps: LibraryDeps): Library {
 type Winner = { entry: EntryHead; source: { id: string; name: string }; shadowed_by: string[] }
 
 function toldSkill({ entry, source, shadowed_by }: Winner): Skill {
-  const { warnings: _, ...facts } = factsOf(entry)
+  const { warnings: _, title: __, ...facts } = factsOf(entry)
   return {
     name: entry.name,
     ...facts,

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { AgentParams } from '../kit/primitives.ts'
+import { automations } from '../skills/library.ts'
+import { maxMessageLength, QueuedReceipt, RunTimeout, runFails } from './request.ts'
+import { AcceptedTask, CancelledTask, TaskReply } from './tasks.ts'
+
+const tag = 'Playbooks'
+const path = '/api/agents/{name}/playbooks'
+
+/** Left for the words that name the playbook. */
+export const maxPlaybookInput = maxMessageLength - 1_000
+/** Skills of one workspace that are looked at, by name. */
+export const maxPlaybooks = 200
+
+const text = z.string().nullable()
+
+export const Playbook = z
+  .object({
+    name: z.string(),
+    title: text,
+    description: text,
+    argument_hint: text.describe('What its author says that the input is.'),
+    automation: z.enum(automations).nullable(),
+    allowed_tools: z.array(z.string()).describe('As its author wrote them; not enforced.'),
+    exposed: z.boolean().describe('A connector may run it, now.'),
+  })
+  .meta({ id: 'Playbook' })
+export type Playbook = z.output<typeof Playbook>
+
+export const listPlaybooks = endpoint({
+  id: 'listPlaybooks',
+  method: 'GET',
+  path,
+  summary: 'Skills of the workspace that people may start',
+  description: 'Read from the running agent. A connector is told of those that are exposed.',
+  tag,
+  access: { who: 'access', scopes: ['connector'] },
+  params: AgentParams,
+  returns: z.object({ playbooks: z.array(Playbook), count: z.number().int() }),
+  fails: ['agent_not_found', 'agent_stopped', 'agent_unresponsive'],
+})
+
+export const runPlaybook = endpoint({
+  id: 'runPlaybook',
+  method: 'POST',
+  path: `${path}/{playbook}/run`,
+  summary: 'Run a playbook as a task',
+  description: 'Answers as a task does. To a connector a playbook that is not exposed is an unknown one.',
+  tag,
+  access: { who: 'access', scopes: ['connector'] },
+  params: AgentParams.extend({ playbook: z.string() }),
+  body: z.object({
+    input: z
+      .string()
+      .max(maxPlaybookInput)
+      .nullish()
+      .transform((input) => input?.trim() ?? ''),
+    async_mode: z
+      .boolean()
+      .nullish()
+      .transform((mode) => mode ?? false),
+    timeout_seconds: RunTimeout.nullish().transform((seconds) => seconds ?? null),
+  }),
+  bodyOptional: true,
+  returns: z.union([TaskReply, AcceptedTask, CancelledTask, QueuedReceipt]),
+  fails: [...runFails, 'skill_not_found', 'agent_unresponsive'],
+  audit: { type: 'execution', action: 'run_playbook' },
+})

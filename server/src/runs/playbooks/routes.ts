@@ -1,0 +1,33 @@
+import { listPlaybooks, runPlaybook } from '@roost/contracts/runs/playbooks'
+import { TaskBody } from '@roost/contracts/runs/tasks'
+import { type Directory, requireAgent } from '../../agents/directory/index.ts'
+import { agentRoute, type Route } from '../../http/route.ts'
+import { answerTask, type Tasks } from '../tasks/index.ts'
+import type { Playbooks } from './service.ts'
+
+export function playbookRoutes({
+  playbooks,
+  tasks,
+  directory,
+}: {
+  playbooks: Playbooks
+  tasks: Tasks
+  directory: Pick<Directory, 'byId'>
+}): Route[] {
+  return [
+    agentRoute(listPlaybooks, async ({ agent, caller, request }) => {
+      const known = await requireAgent(directory, agent.id)
+      const found = await playbooks.list(known, caller, request.signal)
+      return { playbooks: found, count: found.length }
+    }),
+    agentRoute(runPlaybook, async (call) => {
+      const { params, caller, request } = call
+      const { input, ...rest } = call.body
+      const agent = await requireAgent(directory, call.agent.id)
+      request.note({ playbook: params.playbook.slice(0, 100) })
+      const wanted = { playbook: params.playbook, input }
+      const message = await playbooks.messageFor(agent, caller, wanted, request.signal)
+      return answerTask(tasks, call, TaskBody.parse({ message, ...rest }))
+    }),
+  ]
+}
