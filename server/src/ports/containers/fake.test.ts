@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeEngine, type FakeProgram } from './fake.ts'
+import type { ContainerSpec } from './port.ts'
 import { type Behaviour, containersSuite, hasFault, specOf } from './suite.ts'
 
 const image = 'roost-agent:fake'
@@ -14,11 +15,14 @@ containersSuite('containers of the fake', async () => {
     fail: { output: ['cannot go on'], exits: { code: 3, oomKilled: false } },
     devour: { output: ['eating'], exits: { code: 137, oomKilled: true } },
     remember: { output: ['ready'] },
+    publish: { output: ['ready'] },
+    consume: { output: ['ready'] },
   }
   const engine = createFakeEngine({
     missingPaths: ['/nowhere'],
     program(spec) {
       const behaviour = spec.env.ROOST_TEST_BEHAVIOUR
+      if (behaviour === 'consume') return { output: readThrough(spec) }
       if (behaviour === 'remember') {
         const volume = spec.mounts.find((mount) => mount.type === 'volume')?.volume ?? ''
         const output = [notes.has(volume) ? 'kept' : 'empty', 'ready']
@@ -42,6 +46,16 @@ containersSuite('containers of the fake', async () => {
     async close() {},
   }
 })
+
+/** Nothing runs here, so this says no more than that the adapter kept the mounts of the spec. */
+function readThrough({ mounts }: ContainerSpec): string[] {
+  const isEmpty = mounts.some(
+    ({ type, target }) => type === 'empty' && target === '/home/developer/shared-in',
+  )
+  const found = mounts.find(({ target }) => target === '/home/developer/shared-in/one')
+  const isRead = isEmpty && found?.type === 'volume' && found.readOnly === true
+  return isRead ? ['saw one', 'published', 'ready'] : ['saw *', 'nothing', 'ready']
+}
 
 test('a port in use is port_taken at the start, and free once its container stopped', async () => {
   const containers = createFakeEngine().containers('one')

@@ -216,7 +216,10 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         volumes.set(name, install)
       }),
       removeVolume: call('removeVolume', (name: string) => {
-        if (volumes.get(name) === install) volumes.delete(name)
+        if (volumes.get(name) !== install) return
+        const holder = [...containers.values()].find(({ state }) => state.volumes.includes(name))
+        if (holder) throw new ContainerError('volume_in_use', `${holder.state.name} mounts volume ${name}`)
+        volumes.delete(name)
       }),
       listVolumes: call('listVolumes', () =>
         [...volumes].flatMap(([name, owner]) => (owner === install ? [name] : [])),
@@ -330,7 +333,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   function refuseForeignVolumes(install: string, spec: ContainerSpec): void {
     for (const mount of spec.mounts) {
       if (mount.type === 'volume') refuseForeignVolume(install, mount.volume)
-      else if (options.missingPaths?.includes(mount.source)) {
+      else if (mount.type === 'bind' && options.missingPaths?.includes(mount.source)) {
         throw new ContainerError('engine_fault', `${mount.source} does not exist`)
       }
     }

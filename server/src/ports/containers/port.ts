@@ -57,7 +57,7 @@ export interface Containers {
 
   /** Makes the volume when absent. */
   createVolume(name: string, labels: Record<string, string>): Promise<void>
-  /** Unknown volumes are a no-op. */
+  /** Unknown volumes are a no-op. Throws volume_in_use while a container, running or not, mounts it. */
   removeVolume(name: string): Promise<void>
   /** Names of this installation's volumes. */
   listVolumes(): Promise<string[]>
@@ -106,6 +106,11 @@ export type ContainerSpec = {
 export type Mount =
   | { type: 'volume'; volume: string; target: string; readOnly?: boolean }
   | { type: 'bind'; source: string; target: string; readOnly: boolean }
+  /**
+   * An empty folder of the container's own, anew at each start, in which its users make nothing: other mounts
+   * stand in it, so that nothing of theirs is left behind in a volume and nothing in a volume is in their way.
+   */
+  | { type: 'empty'; target: string }
 
 export type ContainerState = {
   id: string
@@ -145,6 +150,7 @@ export class ContainerError extends Error {
     | 'name_taken'
     | 'port_taken'
     | 'image_missing'
+    | 'volume_in_use'
   constructor(fault: ContainerError['fault'], message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = 'ContainerError'

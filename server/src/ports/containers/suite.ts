@@ -31,6 +31,19 @@ export const behaviours = {
   fail: 'echo "cannot go on"; exit 3',
   // It lives for a moment first: Docker begins to look out for the memory killer only after the start.
   devour: 'echo eating; sleep 1; x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done',
+  publish:
+    'echo published > /home/developer/shared-out/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
+  // What it can read of another one's folder, and what it can change there and beside it.
+  consume: [
+    'cd /home/developer/shared-in; for name in *; do echo "saw $name"; done',
+    'cat one/note 2>/dev/null || echo nothing',
+    '(echo x > one/note) 2>/dev/null && echo overwritten',
+    '(echo x > one/mine) 2>/dev/null && echo written',
+    'rm one/note </dev/null 2>/dev/null && echo removed',
+    '(echo x > mine) 2>/dev/null && echo made beside',
+    'rmdir one 2>/dev/null && echo unmade',
+    'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
+  ].join('; '),
   remember:
     'cat /home/developer/note 2>/dev/null || echo empty; echo kept > /home/developer/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
 }
@@ -280,6 +293,47 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       await containers.remove(first)
       const second = await running('remember', { mounts })
       assert.match(await containers.logs(second, 100), /kept/)
+    })
+
+    test("one container's folder is read by another one, which changes nothing in it nor beside it", async () => {
+      const shared = `${uniqueName()}-shared`
+      await containers.createVolume(shared, {})
+      const publisher = await running('publish', {
+        mounts: [{ type: 'volume', volume: shared, target: '/home/developer/shared-out' }],
+      })
+      const home = `${uniqueName()}-home`
+      await containers.createVolume(home, {})
+      const mounts: ContainerSpec['mounts'] = [
+        { type: 'volume', volume: home, target: '/home/developer' },
+        { type: 'empty', target: '/home/developer/shared-in' },
+      ]
+      const one = { volume: shared, target: '/home/developer/shared-in/one', readOnly: true }
+      const reader = await running('consume', { mounts: [...mounts, { type: 'volume', ...one }] })
+      const told = async (id: string) => (await containers.logs(id, 100)).trimEnd().split('\n')
+      assert.deepEqual(await told(reader), ['saw one', 'published', 'ready'])
+      // At its next start it is there again, without what a container without it may find of it.
+      await containers.stop(reader, 10)
+      await containers.start(reader)
+      await until(async () => (await told(reader)).length === 6)
+      assert.deepEqual((await told(reader)).slice(3), ['saw one', 'published', 'ready'])
+      await containers.remove(reader)
+      assert.deepEqual(await told(await running('consume', { mounts })), ['saw *', 'nothing', 'ready'])
+      await containers.remove(publisher)
+    })
+
+    test('a volume that a container mounts is in use, also while that one stands still', async () => {
+      const volume = `${uniqueName()}-shared`
+      await containers.createVolume(volume, {})
+      const id = await running('stay', {
+        mounts: [{ type: 'volume', volume, target: '/home/developer', readOnly: true }],
+      })
+      await assert.rejects(containers.removeVolume(volume), hasFault('volume_in_use'))
+      await containers.stop(id, 10)
+      await assert.rejects(containers.removeVolume(volume), hasFault('volume_in_use'))
+      assert.deepEqual(await containers.listVolumes(), [volume])
+      await containers.remove(id)
+      await containers.removeVolume(volume)
+      assert.deepEqual(await containers.listVolumes(), [])
     })
 
     test('a volume is made once and removed once', async () => {

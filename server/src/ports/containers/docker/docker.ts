@@ -163,7 +163,12 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       if (!isOurs(volume?.Labels)) return
       await ask(`remove volume ${name}`, (abortSignal) =>
         docker.getVolume(name).remove({ abortSignal }),
-      ).catch(unlessGone)
+      ).catch((error: unknown) => {
+        if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) {
+          throw new ContainerError('volume_in_use', `a container mounts volume ${name}`, { cause: error })
+        }
+        return unlessGone(error)
+      })
     },
 
     async listVolumes() {

@@ -42,29 +42,39 @@ export function createOptions(
       // More CPUs than the host has is refused by the engine; the stored wish stays as it is.
       NanoCpus: Math.round(Math.min(spec.cpus, traits.cpus) * 1e9),
       PidsLimit: spec.maxProcesses,
-      Tmpfs: { '/tmp': `rw,noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes}` },
+      Tmpfs: { '/tmp': `rw,noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes}`, ...emptyFolders(spec) },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
       RestartPolicy: { Name: 'unless-stopped' },
-      Mounts: spec.mounts.map((mount) => mountSettings(mount, install)),
+      Mounts: spec.mounts.flatMap((mount) => mountSettings(mount, install)),
       Ulimits: traits.ulimits,
     },
   }
 }
 
-function mountSettings(mount: Mount, install: string): MountSettings {
+/** The engine makes the places that others are mounted on, and closes the folder after that. */
+function emptyFolders(spec: ContainerSpec): Record<string, string> {
+  const empty = spec.mounts.filter(({ type }) => type === 'empty')
+  return Object.fromEntries(empty.map(({ target }) => [target, 'ro,noexec,nosuid,nodev,mode=0555,size=64k']))
+}
+
+function mountSettings(mount: Mount, install: string): MountSettings[] {
+  if (mount.type === 'empty') return []
   if (mount.type === 'bind') {
-    return { Type: 'bind', Source: mount.source, Target: mount.target, ReadOnly: mount.readOnly }
+    return [{ Type: 'bind', Source: mount.source, Target: mount.target, ReadOnly: mount.readOnly }]
   }
-  return {
-    Type: 'volume',
-    Source: mount.volume,
-    Target: mount.target,
-    ReadOnly: mount.readOnly ?? false,
-    // A volume that vanished between our look and the start is made anew by the engine: keep it ours.
-    VolumeOptions: {
-      NoCopy: false,
-      Labels: { 'roost.install': install },
-      DriverConfig: { Name: '', Options: {} },
+  return [
+    {
+      Type: 'volume',
+      Source: mount.volume,
+      Target: mount.target,
+      ReadOnly: mount.readOnly ?? false,
+      VolumeOptions: {
+        // What is only read is not filled from the image either: it is somebody else's.
+        NoCopy: mount.readOnly ?? false,
+        // A volume that vanished between our look and the start is made anew by the engine: keep it ours.
+        Labels: { 'roost.install': install },
+        DriverConfig: { Name: '', Options: {} },
+      },
     },
-  }
+  ]
 }

@@ -178,20 +178,26 @@ function mounts(spec: ContainerSpec, folders: Folders): string[] {
   const ordered = spec.mounts.toSorted((a, b) => a.target.length - b.target.length)
   return [
     ...(homeMount(spec) ? [] : ['--perms', '0777', '--size', String(spec.tmpBytes), '--tmpfs', home]),
-    ...ordered.flatMap((mount) => [
-      ...openFolders([mount.target]),
-      mount.readOnly ? '--ro-bind' : '--bind',
-      sourceOf(mount, folders),
-      mount.target,
-    ]),
+    ...ordered.flatMap((mount) => [...openFolders([mount.target]), ...mountArguments(mount, folders)]),
+    // Only now: the places that others are mounted on are made in it.
+    ...ordered.flatMap(({ type, target }) => (type === 'empty' ? ['--remount-ro', target] : [])),
   ]
 }
 
-function homeMount(spec: ContainerSpec): Mount | undefined {
-  return spec.mounts.find(({ target }) => normalize(target) === home)
+function mountArguments(mount: Mount, folders: Folders): string[] {
+  if (mount.type === 'empty') return ['--perms', '0555', '--size', '65536', '--tmpfs', mount.target]
+  return [mount.readOnly ? '--ro-bind' : '--bind', sourceOf(mount, folders), mount.target]
 }
 
-function sourceOf(mount: Mount, folders: Folders): string {
+function homeMount(spec: ContainerSpec): SourcedMount | undefined {
+  return spec.mounts
+    .filter((mount) => mount.type !== 'empty')
+    .find(({ target }) => normalize(target) === home)
+}
+
+type SourcedMount = Exclude<Mount, { type: 'empty' }>
+
+function sourceOf(mount: SourcedMount, folders: Folders): string {
   return mount.type === 'volume' ? volumeData(folders, mount.volume) : mount.source
 }
 

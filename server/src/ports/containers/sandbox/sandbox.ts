@@ -128,10 +128,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
 
     inspect: (id) => store.state(id),
 
-    async list() {
-      const states = await Promise.all((await store.ids()).map((id) => store.state(id)))
-      return states.filter((state) => state !== null)
-    },
+    list,
 
     async logs(id, tail) {
       await own(id)
@@ -172,10 +169,19 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
       ),
 
     createVolume: (name, labels) => store.addVolume(name, { ...labels, 'roost.install': options.install }),
-    removeVolume: (name) => store.removeVolume(name),
+    async removeVolume(name) {
+      const holder = (await list()).find(({ volumes }) => volumes.includes(name))
+      if (holder) throw new ContainerError('volume_in_use', `${holder.name} mounts volume ${name}`)
+      await store.removeVolume(name)
+    },
     listVolumes: () => store.volumes(),
 
     async close() {},
+  }
+
+  async function list() {
+    const states = await Promise.all((await store.ids()).map((id) => store.state(id)))
+    return states.filter((state) => state !== null)
   }
 
   /** Asked once with success; a host that cannot is asked again each time. */
@@ -209,6 +215,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
     for (const mount of spec.mounts) {
       const isClean = isAbsolute(mount.target) && normalize(mount.target) === mount.target
       if (!isClean) throw new ContainerError('engine_fault', `${mount.target} is no clean absolute path`)
+      if (mount.type === 'empty') continue
       const isThere = mount.type === 'volume' ? store.hasVolume(mount.volume) : exists(mount.source)
       const source = mount.type === 'volume' ? `volume ${mount.volume}` : mount.source
       if (!(await isThere))
