@@ -1,5 +1,7 @@
 /** Creating, listing, renaming and deleting agents; starting and stopping them; races of all of these. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
 import {
@@ -31,6 +33,14 @@ const untilStatus = (name: string, status: string) =>
     () => statusOf(name),
     (seen) => seen === status,
   )
+
+/** Another program of the machine. */
+async function holdPort(port: number): Promise<AsyncDisposable> {
+  const server = createServer()
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return { [Symbol.asyncDispose]: () => new Promise((done) => server.close(() => done())) }
+}
 
 const row = {
   name: 'string',
@@ -211,6 +221,33 @@ describe('an agent made with its name alone', () => {
     const start = await post(`/${name}/start`)
     assert.deepEqual([start.status, start.json.recreated], [200, true])
     assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
+  })
+
+  test('started while another program holds its SSH port, it gets another one', async () => {
+    const taken: number = (await get(`/${name}`)).json.port
+    await post(`/${name}/stop`)
+    await using _other = await holdPort(taken)
+    const start = await post(`/${name}/start`)
+    assert.deepEqual([start.status, start.json.recreate_reason], [200, 'ssh_port'], start.text)
+    assert.notEqual(start.json.port, taken)
+    assert.equal((await get(`/${name}`)).json.port, start.json.port)
+    assert.match(await docker('port', `agent-${name}`), new RegExp(`:${start.json.port}$`))
+    assert.equal((await get(`/${name}/files/download?path=kept.txt`)).text, 'kept\n')
+  })
+
+  test('brought back while another program holds its SSH port, it gets another one', async () => {
+    const taken: number = (await get(`/${name}`)).json.port
+    await platform.killApi()
+    await docker('stop', '-t', '0', `agent-${name}`)
+    await using _other = await holdPort(taken)
+    await platform.startApi()
+    platform.token = await signIn(platform)
+    const { port } = await eventually(
+      async () => (await get(`/${name}`)).json,
+      (agent) => agent.status === 'running' && agent.port !== taken,
+    )
+    assert.match(await docker('port', `agent-${name}`), new RegExp(`:${port}$`))
+    assert.equal(await answerOf(platform, name, '[[reply:back]]'), 'back')
   })
 })
 

@@ -89,9 +89,9 @@ describe('what is told', () => {
 
     await platform.request('POST', '/api/agents/so-life/stop')
     assert.deepEqual((await live.next('agent_stopped')).data, { name: 'so-life' })
-    await platform.request('POST', '/api/agents/so-life/start')
+    const { port } = (await platform.request('POST', '/api/agents/so-life/start')).json
     const started = await live.next('agent_started')
-    const facts = { credentials_injection: 'nothing_to_inject', recreated: false }
+    const facts = { credentials_injection: 'nothing_to_inject', recreated: false, port }
     assert.deepEqual(started.data, { name: 'so-life', ...facts })
     assert.deepEqual({ ...started, ...facts }, started)
 

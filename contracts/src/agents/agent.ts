@@ -106,6 +106,8 @@ export const recreateReasons = [
   'agent_key',
   'shared_folders',
   'image_version',
+  /** Only told of a start: another program held the port. */
+  'ssh_port',
 ] as const
 export type RecreateReason = (typeof recreateReasons)[number]
 

@@ -16,6 +16,8 @@ export const StartReply = z.object({
   skills_injection: z.looseObject({}).nullable(),
   recreated: z.boolean(),
   recreate_reason: z.enum(recreateReasons).nullable(),
+  /** Of its SSH, by now: another one when another program held the one it had. 0: it has no SSH. */
+  port: z.number().int(),
 })
 export type StartReply = z.output<typeof StartReply>
 
@@ -24,7 +26,8 @@ export const startAgent = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/start',
   summary: 'Start an agent',
-  description: 'Answers once the container runs; starting a running agent changes nothing.',
+  description:
+    'Answers once the container runs; starting a running agent changes nothing. When another program holds its SSH port meanwhile, it gets another one (`recreate_reason`: `ssh_port`).',
   tag,
   access: { who: 'access', gate: 'person' },
   params: AgentParams,
@@ -47,7 +50,11 @@ export const stopAgent = endpoint({
   audit: { type: 'agent_lifecycle', action: 'stop' },
 })
 
-const started = { credentials_injection: z.enum(credentialsInjections), recreated: z.boolean() }
+const started = {
+  credentials_injection: z.enum(credentialsInjections),
+  recreated: z.boolean(),
+  port: z.number().int(),
+}
 const exited = { exit_code: z.number().int().nullable(), oom_killed: z.boolean() }
 
 export const agentStarted = eventType({

@@ -334,15 +334,4 @@ forEachDialect((_name, open) => {
     assert.equal((await foreign.list()).length, 1)
     await world.assertNothingLeft()
   })
-
-  test('a port that another program holds is passed over', async () => {
-    await using world = await openAgents(await open())
-    const owner = await world.person()
-    world.engine.failNext('start', 'port_taken')
-    const reply = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
-    assert.equal(reply.status, 200)
-    assert.equal(reply.json.port, 2223)
-    const [state] = await world.containers.list()
-    assert.equal(state?.labels['roost.ssh-port'], '2223')
-  })
 })

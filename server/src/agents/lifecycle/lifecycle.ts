@@ -12,9 +12,10 @@ import { createLock, type Lock, type LockDeps } from './lock.ts'
 import { createMachine, type Machine, type MachineDeps } from './machine.ts'
 import { createObserve, type ObserveDeps } from './observe.ts'
 import { createOperations, type OperationDeps } from './operations.ts'
+import { createSshPorts, type SshPorts } from './ports.ts'
 import { createRenew } from './renew.ts'
 import { createRepair } from './repair.ts'
-import { recreateReasonsOf, wantedFor } from './rules.ts'
+import { type PortRange, recreateReasonsOf, wantedFor } from './rules.ts'
 import { createWatch } from './watch.ts'
 
 export type Lifecycle = {
@@ -29,6 +30,7 @@ export type Lifecycle = {
   /** For the registry, which makes and ends agents. */
   lock: Lock
   machine: Machine
+  ports: Pick<SshPorts, 'claim'>
   leftovers: Leftovers
   /** Compares all agents with the engine now. */
   repair(signal?: AbortSignal): Promise<void>
@@ -40,7 +42,7 @@ export type Lifecycle = {
   close(): Promise<void>
 }
 
-export type LifecycleDeps = Omit<MachineDeps, 'directory' | 'clock' | 'log'> & {
+export type LifecycleDeps = Omit<MachineDeps, 'directory' | 'clock' | 'log' | 'ports'> & {
   clock: Clock
   log: Log
   directory: Pick<Directory, 'changed' | 'everyRow'>
@@ -51,13 +53,16 @@ export type LifecycleDeps = Omit<MachineDeps, 'directory' | 'clock' | 'log'> & {
   injectCredentials: OperationDeps['injectCredentials']
   /** Undoes what identity made for an agent whose creation was cut off: its key. */
   abandoned(tx: Tx, agentId: string): Promise<void>
+  options: MachineDeps['options'] & { sshPorts: PortRange }
 }
 
 export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const { db, clock, log, directory, containers, events, images, leases } = deps
   const hooks = createLifecycleHooks()
   const lock = createLock({ leases, clock })
-  const machine = createMachine(deps)
+  const range = containers.publishesSsh ? deps.options.sshPorts : null
+  const ports = createSshPorts({ db, clock, directory, events, range })
+  const machine = createMachine({ ...deps, ports })
   const { raiseAlert, clearAlert } = deps
   const observe = createObserve({ db, clock, directory, events, raiseAlert, clearAlert })
   const operations = createOperations({
@@ -96,6 +101,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     hooks,
     lock,
     machine,
+    ports,
     leftovers,
     repair: repair.pass,
     loops: [{ name: 'agents.repair', everySeconds: 60, run: repair.pass }],

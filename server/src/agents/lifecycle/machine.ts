@@ -8,6 +8,7 @@ import { ContainerError, type ContainerSpec, type Containers } from '../../ports
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, agentStore, type Directory, type Leftover } from '../directory/index.ts'
+import type { SshPorts } from './ports.ts'
 import { plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
 import { containerSpec, volumeLabels, volumesOf } from './spec.ts'
 
@@ -26,6 +27,7 @@ export type MachineDeps = {
   containers: Containers
   images: Pick<AgentImages, 'tagFor' | 'isReady' | 'ensure'>
   vault: Pick<Vault, 'open' | 'seal'>
+  ports: Pick<SshPorts, 'move'>
   keys: Pick<Keys, 'mintAgentKey'>
   /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
   systemOwner(): Promise<{ id: string } | null>
@@ -36,15 +38,18 @@ export type MachineDeps = {
   options: MachineOptions
 }
 
-/** What was done to bring an agent up; `at` is a time just before its container was started. */
-export type BroughtUp = { steps: Step[]; reason: RecreateReason | null; at: Date }
+/**
+ * What was done to bring an agent up. `at` is a time just before its container was started; `agent` is the row
+ * that it was started by, with the port that it got.
+ */
+export type BroughtUp = { steps: Step[]; reason: RecreateReason | null; at: Date; agent: Agent }
 
 /**
  * One agent's container and volumes. Everything here is called by whoever holds the agent's lock, with the
  * row as it is now, and may be called again after it failed half-way.
  */
 export type Machine = {
-  /** Makes the container be there and run. */
+  /** Makes the container be there and run; on another port when another program holds the agent's. */
   bringUp(agent: Agent): Promise<BroughtUp>
   /** Makes the container stand still, and its restart policy leave it so. */
   bringDown(agent: Agent, graceSeconds: number): Promise<void>
@@ -61,7 +66,7 @@ const imageDeadlineMs = 20 * 60_000
 export const stopGraceSeconds = 10
 
 export function createMachine(deps: MachineDeps): Machine {
-  const { db, clock, log, directory, containers, images, vault, options } = deps
+  const { db, clock, log, directory, containers, images, vault, ports, options } = deps
   type Work = { agent: Agent; containerId: string | null; graceSeconds: number }
 
   /** A step without an executor does not compile. */
@@ -156,19 +161,45 @@ export function createMachine(deps: MachineDeps): Machine {
     for (const step of todo) await executors[step](work)
   }
 
+  async function startOnce(agent: Agent): Promise<BroughtUp> {
+    const seen = await seenOf(agent)
+    const wanted = wantedFor(agent, images.tagFor(agent.runtime).version)
+    const reasons = recreateReasonsOf(agent.applied, wanted)
+    const todo = plan({ desired: 'running', held: false, seen, reasons })
+    const work: Work = { agent, containerId: seen?.id ?? null, graceSeconds: stopGraceSeconds }
+    const upTo = todo.filter((step) => step !== 'start')
+    await follow(upTo, work)
+    const at = clock.now()
+    if (todo.includes('start')) await executors.start(work)
+    return { steps: todo, reason: todo.includes('remove') ? (reasons[0] ?? null) : null, at, agent }
+  }
+
+  /** Ends with the range: an agent without a port has none that could be taken. */
+  async function startOnFreePort(agent: Agent): Promise<BroughtUp> {
+    const refused = new Set<number>()
+    let present = agent
+    for (;;) {
+      try {
+        const up = await startOnce(present)
+        return refused.size === 0 ? up : { ...up, reason: 'ssh_port' }
+      } catch (error) {
+        if (!isPortTaken(error) || present.port === 0) throw error
+        refused.add(present.port)
+        const { name, port } = present
+        log.warn({ agent: name, port }, "another program holds an agent's SSH port: it gets another one")
+        // A published port is the container's for life.
+        const now = await agentStore(db).byId(present.id)
+        if (now) await takeAway(now)
+        present = await ports.move(present.id, refused)
+      }
+    }
+  }
+
+  const takeAway = (agent: Agent) =>
+    executors.remove({ agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds })
+
   return {
-    async bringUp(agent) {
-      const seen = await seenOf(agent)
-      const wanted = wantedFor(agent, images.tagFor(agent.runtime).version)
-      const reasons = recreateReasonsOf(agent.applied, wanted)
-      const todo = plan({ desired: 'running', held: false, seen, reasons })
-      const work: Work = { agent, containerId: seen?.id ?? null, graceSeconds: stopGraceSeconds }
-      const upTo = todo.filter((step) => step !== 'start')
-      await follow(upTo, work)
-      const at = clock.now()
-      if (todo.includes('start')) await executors.start(work)
-      return { steps: todo, reason: todo.includes('remove') ? (reasons[0] ?? null) : null, at }
-    },
+    bringUp: startOnFreePort,
 
     async bringDown(agent, graceSeconds) {
       const seen = await seenOf(agent)
@@ -176,10 +207,7 @@ export function createMachine(deps: MachineDeps): Machine {
       await follow(todo, { agent, containerId: seen?.id ?? null, graceSeconds })
     },
 
-    async takeAway(agent) {
-      const work: Work = { agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds }
-      await executors.remove(work)
-    },
+    takeAway,
 
     async clear(leftover) {
       const ids = leftover.container_id
@@ -191,4 +219,8 @@ export function createMachine(deps: MachineDeps): Machine {
       for (const volume of leftover.volumes) await containers.removeVolume(volume)
     },
   }
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof ContainerError && error.fault === 'port_taken'
 }

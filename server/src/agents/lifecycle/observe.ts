@@ -149,15 +149,12 @@ export async function settleRunning(
 export async function tellStarted(
   tx: Tx,
   { events, clearAlert }: Pick<ObserveDeps, 'events' | 'clearAlert'>,
-  agent: Pick<Agent, 'id' | 'name'>,
-  facts: { recreated: boolean; credentials_injection: CredentialsInjection },
+  { id, name, port }: Pick<Agent, 'id' | 'name' | 'port'>,
+  about: { recreated: boolean; credentials_injection: CredentialsInjection },
   now: Date,
 ): Promise<void> {
-  const fields = { event: 'agent_started', data: { name: agent.name, ...facts }, ...facts }
-  await events.append(
-    tx,
-    { type: 'agent.started', agent_names: [agent.name], agent_ids: [agent.id], fields },
-    now,
-  )
-  await clearAlert(tx, agent.id, 'restart_loop')
+  const facts = { ...about, port }
+  const fields = { event: 'agent_started', data: { name, ...facts }, ...facts }
+  await events.append(tx, { type: 'agent.started', agent_names: [name], agent_ids: [id], fields }, now)
+  await clearAlert(tx, id, 'restart_loop')
 }

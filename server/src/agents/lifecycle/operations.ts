@@ -37,7 +37,7 @@ export function createOperations(deps: OperationDeps) {
         await wish(agent, { desired: 'running', held: 0, recent_exits: '[]' })
       }
       try {
-        const { steps, reason, recreated, injection } = await up(agent)
+        const { steps, reason, recreated, port, injection } = await up(agent)
         return {
           message:
             steps.length > 0 ? `Agent ${agent.name} started.` : `Agent ${agent.name} is running already.`,
@@ -45,6 +45,7 @@ export function createOperations(deps: OperationDeps) {
           skills_injection: null,
           recreated,
           recreate_reason: reason,
+          port,
         }
       } catch (error) {
         // Whoever is told that it failed must not find it running later.
@@ -90,17 +91,17 @@ export function createOperations(deps: OperationDeps) {
 
   /** With the lock held and `desired` running. */
   async function up(agent: Agent) {
-    const { steps, reason, at } = await machine.bringUp(agent)
+    const { steps, reason, at, agent: started } = await machine.bringUp(agent)
     const recreated = steps.includes('create')
     // Before it counts as running: its first run has them.
-    const injection = steps.includes('start') ? await deps.injectCredentials(agent) : nothingInjected
+    const injection = steps.includes('start') ? await deps.injectCredentials(started) : nothingInjected
     await db.atomically(async (tx) => {
-      if (!(await settleRunning(tx, agent, at, 'ready'))) return
+      if (!(await settleRunning(tx, started, at, 'ready'))) return
       const { credentials_injection } = injection
-      await tellStarted(tx, deps, agent, { credentials_injection, recreated }, clock.now())
+      await tellStarted(tx, deps, started, { credentials_injection, recreated }, clock.now())
       directory.changed(tx, agent.id)
     })
-    return { steps, reason, recreated, injection }
+    return { steps, reason, recreated, port: started.port, injection }
   }
 
   /** With the lock held and `desired` stopped. */

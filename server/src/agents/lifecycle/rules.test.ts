@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   exitsWithin,
   isRestartLoop,
+  lowestFreePort,
   type Made,
   newsGuard,
   plan,
@@ -106,4 +107,11 @@ test('older news is ignored, unless the row is from a future that cannot be', ()
   assert.deepEqual(guard('2030-01-01T00:00:05.000Z', false), { observedUntil: at })
   assert.deepEqual(guard('2030-01-01T00:00:12.000Z', true), { observedBefore: at })
   assert.deepEqual(guard('2030-01-01T00:01:11.001Z', true), {})
+})
+
+test('the lowest free port is taken; none is left when all are', () => {
+  const range = { first: 2222, last: 2224 }
+  assert.equal(lowestFreePort(new Set(), range), 2222)
+  assert.equal(lowestFreePort(new Set([2222, 2224]), range), 2223)
+  assert.equal(lowestFreePort(new Set([2222, 2223, 2224, 9]), range), null)
 })

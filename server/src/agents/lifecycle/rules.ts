@@ -69,6 +69,14 @@ export function recreateReasonsOf(applied: Made | null, wanted: Made): RecreateR
   return reasons
 }
 
+export type PortRange = { first: number; last: number }
+
+/** The lowest free port of the range; null when none is. */
+export function lowestFreePort(taken: ReadonlySet<number>, { first, last }: PortRange): number | null {
+  for (let port = first; port <= last; port += 1) if (!taken.has(port)) return port
+  return null
+}
+
 /** How far clocks may be apart before a time in the future is taken for a clock that was set back. */
 const clockSkewMs = 60_000
 

@@ -9,7 +9,6 @@ import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
-import { ContainerError } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, type AgentsTable, agentStore, blankRow, type Directory } from '../directory/index.ts'
@@ -19,8 +18,6 @@ import type { RegistryHooks } from './hooks.ts'
 import {
   agentExists,
   distinct,
-  lowestFreePort,
-  type PortRange,
   refuseOverQuota,
   refuseReservedName,
   requireModel,
@@ -39,10 +36,8 @@ export type CreateDeps = {
   vault: Pick<Vault, 'seal'>
   keys: Pick<Keys, 'mintAgentKey' | 'deleteAgentKeys'>
   templates: Pick<Templates, 'resolve'>
-  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'leftovers'>
+  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'ports' | 'leftovers'>
   hooks: RegistryHooks
-  /** Null: this engine publishes no SSH. */
-  sshPorts: PortRange | null
   /** Agents that a creator may own; 0 means unlimited. */
   agentQuota(): Promise<number>
   /** What a private repository of templates may be read with: the person's own token, else the platform's. */
@@ -57,7 +52,7 @@ export type CreateDeps = {
  * state `creating` that the repair loop removes.
  */
 export function createCreate(deps: CreateDeps) {
-  const { db, clock, log, directory, events, vault, keys, templates, lifecycle, hooks, sshPorts } = deps
+  const { db, clock, log, directory, events, vault, keys, templates, lifecycle, hooks } = deps
 
   /** `claim` is taken in the transaction that makes the row. Throws `ClaimTaken` beside the endpoint's faults. */
   async function create(
@@ -124,7 +119,7 @@ export function createCreate(deps: CreateDeps) {
     await claim?.take(tx)
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
     if (!(await store.insert(wanted))) throw agentExists(wanted.name)
-    const port = await claimPort(tx, wanted.id, new Set())
+    const port = await lifecycle.ports.claim(tx, wanted.id)
     const { id, key } = await keys.mintAgentKey(tx, {
       agentId: wanted.id,
       ownerId: caller.user.id,
@@ -139,19 +134,8 @@ export function createCreate(deps: CreateDeps) {
     return agent
   }
 
-  /** 0 when the range is used up, or the engine publishes none: the agent then has no SSH. */
-  async function claimPort(tx: Tx, agentId: string, refused: ReadonlySet<number>): Promise<number> {
-    if (!sshPorts) return 0
-    const store = agentStore(tx)
-    for (;;) {
-      const port = lowestFreePort(new Set([...(await store.takenPorts()), ...refused]), sshPorts)
-      if (port === null) return 0
-      if (await store.claimPort(agentId, port)) return port
-    }
-  }
-
   async function bringToLife(agent: Agent, caller: SignedIn, template: ResolvedTemplate | null) {
-    const { at, agent: started } = await startOnFreePort(agent)
+    const { at, agent: started } = await lifecycle.machine.bringUp(agent)
     return db.atomically(async (tx) => {
       if (!(await settleRunning(tx, started, at, 'creating'))) throw new Fault('agent_not_found')
       const now = clock.now()
@@ -179,36 +163,6 @@ export function createCreate(deps: CreateDeps) {
       )
       directory.changed(tx, agent.id)
       return { made, facts }
-    })
-  }
-
-  /** Another program may hold a port that is free among agents: then the next one is tried. */
-  async function startOnFreePort(agent: Agent): Promise<{ at: Date; agent: Agent }> {
-    const refused = new Set<number>()
-    let present = agent
-    for (;;) {
-      try {
-        return { ...(await lifecycle.machine.bringUp(present)), agent: present }
-      } catch (error) {
-        const isTaken = error instanceof ContainerError && error.fault === 'port_taken'
-        if (!isTaken || present.port === 0) throw error
-        refused.add(present.port)
-        log.warn({ port: present.port }, 'a port of the SSH range is taken by another program')
-        present = await moveToNextPort(present.id, refused)
-      }
-    }
-  }
-
-  async function moveToNextPort(agentId: string, refused: ReadonlySet<number>): Promise<Agent> {
-    const present = await agentStore(db).byId(agentId)
-    if (present) await lifecycle.machine.takeAway(present)
-    return db.atomically(async (tx) => {
-      const store = agentStore(tx)
-      await store.releasePort(agentId)
-      await store.update(agentId, { port: await claimPort(tx, agentId, refused) })
-      const moved = await store.byId(agentId)
-      if (!moved) throw new Fault('agent_not_found')
-      return moved
     })
   }
 

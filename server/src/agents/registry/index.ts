@@ -8,5 +8,4 @@
 export { type AgentCreated, type CreatedFacts, createRegistryHooks, type RegistryHooks } from './hooks.ts'
 export { createRegistry, type Registry, type RegistryDeps } from './registry.ts'
 export { registryRoutes } from './routes.ts'
-export type { PortRange } from './rules.ts'
 export { ensureSystemAgent } from './system-agent.ts'

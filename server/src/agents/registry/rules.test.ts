@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { isFault } from '../../kit/fault.ts'
 import {
-  lowestFreePort,
   refuseOverQuota,
   refuseReservedName,
   requireModel,
@@ -23,13 +22,6 @@ test('words that are routes and the prefix of the platform are reserved', () => 
     assert.throws(() => refuseReservedName(name), throws('reserved_agent_name'), name)
   }
   for (const name of ['slot', 'roost', 'my-roost-x']) refuseReservedName(name)
-})
-
-test('the lowest free port is taken; none is left when all are', () => {
-  const range = { first: 2222, last: 2224 }
-  assert.equal(lowestFreePort(new Set(), range), 2222)
-  assert.equal(lowestFreePort(new Set([2222, 2224]), range), 2223)
-  assert.equal(lowestFreePort(new Set([2222, 2223, 2224, 9]), range), null)
 })
 
 test('the quota binds creators, not admins; 0 is unlimited', () => {

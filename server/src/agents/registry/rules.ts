@@ -36,14 +36,6 @@ export function refuseOverQuota(caller: SignedIn, owned: number, quota: number):
   throw new Fault('agent_quota_exceeded', `You own ${owned} agents, which is as many as you may.`)
 }
 
-export type PortRange = { first: number; last: number }
-
-/** The lowest free port of the range; null when none is. */
-export function lowestFreePort(taken: ReadonlySet<number>, { first, last }: PortRange): number | null {
-  for (let port = first; port <= last; port += 1) if (!taken.has(port)) return port
-  return null
-}
-
 type Wish = { cpu?: string | null; memory?: string | null } | null | undefined
 
 /** The first that names a value wins: the request, the template, the platform. */

@@ -66,6 +66,7 @@ const reasonWords = {
   agent_key: 'its key',
   shared_folders: 'its shared folders',
   image_version: 'a newer image',
+  ssh_port: 'another SSH port',
 } as const
 
 function RecreateHint({ agent }: { agent: AgentDetails }) {

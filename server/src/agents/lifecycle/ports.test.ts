@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { agentStore } from '../directory/index.ts'
+import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
+
+/** Makes an agent on port 2222; answers its owner. */
+async function made(world: AgentsWorld) {
+  const owner = await world.person()
+  assert.equal((await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })).json.port, 2222)
+  return owner
+}
+
+/** The agent has another port, in its row and in its one container, and the old one is free for others. */
+async function assertMoved(world: AgentsWorld, name: string, port: number) {
+  const { container_id, ...agent } = await world.row(name)
+  assert.equal(agent.port, port)
+  const [state, ...more] = await world.containers.list()
+  assert.deepEqual([state?.id, state?.status, more], [container_id, 'running', []])
+  assert.equal(state?.labels['roost.ssh-port'], String(port))
+  assert.deepEqual(await agentStore(world.db).takenPorts(), new Set(port === 0 ? [] : [port]))
+  assert.deepEqual(await world.lastEvent('agent.settings_changed'), { setting: 'port' })
+}
+
+forEachDialect((_name, open) => {
+  test('a port that another program holds is passed over', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person()
+    world.engine.failNext('start', 'port_taken')
+    const reply = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    assert.equal(reply.status, 200)
+    assert.equal(reply.json.port, 2223)
+    const [state] = await world.containers.list()
+    assert.equal(state?.labels['roost.ssh-port'], '2223')
+    assert.deepEqual(await world.eventTypes(), ['agent.created'])
+  })
+
+  test('200 start: a port that was taken meanwhile is given up for the next, in row, event and reply', async () => {
+    await using world = await openAgents(await open())
+    const owner = await made(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    world.engine.failNext('start', 'port_taken')
+    const { status, json } = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.deepEqual(
+      [status, json.port, json.recreated, json.recreate_reason],
+      [200, 2223, true, 'ssh_port'],
+      JSON.stringify(json),
+    )
+    await assertMoved(world, 'helper', 2223)
+    assert.equal((await world.lastEvent('agent.started')).port, 2223)
+    const again = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.deepEqual([again.json.port, again.json.recreate_reason], [2223, null])
+  })
+
+  test('with no other port left it starts without SSH', async () => {
+    await using world = await openAgents(await open(), { sshPorts: { first: 2222, last: 2222 } })
+    const owner = await made(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    world.engine.failNext('start', 'port_taken')
+    const { status, json } = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.deepEqual([status, json.port], [200, 0])
+    await assertMoved(world, 'helper', 0)
+  })
+
+  test('renaming and a new container find another port too', async () => {
+    await using world = await openAgents(await open())
+    const owner = await made(world)
+    world.engine.failNext('start', 'port_taken')
+    const body = { new_name: 'renamed' }
+    assert.equal((await world.request(owner.key, 'PUT', '/api/agents/helper/rename', body)).status, 200)
+    await assertMoved(world, 'renamed', 2223)
+    world.engine.failNext('start', 'port_taken')
+    assert.equal(
+      await world.area.lifecycle.renew((await world.row('renamed')).id, async () => {}),
+      'recreated',
+    )
+    await assertMoved(world, 'renamed', 2222)
+  })
+
+  test('an agent that is brought back by the platform finds another port', async () => {
+    const db = await open()
+    const again = await db.openAgain()
+    const shared = createShared()
+    const before = await openAgents(db, { shared })
+    await made(before)
+    const { container_id } = await before.row('helper')
+    await before[Symbol.asyncDispose]()
+    await shared.engine.containers('test').stop(container_id ?? '', 0)
+    shared.engine.failNext('start', 'port_taken')
+    await shared.clock.advance(60)
+    await using world = await openAgents(again, { shared })
+    await until(async () => (await world.row('helper')).port === 2223, 'it has another port')
+    await world.area.lifecycle.repair()
+    await assertMoved(world, 'helper', 2223)
+  })
+})

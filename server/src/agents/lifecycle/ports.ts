@@ -1,0 +1,56 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { lowestFreePort, type PortRange } from './rules.ts'
+
+export type SshPortDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  directory: Pick<Directory, 'changed'>
+  events: Pick<Outbox, 'append'>
+  /** Null: this engine publishes no SSH. */
+  range: PortRange | null
+}
+
+/** Which agent has which port of the SSH range. 0 stands for none: the agent then has no SSH. */
+export type SshPorts = {
+  /** The lowest port that no agent has and nobody `refused`; 0 when the range is used up. */
+  claim(tx: Tx, agentId: string, refused?: ReadonlySet<number>): Promise<number>
+  /** Gives up the agent's port for another one, and answers the row as it is then. Throws `agent_not_found`. */
+  move(agentId: string, refused: ReadonlySet<number>): Promise<Agent>
+}
+
+export function createSshPorts({ db, clock, directory, events, range }: SshPortDeps): SshPorts {
+  async function claim(tx: Tx, agentId: string, refused: ReadonlySet<number> = new Set()): Promise<number> {
+    if (!range) return 0
+    const store = agentStore(tx)
+    for (;;) {
+      const port = lowestFreePort(new Set([...(await store.takenPorts()), ...refused]), range)
+      if (port === null) return 0
+      if (await store.claimPort(agentId, port)) return port
+    }
+  }
+
+  const move = (agentId: string, refused: ReadonlySet<number>) =>
+    db.atomically(async (tx) => {
+      const store = agentStore(tx)
+      await store.releasePort(agentId)
+      await store.update(agentId, { port: await claim(tx, agentId, refused) })
+      const moved = await store.byId(agentId)
+      if (!moved) throw new Fault('agent_not_found')
+      directory.changed(tx, agentId)
+      // Nobody has heard yet of an agent that is being made.
+      if (moved.state === 'ready') await tell(tx, moved)
+      return moved
+    })
+
+  async function tell(tx: Tx, { id, name }: Agent): Promise<void> {
+    const type = 'agent.settings_changed'
+    const event = { type, agent_names: [name], agent_ids: [id], fields: { setting: 'port' } }
+    await events.append(tx, event, clock.now())
+  }
+
+  return { claim, move }
+}
