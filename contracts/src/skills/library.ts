@@ -44,6 +44,10 @@ export type Skill = z.output<typeof Skill>
 
 export const SkillDetail = Skill.extend({
   content: z.string().describe('The instruction file, Markdown.'),
+  files: z
+    .array(z.object({ path: z.string(), size_bytes: z.number().int(), executable: z.boolean() }))
+    .describe('What an agent is given, below the folder of the skill.'),
+  warnings: z.array(z.string()).describe('What was left out of it, and why.'),
 }).meta({ id: 'SkillDetail' })
 export type SkillDetail = z.output<typeof SkillDetail>
 

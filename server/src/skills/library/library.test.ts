@@ -15,6 +15,7 @@ forEachDialect((_dialect, open) => {
     await host.commit('acme/one', {
       'skills/alpha/SKILL.md': instruction('Does alpha', head),
       'skills/alpha/run.sh': { script: '#!/bin/sh\n' },
+      'skills/alpha/elsewhere': { link: '/etc/passwd' },
       'skills/beta/SKILL.md': '# Beta\n\nFirst words\nof it.\n\nMore.\n',
       'skills/broken/SKILL.md': '---\na: &x [1]\nb: *x\n: {\n---\nWords.\n',
       'skills/-bad name/SKILL.md': 'x',
@@ -41,9 +42,15 @@ forEachDialect((_dialect, open) => {
       multi_file: true,
       file_count: 2,
       size_bytes: Buffer.byteLength(content) + 10,
+      files: [
+        { path: 'SKILL.md', size_bytes: Buffer.byteLength(content), executable: false },
+        { path: 'run.sh', size_bytes: 10, executable: true },
+      ],
+      warnings: ['symlink_skipped:elsewhere'],
     })
     assert.equal((await skills.library.detail('beta')).description, 'First words of it.')
-    assert.equal((await skills.library.detail('broken')).description, 'Words.')
+    const broken = await skills.library.detail('broken')
+    assert.deepEqual([broken.description, broken.warnings], ['Words.', ['frontmatter_invalid']])
     await assert.rejects(skills.library.detail('nope'), refused('skill_not_found'))
     await assert.rejects(skills.library.detail('../x'), refused('invalid_skill_name'))
     const fields = await world.lastEvent('skills.library_synced')

@@ -77,7 +77,14 @@ export function createLibrary(deps: LibraryDeps): Library {
       const winner = (await resolved()).winners.find(({ entry }) => entry.name === name)
       const row = winner && (await entryStore(db).find(winner.source.id, name))
       if (!winner || !row) throw new Fault('skill_not_found', `There is no skill "${name}" in the library.`)
-      return { ...toldSkill(winner), content: row.content }
+      // Written by the sync alone.
+      const { files, warnings } = JSON.parse(row.package) as Package
+      return {
+        ...toldSkill(winner),
+        content: row.content,
+        files: files.map(({ path, size, executable }) => ({ path, size_bytes: size, executable })),
+        warnings: [...factsOf(row).warnings, ...warnings],
+      }
     },
 
     async status(isAdmin) {
