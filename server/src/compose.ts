@@ -145,6 +145,7 @@ export async function compose(
     containers,
     images,
     git,
+    outward: adapters.outward,
     link: records.link,
     vault,
     events: outbox,

@@ -70,6 +70,15 @@ export function network(text: string): string {
   return text
 }
 
+/** `host:port=address`: a host with the one address that it has. */
+export function namedAddress(text: string): { at: string; address: string } {
+  const [, host = '', port = '', ip = ''] = /^([a-z0-9.-]{1,253}):(\d{1,5})=(.+)$/i.exec(text) ?? []
+  if (isIP(ip) === 0 || Number(port) < 1 || Number(port) > 65_535) {
+    throw new Rejected('must hold host:port=address, such as intranet.example.com:443=10.0.0.5')
+  }
+  return { at: `${host.toLowerCase()}:${Number(port)}`, address: ip }
+}
+
 /** Where mail is handed to. */
 export function mailUrl(text: string): string {
   if (!/^(smtps?:\/\/.|file:.|log:)/.test(text)) {

@@ -8,6 +8,7 @@ import {
   listOf,
   mailUrl,
   matching,
+  namedAddress,
   network,
   oneOf,
   port,
@@ -151,6 +152,13 @@ export const variables = {
     description: 'The one git host that sources and repositories come from.',
     parse: (value) =>
       matching(value, /^https?:\/\/./, 'must start with https:// or http://').replace(/\/+$/, ''),
+  }),
+  egressInner: required({
+    name: 'ROOST_EGRESS_INNER',
+    default: '',
+    description:
+      'Neighbours that agents may reach over the platform: `host:port=address`, with commas. All other inner addresses are refused.',
+    parse: (value) => listOf(value, namedAddress),
   }),
   defaultSkillSource: required({
     name: 'ROOST_DEFAULT_SKILL_SOURCE',

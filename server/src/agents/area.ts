@@ -9,6 +9,7 @@ import type { Route } from '../http/route.ts'
 import type { IdentityChanges } from '../identity/access/index.ts'
 import type { Keys } from '../identity/keys/index.ts'
 import type { Users } from '../identity/users/index.ts'
+import type { Locate } from '../kit/addresses.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Secret } from '../kit/secret.ts'
 import type { AgentImages } from '../ports/agent-images/port.ts'
@@ -28,6 +29,7 @@ import {
   credentialRoutes,
 } from './credentials/index.ts'
 import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
+import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import {
   type AgentGit,
   createAgentGit,
@@ -123,6 +125,8 @@ export type AgentsAreaDeps = {
   containers: Containers
   images: AgentImages
   git: Git
+  /** Where connections to the outside may lead. */
+  outward: { gitHost: Locate; agents: Locate }
   link: AgentLink
   vault: Vault
   events: Pick<Outbox, 'append' | 'on'>
@@ -213,6 +217,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...needs,
     directory,
     templateFolder: templates.madeFrom,
+    foldersFor: createFoldersFor({ db, edges }),
     abandoned: deps.keys.deleteAgentKeys,
   })
   const hooks = createRegistryHooks()
@@ -234,6 +239,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...deps,
     gitUrl: options.agentsGitUrl,
     addressOf,
+    locate: deps.outward.gitHost,
     tokenOf: async (agentId) => {
       const agent = await directory.byId(agentId)
       return agent ? platform.gitTokenOf(agent.owner_id) : null
@@ -248,6 +254,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
   hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
+  const folders = createFolders({ ...deps, directory, edges, reach })
   const workspace = createWorkspace({ ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
 
@@ -330,6 +337,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...healthRoutes(health, directory),
       ...gitRoutes({ git, directory, reach, clock }),
       ...permissionRoutes(permissions, directory),
+      ...folderRoutes(folders, directory),
       ...registryRoutes({ registry, directory, idempotency: deps.idempotency }),
       ...lifecycleRoutes(lifecycle),
       ...ownKeyRoutes(ownKey, directory),

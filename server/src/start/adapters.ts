@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { variables } from '../config-variables.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
 import { newId } from '../kit/ids.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
@@ -20,6 +19,7 @@ import { systemHost } from '../ports/host/system.ts'
 import type { Log } from '../ports/log.ts'
 import { openMailer } from '../ports/mail/open.ts'
 import type { Mailer } from '../ports/mail/port.ts'
+import { createOutward, mayGitBeInner, type Outward } from './outward.ts'
 import { sandboxImage } from './sandbox-image.ts'
 
 /** What the platform asks of the world, opened. Who opened it closes it, in the reverse order. */
@@ -32,6 +32,7 @@ export type Adapters = {
   images: AgentImages
   git: Git
   host: Host
+  outward: Outward
   /** Null: no mail is sent. */
   mail: Mailer | null
 }
@@ -54,13 +55,23 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
   const ephemeral = openEphemeral(config.redisUrl, { clock, log })
   const git = createGit({
     baseUrl: config.gitBaseUrl,
-    // A host that the configuration names may be a neighbour; the default is none.
-    mayBeInner: config.gitBaseUrl !== variables.gitBaseUrl.default,
+    mayBeInner: mayGitBeInner(config),
     folder: join(dataDir, 'git'),
     path: env.PATH ?? '',
   })
   const mail = openMailer(config.mailUrl, { platformHost: new URL(config.baseUrl).hostname, clock, log })
-  return { clock, log, db, ephemeral, containers, images, git, host: systemHost(dataDir), mail }
+  return {
+    clock,
+    log,
+    db,
+    ephemeral,
+    containers,
+    images,
+    git,
+    host: systemHost(dataDir),
+    outward: createOutward(config),
+    mail,
+  }
 }
 
 /** Tells this installation's containers and volumes from another's on the same engine. */

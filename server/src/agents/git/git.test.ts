@@ -6,6 +6,7 @@ import type { GitEnd, GitState } from '@roost/contracts/link/git'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import { startGitServer } from '@roost/test-support/git/index'
 import { createThrowawayVault } from '../../foundation/vault/index.ts'
+import type { Located } from '../../kit/addresses.ts'
 import { secret } from '../../kit/secret.ts'
 import { silentLog } from '../../ports/log.ts'
 import { forEachDialect } from '../../test/dialects.ts'
@@ -168,13 +169,20 @@ test('a ticket opens one repository for a while, and pushes only where it says s
   await server.git('acme/one', 'config', 'http.receivepack', 'true')
   server.behave('private')
   const now = { value: new Date('2030-01-01T00:00:00Z') }
+  const located: string[] = []
+  let found: Located = { ok: true, addresses: ['127.0.0.1'] }
   const transfers = createTransfers({
     vault: createThrowawayVault(),
     clock: { now: () => now.value },
     log: silentLog,
     gitUrl: () => base,
-    addressOf: (repository) => `${server.url}/${repository}`,
+    // A name that nobody has: only what was looked up is connected to.
+    addressOf: (repository) => `${server.url.replace('127.0.0.1', 'git.test')}/${repository}`,
     tokenOf: async () => secret('tok-1'),
+    locate: async (host) => {
+      located.push(host)
+      return found
+    },
   })
   const proxy = createServer((request, response) => void transfers.handle(request, response))
   await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
@@ -200,6 +208,11 @@ test('a ticket opens one repository for a while, and pushes only where it says s
     server.behave('redirect')
     assert.equal((await ask(url, ticket)).status, 502)
     server.behave('private')
+    const asked = server.requests.length
+    found = { ok: false, fault: 'inner_address' }
+    assert.equal((await ask(url, ticket)).status, 502)
+    assert.equal(server.requests.length, asked)
+    assert.deepEqual(new Set(located), new Set(['git.test']))
     now.value = new Date('2030-01-01T00:02:01Z')
     assert.equal((await ask(url, ticket)).status, 401)
   } finally {

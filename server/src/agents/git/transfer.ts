@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type GitTransfer, gitCallSeconds } from '@roost/contracts/link/git'
 import { z } from 'zod'
 import { type Vault, VaultError } from '../../foundation/vault/index.ts'
+import type { Locate } from '../../kit/addresses.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { type PinnedRequest, requestPinned } from '../../kit/pinned-request.ts'
 import type { Secret } from '../../kit/secret.ts'
 import type { Log } from '../../ports/log.ts'
 
@@ -14,7 +15,7 @@ import type { Log } from '../../ports/log.ts'
  */
 export type Transfers = {
   open(to: { agentId: string; repository: string; mayPush: boolean }): GitTransfer
-  /** Whether the host takes pushes from this agent's token. Throws what `fetch` throws. */
+  /** Whether the host takes pushes from this agent's token. Throws when it cannot be reached. */
   mayPush(agentId: string, repository: string): Promise<boolean>
   /** Serves `/git/*` on the internal listener. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -30,6 +31,8 @@ export type TransferDeps = {
   addressOf(repository: string): string
   /** What the agent's binding may be read and written with; null for none. */
   tokenOf(agentId: string): Promise<Secret | null>
+  /** Where the git host is: looked up once, and what is connected to is what was checked. */
+  locate: Locate
 }
 
 const Ticket = z.object({ agent: z.string(), repository: z.string(), push: z.boolean(), until: z.number() })
@@ -37,7 +40,7 @@ const context = 'git-transfer'
 const pathForm = /^\/git\/([^/]+\/[^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
 export function createTransfers(deps: TransferDeps): Transfers {
-  const { vault, clock, log, gitUrl, addressOf, tokenOf } = deps
+  const { vault, clock, log, gitUrl, addressOf, tokenOf, locate } = deps
 
   function ticketOf(request: IncomingMessage) {
     const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
@@ -58,6 +61,14 @@ export function createTransfers(deps: TransferDeps): Transfers {
     return { authorization: `Basic ${basic}` }
   }
 
+  async function ask(address: string, asked: Omit<PinnedRequest, 'addresses'>): Promise<IncomingMessage> {
+    const { protocol, hostname, port } = new URL(address)
+    const found = await locate(hostname, Number(port) || (protocol === 'https:' ? 443 : 80))
+    if (!found.ok) throw new Error(`the git host was refused: ${found.fault}`)
+    // A redirect is not followed: a token must not go to another host.
+    return requestPinned(address, { ...asked, addresses: found.addresses })
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path = '', query = ''] = (request.url ?? '').split('?')
     const [, repository, what] = pathForm.exec(path) ?? []
@@ -68,20 +79,26 @@ export function createTransfers(deps: TransferDeps): Transfers {
     const pushes =
       what === 'git-receive-pack' || new URLSearchParams(query).get('service') === 'git-receive-pack'
     if (pushes && !ticket.push) return refuse(response, 403)
-    const upstream = await fetch(`${addressOf(repository)}.git/${what}${query ? `?${query}` : ''}`, {
+    const gone = new AbortController()
+    // Whoever goes away in the middle is not worked for.
+    response.once('close', () => gone.abort())
+    const upstream = await ask(`${addressOf(repository)}.git/${what}${query ? `?${query}` : ''}`, {
       method: request.method === 'POST' ? 'POST' : 'GET',
       headers: { ...passed(request), ...(await authorization(ticket.agent)) },
-      // A token must not follow to another host.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(gitCallSeconds * 1000),
-      ...(request.method === 'POST' ? { body: Readable.toWeb(request), duplex: 'half' as const } : {}),
+      signal: AbortSignal.any([gone.signal, AbortSignal.timeout(gitCallSeconds * 1000)]),
+      ...(request.method === 'POST' ? { body: request } : {}),
     })
-    // The challenge of the host would make git ask somebody.
-    const status = upstream.status >= 300 && upstream.status < 400 ? 502 : upstream.status
-    const type = upstream.headers.get('content-type')
-    response.writeHead(status, { ...(type ? { 'content-type': type } : {}), 'cache-control': 'no-store' })
-    if (!upstream.body) return void response.end()
-    await pipeline(Readable.fromWeb(upstream.body), response)
+    const { statusCode = 502, headers } = upstream
+    const status = statusCode >= 300 && statusCode < 400 ? 502 : statusCode
+    const type = headers['content-type']
+    const encoding = headers['content-encoding']
+    // The challenge of the host is left out: it would make git ask somebody.
+    response.writeHead(status, {
+      ...(type ? { 'content-type': type } : {}),
+      ...(encoding ? { 'content-encoding': encoding } : {}),
+      'cache-control': 'no-store',
+    })
+    await pipeline(upstream, response)
   }
 
   return {
@@ -95,9 +112,10 @@ export function createTransfers(deps: TransferDeps): Transfers {
       const headers = await authorization(agentId)
       if (!headers.authorization) return false
       const address = `${addressOf(repository)}.git/info/refs?service=git-receive-pack`
-      const asked = await fetch(address, { headers, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
-      await asked.body?.cancel()
-      return asked.ok && asked.headers.get('content-type') === 'application/x-git-receive-pack-advertisement'
+      const asked = await ask(address, { method: 'GET', headers, signal: AbortSignal.timeout(30_000) })
+      asked.destroy()
+      const type = asked.headers['content-type']
+      return asked.statusCode === 200 && type === 'application/x-git-receive-pack-advertisement'
     },
 
     async handle(request, response) {

@@ -86,6 +86,7 @@ export async function openAgents(
   const allowList = createAllowList({ db, clock })
   const standing = createStanding()
   const folder = await mkdtemp(join(tmpdir(), 'roost-agents-'))
+  const near = { ok: true as const, addresses: ['127.0.0.1'] }
   const gitBaseUrl = options.git?.url ?? 'http://127.0.0.1:1'
   const area = createAgentsArea({
     db,
@@ -100,6 +101,7 @@ export async function openAgents(
       folder: join(folder, 'git'),
       path: process.env.PATH ?? '',
     }),
+    outward: { gitHost: async () => near, agents: async () => near },
     link,
     vault,
     events,

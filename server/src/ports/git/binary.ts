@@ -3,9 +3,10 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import { mkdir, rm } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { createLocate, type Lookup } from '../../kit/addresses.ts'
 import type { CallOptions, Git, GitFailure, GitOutcome, GitRef, TreeEntry } from './port.ts'
 import { type GitCommand, runGit } from './process.ts'
-import { checkAddress, checkRef, failure, isInnerAddress, parseTree } from './rules.ts'
+import { checkAddress, checkRef, failure, parseTree } from './rules.ts'
 
 export type BinaryGitOptions = {
   /** Of the one host, without a slash at its end; `https:` or `http:`. */
@@ -17,7 +18,7 @@ export type BinaryGitOptions = {
   /** Of git and what it starts. */
   path: string
   /** Every address of a host name. */
-  lookup?: (host: string) => Promise<string[]>
+  lookup?: Lookup
 }
 
 const fetchSeconds = 60
@@ -29,9 +30,12 @@ const shaLine = 64
 /** Git as it is installed on this machine, with nothing of anybody's configuration. */
 export function createGit(options: BinaryGitOptions): Git {
   const { baseUrl, folder } = options
-  const lookup =
-    options.lookup ??
-    (async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address))
+  const locate = createLocate({
+    lookup:
+      options.lookup ??
+      (async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)),
+    mayBeInner: options.mayBeInner,
+  })
   /** One fetch at a time for each cache in this process; git's own locks hold between processes. */
   const fetching = new Map<string, Promise<unknown>>()
 
@@ -61,13 +65,14 @@ export function createGit(options: BinaryGitOptions): Git {
   async function pin(address: string): Promise<GitOutcome<Setting[]>> {
     const { hostname, port, protocol } = new URL(address)
     const host = hostname.replace(/^\[|\]$/g, '')
-    const found = isIP(host) ? [host] : await lookup(host).catch(() => [])
-    if (found.length === 0) return failure('unreachable', 'The git host cannot be found.')
-    if (!options.mayBeInner && found.some(isInnerAddress))
-      return failure('address_refused', 'The git host leads into an inner network.')
+    const at = Number(port) || (protocol === 'https:' ? 443 : 80)
+    const found = await locate(host, at)
+    if (!found.ok)
+      return found.fault === 'not_found'
+        ? failure('unreachable', 'The git host cannot be found.')
+        : failure('address_refused', 'The git host leads into an inner network.')
     if (isIP(host)) return { ok: true, value: [] }
-    const at = port || (protocol === 'https:' ? '443' : '80')
-    const addresses = found.map((each) => (isIP(each) === 6 ? `[${each}]` : each)).join(',')
+    const addresses = found.addresses.map((each) => (isIP(each) === 6 ? `[${each}]` : each)).join(',')
     return { ok: true, value: [['http.curloptResolve', `${host}:${at}:${addresses}`]] }
   }
 

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { createGit } from './binary.ts'
 import type { Git, GitFault, GitOutcome } from './port.ts'
-import { checkAddress, checkRef, isInnerAddress } from './rules.ts'
+import { checkAddress, checkRef } from './rules.ts'
 
 const branch = { kind: 'branch', name: 'main' } as const
 const tag = (name: string) => ({ kind: 'tag', name }) as const
@@ -214,23 +214,4 @@ test('refs are names of branches or tags and nothing that git reads otherwise', 
   ]) {
     assert.ok(checkRef({ kind: 'tag', name }), name)
   }
-})
-
-test('inner addresses are those of this machine and of networks around it', () => {
-  for (const address of [
-    '127.0.0.1',
-    '10.1.2.3',
-    '169.254.169.254',
-    '172.20.0.1',
-    '192.168.1.1',
-    '::1',
-    'fe80::1',
-    'fd00::1',
-    '::ffff:10.0.0.1',
-    '0.0.0.0',
-    'x',
-  ])
-    assert.ok(isInnerAddress(address), address)
-  for (const address of ['140.82.112.3', '8.8.8.8', '2606:4700::1'])
-    assert.equal(isInnerAddress(address), false, address)
 })

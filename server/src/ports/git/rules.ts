@@ -1,4 +1,3 @@
-import { BlockList, isIP } from 'node:net'
 import type { GitFailure, GitFault, GitOutcome, GitRef } from './port.ts'
 
 export const longestAddress = 500
@@ -44,43 +43,6 @@ export function checkRef({ kind, name }: GitRef): GitFailure | null {
     return failure('ref_refused', 'is neither a branch nor a tag')
   }
   return null
-}
-
-/** Addresses that lead to this machine or into a network around it. */
-const inner4 = new BlockList()
-/** Apart: the list compares addresses of IPv4 with those of IPv6 that stand for them. */
-const inner6 = new BlockList()
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 3],
-] as const) {
-  inner4.addSubnet(network, bits, 'ipv4')
-}
-for (const [network, bits] of [
-  ['::', 127],
-  // Addresses of IPv4 written as others: what is behind them is not looked at.
-  ['::ffff:0:0', 96],
-  ['64:ff9b::', 96],
-  ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const) {
-  inner6.addSubnet(network, bits, 'ipv6')
-}
-
-export function isInnerAddress(address: string): boolean {
-  const family = isIP(address)
-  if (family === 4) return inner4.check(address, 'ipv4')
-  return family === 0 || inner6.check(address, 'ipv6')
 }
 
 /** The name for what git printed; its text may repeat what the host sent, and is not shown. */

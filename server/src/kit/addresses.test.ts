@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { createConnection, createServer } from 'node:net'
+import { test } from 'node:test'
+import { createLocate, isInnerAddress, pinnedLookup } from './addresses.ts'
+
+test('what leads to this machine or a network around it is inner, in every spelling', () => {
+  for (const address of [
+    ...['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '169.254.169.254', '0.0.0.0', '100.100.1.1'],
+    ...['224.0.0.1', '255.255.255.255', '198.51.100.7', '203.0.113.9'],
+    ...['::', '::1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:a00:1', '::ffff:0:10.0.0.1'],
+    ...['64:ff9b::7f00:1', '2002:7f00:1::', '2001::1', 'fd00:ec2::254', 'fe80::1', 'fec0::1', 'ff02::1'],
+    ...['2600::1%eth0', 'localhost', ''],
+  ]) {
+    assert.ok(isInnerAddress(address), address)
+  }
+  for (const address of ['1.1.1.1', '140.82.112.3', '172.32.0.1', '2606:4700::1111', '2a00:1450::5']) {
+    assert.equal(isInnerAddress(address), false, address)
+  }
+})
+
+test('a name with one inner address among others is refused as a whole', async () => {
+  const locate = createLocate({ lookup: async () => ['1.1.1.1', '10.0.0.1'] })
+  assert.deepEqual(await locate('mixed.example.com', 443), { ok: false, fault: 'inner_address' })
+})
+
+test('an inner address is reached where it was named for this host and port, and nowhere else', async () => {
+  const locate = createLocate({
+    lookup: async () => ['10.0.0.6'],
+    named: new Map([['git.corp:8443', '10.0.0.5']]),
+  })
+  assert.deepEqual(await locate('git.corp', 8443), { ok: true, addresses: ['10.0.0.5'] })
+  assert.equal((await locate('git.corp', 8444)).ok, false)
+  assert.equal((await locate('10.0.0.5', 8443)).ok, false)
+  assert.equal((await locate('[::ffff:10.0.0.5]', 8443)).ok, false)
+})
+
+test('an address of this machine is refused though the internet has it', async () => {
+  const locate = createLocate({
+    lookup: async () => ['198.41.0.4'],
+    isOwn: (address) => address === '198.41.0.4',
+  })
+  assert.deepEqual(await locate('me.example.com', 443), { ok: false, fault: 'inner_address' })
+})
+
+test('who connects with what was looked up asks for no name again', async () => {
+  const server = createServer((socket) => socket.end('here'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // The test's own server has a port.
+  const { port } = server.address() as { port: number }
+  const socket = createConnection({
+    host: 'name.that.nobody.has',
+    port,
+    lookup: pinnedLookup(['127.0.0.1']),
+  })
+  const [said] = await socket.setEncoding('utf8').toArray()
+  assert.equal(said, 'here')
+  server.close()
+})
