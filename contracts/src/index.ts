@@ -2,6 +2,7 @@
 import * as agentAvatar from './agents/avatar.ts'
 import * as agentConnector from './agents/connector.ts'
 import * as agentCredentials from './agents/credentials.ts'
+import * as agentFolders from './agents/folders.ts'
 import * as agentGit from './agents/git.ts'
 import * as agentHealth from './agents/health.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
@@ -84,6 +85,7 @@ const modules: Record<string, unknown>[] = [
   agentTags,
   agentSharing,
   agentPermissions,
+  agentFolders,
   agentTemplates,
   skillLibrary,
   skillSources,

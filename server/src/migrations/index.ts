@@ -21,6 +21,7 @@ import { workspaceChat } from './0019-workspace-chat.ts'
 import { engineTuning } from './0020-engine-tuning.ts'
 import { access } from './0021-access.ts'
 import { credentials } from './0022-credentials.ts'
+import { sharedFolders } from './0023-shared-folders.ts'
 import { git } from './0024-git.ts'
 import { skills } from './0025-skills.ts'
 
@@ -48,6 +49,7 @@ export const migrations: Migration[] = [
   engineTuning,
   access,
   credentials,
+  sharedFolders,
   git,
   skills,
 ]

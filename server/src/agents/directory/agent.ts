@@ -9,6 +9,7 @@ export type Applied = {
   runtime: string
   agent_key_id: string | null
   image_version: string
+  /** Of other agents, as `folderMark` writes them. */
   folders: string[]
 }
 
@@ -24,6 +25,8 @@ type Plain = Omit<
   | 'mcp_exposed'
   | 'operator_resume'
   | 'circuit_breaker_enabled'
+  | 'expose_folder'
+  | 'consume_folders'
   | 'ephemeral'
   | 'oom_killed'
   | 'recent_exits'
@@ -44,6 +47,8 @@ export type Agent = Readonly<
     mcp_exposed: boolean
     operator_resume: boolean
     circuit_breaker_enabled: boolean
+    expose_folder: boolean
+    consume_folders: boolean
     ephemeral: EphemeralBounds | null
     oom_killed: boolean
     recent_exits: readonly string[]
@@ -69,6 +74,8 @@ export function readAgent(row: AgentsTable, tags: string[], shares: AgentShare[]
     mcp_exposed: row.mcp_exposed === 1,
     operator_resume: row.operator_resume === 1,
     circuit_breaker_enabled: row.circuit_breaker_enabled === 1,
+    expose_folder: row.expose_folder === 1,
+    consume_folders: row.consume_folders === 1,
     ephemeral: fromJson<EphemeralBounds>(row.ephemeral),
     oom_killed: row.oom_killed === 1,
     recent_exits: fromJson<string[]>(row.recent_exits) ?? [],

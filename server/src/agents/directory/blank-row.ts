@@ -36,6 +36,8 @@ export function blankRow(name: string, created: string): AgentsTable {
     mcp_exposed: 0,
     operator_resume: 0,
     circuit_breaker_enabled: 0,
+    expose_folder: 0,
+    consume_folders: 0,
     ephemeral: null,
     desired: 'running',
     status: 'stopped',

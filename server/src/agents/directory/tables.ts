@@ -39,6 +39,10 @@ export type AgentsTable = {
   mcp_exposed: number
   operator_resume: number
   circuit_breaker_enabled: number
+  /** Its shared folder may be read by the consumers that may call it. */
+  expose_folder: number
+  /** It reads the folders of those that expose theirs and that it may call. */
+  consume_folders: number
   /** JSON `{max_executions, ttl_seconds}`. */
   ephemeral: string | null
   desired: 'running' | 'stopped'

@@ -9,6 +9,7 @@ const sentences: Record<ContainerError['fault'], string> = {
   name_taken: "A container that is not ours has the name of the agent's container.",
   port_taken: "The agent's SSH port is taken by another program on this machine.",
   image_missing: "The image of the agent's runtime is not there.",
+  volume_in_use: 'Another container mounts a volume of the agent.',
 }
 
 /** What a caller is told of an engine's failure: which kind, never its text. Anything else passes as it is. */

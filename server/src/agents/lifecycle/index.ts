@@ -7,6 +7,7 @@
  * only of a container that ended by itself. Refuses to know what a run is: hooks tell of a stop.
  */
 export { engineFault } from './faults.ts'
+export { type FolderMount, readFolderMark } from './folder-mount.ts'
 export type { LifecycleHooks } from './hooks.ts'
 export { createLifecycle, type Lifecycle, type LifecycleDeps } from './lifecycle.ts'
 export { agentKeyContext, type BroughtUp, type MachineOptions } from './machine.ts'

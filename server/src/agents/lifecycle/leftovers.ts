@@ -1,5 +1,6 @@
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
+import { ContainerError } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, agentStore, type Directory, type Leftover } from '../directory/index.ts'
@@ -31,6 +32,8 @@ export function createLeftovers({ db, clock, log, directory, machine }: Leftover
     try {
       await machine.clear(leftover)
     } catch (error) {
+      // Its readers have it until they start anew; it is asked again as long as that takes.
+      if (error instanceof ContainerError && error.fault === 'volume_in_use') return false
       log.warn(
         { err: error, agent_id: leftover.agent_id },
         'what a deleted agent left could not be removed yet',

@@ -25,7 +25,7 @@ export type Lifecycle = {
   /** Changes what only a new container takes, and gives a running agent one; see `createRenew`. */
   renew: ReturnType<typeof createRenew>
   /** Why the next start makes a new container. */
-  recreateReasons(agent: Agent): RecreateReason[]
+  recreateReasons(agent: Agent): Promise<RecreateReason[]>
   hooks: LifecycleHooks
   /** For the registry, which makes and ends agents. */
   lock: Lock
@@ -96,8 +96,11 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     start: operations.start,
     stop: operations.stop,
     renew: createRenew({ db, clock, directory, lock, machine, hooks }),
-    recreateReasons: (agent) =>
-      recreateReasonsOf(agent.applied, wantedFor(agent, images.tagFor(agent.runtime).version)),
+    async recreateReasons(agent) {
+      if (!agent.applied) return []
+      const { version } = images.tagFor(agent.runtime)
+      return recreateReasonsOf(agent.applied, wantedFor(agent, version, await deps.foldersFor(agent)))
+    },
     hooks,
     lock,
     machine,

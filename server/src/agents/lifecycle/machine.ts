@@ -1,13 +1,15 @@
 import type { RecreateReason, Runtime } from '@roost/contracts/agents/agent'
 import type { Vault } from '../../foundation/vault/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
 import type { AgentImages } from '../../ports/agent-images/port.ts'
 import { ContainerError, type ContainerSpec, type Containers } from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, agentStore, type Directory, type Leftover } from '../directory/index.ts'
+import type { FolderMount } from './folder-mount.ts'
 import type { SshPorts } from './ports.ts'
 import { plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
 import { containerSpec, volumeLabels, volumesOf } from './spec.ts'
@@ -35,6 +37,8 @@ export type MachineDeps = {
   templateFolder(
     agent: Pick<Agent, 'template' | 'template_commit'>,
   ): Promise<{ name: string; folder: string } | null>
+  /** Folders of other agents that the agent reads when it is started now. */
+  foldersFor(agent: Agent): Promise<FolderMount[]>
   options: MachineOptions
 }
 
@@ -67,7 +71,7 @@ export const stopGraceSeconds = 10
 
 export function createMachine(deps: MachineDeps): Machine {
   const { db, clock, log, directory, containers, images, vault, ports, options } = deps
-  type Work = { agent: Agent; containerId: string | null; graceSeconds: number }
+  type Work = { agent: Agent; containerId: string | null; graceSeconds: number; folders: FolderMount[] }
 
   /** A step without an executor does not compile. */
   const executors: Record<Step, (work: Work) => Promise<void>> = {
@@ -82,12 +86,15 @@ export function createMachine(deps: MachineDeps): Machine {
     },
 
     create: async (work) => {
-      const { agent } = work
+      const { agent, folders } = work
       const image = images.tagFor(agent.runtime)
       await ensureImage(agent.runtime)
       const names = volumesOf(agent)
       await containers.createVolume(names.workspace, volumeLabels(agent, 'workspace'))
       await containers.createVolume(names.shared, volumeLabels(agent, 'shared'))
+      // A publisher that was never started has none yet.
+      for (const { name, volume } of folders)
+        await containers.createVolume(volume, volumeLabels({ name }, 'shared'))
       const { keyId, agentKey } = await keyOf(agent)
       const [network, engine] = await Promise.all([containers.ensureNetwork(), containers.ping()])
       const spec = containerSpec(
@@ -96,12 +103,14 @@ export function createMachine(deps: MachineDeps): Machine {
           image,
           agentKey,
           template: await deps.templateFolder(agent),
+          folders,
         },
         { ...options, kind: containers.kind, network, hostCpus: engine.cpus },
       )
       work.containerId = await createContainer(agent, spec)
-      const applied = wantedFor({ ...agent, agent_key_id: keyId }, image.version)
+      const applied = wantedFor({ ...agent, agent_key_id: keyId }, image.version, folders)
       await record(agent.id, { container_id: work.containerId, applied: JSON.stringify(applied) })
+      await noteOrphans(folders)
     },
 
     start: ({ containerId }) => (containerId === null ? Promise.resolve() : containers.start(containerId)),
@@ -112,6 +121,15 @@ export function createMachine(deps: MachineDeps): Machine {
       await agentStore(tx).update(agentId, patch)
       directory.changed(tx, agentId)
     })
+  }
+
+  /** A publisher that was deleted meanwhile took its volume along: what was made anew is nobody's. */
+  async function noteOrphans(folders: readonly FolderMount[]): Promise<void> {
+    for (const { sourceId, volume } of folders) {
+      if (await agentStore(db).byId(sourceId)) continue
+      const leftover = { id: newId(), agent_id: sourceId, container_id: null, volumes: [volume] }
+      await agentStore(db).addLeftover(leftover, timestamp(clock.now()))
+    }
   }
 
   async function keyOf(agent: Agent): Promise<{ keyId: string | null; agentKey: string }> {
@@ -163,10 +181,11 @@ export function createMachine(deps: MachineDeps): Machine {
 
   async function startOnce(agent: Agent): Promise<BroughtUp> {
     const seen = await seenOf(agent)
-    const wanted = wantedFor(agent, images.tagFor(agent.runtime).version)
+    const folders = await deps.foldersFor(agent)
+    const wanted = wantedFor(agent, images.tagFor(agent.runtime).version, folders)
     const reasons = recreateReasonsOf(agent.applied, wanted)
     const todo = plan({ desired: 'running', held: false, seen, reasons })
-    const work: Work = { agent, containerId: seen?.id ?? null, graceSeconds: stopGraceSeconds }
+    const work: Work = { agent, containerId: seen?.id ?? null, graceSeconds: stopGraceSeconds, folders }
     const upTo = todo.filter((step) => step !== 'start')
     await follow(upTo, work)
     const at = clock.now()
@@ -196,7 +215,7 @@ export function createMachine(deps: MachineDeps): Machine {
   }
 
   const takeAway = (agent: Agent) =>
-    executors.remove({ agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds })
+    executors.remove({ agent, containerId: agent.container_id, graceSeconds: stopGraceSeconds, folders: [] })
 
   return {
     bringUp: startOnFreePort,
@@ -204,7 +223,7 @@ export function createMachine(deps: MachineDeps): Machine {
     async bringDown(agent, graceSeconds) {
       const seen = await seenOf(agent)
       const todo = plan({ desired: 'stopped', held: false, seen, mayRestart: true, reasons: [] })
-      await follow(todo, { agent, containerId: seen?.id ?? null, graceSeconds })
+      await follow(todo, { agent, containerId: seen?.id ?? null, graceSeconds, folders: [] })
     },
 
     takeAway,

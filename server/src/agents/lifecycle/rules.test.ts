@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readFolderMark } from './folder-mount.ts'
 import {
   exitsWithin,
   isRestartLoop,
@@ -88,8 +89,17 @@ for (const [change, expected] of reasons) {
 test('without a container there is nothing to recreate', () => {
   assert.deepEqual(recreateReasonsOf(null, made), [])
 })
-test('what is wanted is the row and the image of now', () => {
-  assert.deepEqual(wantedFor(made, 'v9'), { ...made, image_version: 'v9', folders: [] })
+test('what is wanted is the row, the image and the folders of now', () => {
+  const wanted = (...volumes: string[]) =>
+    wantedFor(
+      made,
+      'v9',
+      volumes.map((volume) => ({ sourceId: 's', name: 'ada', volume })),
+    )
+  assert.deepEqual(wanted(), { ...made, image_version: 'v9', folders: [] })
+  const marks = ['one', 'two'].map((volume) => wanted(volume).folders)
+  assert.notDeepEqual(marks[0], marks[1], 'another agent of the same name has another folder')
+  assert.deepEqual(readFolderMark(marks[0]?.[0] ?? ''), { name: 'ada', volume: 'one' })
 })
 
 test('five ends within ten minutes are a restart loop, four are not', () => {

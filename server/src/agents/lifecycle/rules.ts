@@ -1,4 +1,5 @@
 import type { RecreateReason } from '@roost/contracts/agents/agent'
+import { type FolderMount, folderMark } from './folder-mount.ts'
 
 /** What a container was made with, or would be. */
 export type Made = {
@@ -46,9 +47,10 @@ export function plan(wanted: {
 type Wanting = Omit<Made, 'image_version' | 'folders'>
 
 /** What a container made now would be made with. */
-export function wantedFor(agent: Wanting, imageVersion: string): Made {
+export function wantedFor(agent: Wanting, image_version: string, mounts: readonly FolderMount[]): Made {
   const { cpu, memory, full_capabilities, runtime, agent_key_id } = agent
-  return { cpu, memory, full_capabilities, runtime, agent_key_id, image_version: imageVersion, folders: [] }
+  const folders = mounts.map(folderMark)
+  return { cpu, memory, full_capabilities, runtime, agent_key_id, image_version, folders }
 }
 
 /** Why the container must be made anew at the next start; empty while there is none. */

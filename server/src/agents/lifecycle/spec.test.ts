@@ -23,6 +23,7 @@ const input: SpecInput = {
   image: { image: 'roost-agent:x', version: 'abc' },
   agentKey: 'svc_mcp_key',
   template: { name: 'business-assistant', folder: '/srv/templates/business-assistant' },
+  folders: [],
 }
 const options: ContainerOptions = {
   kind: 'docker',
@@ -34,12 +35,32 @@ const options: ContainerOptions = {
   hostCpus: 4,
 }
 
+test('folders of others stand under their names, to be read only', () => {
+  const folders = [
+    { sourceId: 's1', name: 'ada', volume: 'agent-ada-000000-shared' },
+    { sourceId: 's2', name: 'bob', volume: 'agent-old-111111-shared' },
+  ]
+  const consumed = containerSpec({ ...input, folders }, options).mounts.filter(({ target }) =>
+    target.startsWith('/home/developer/shared-in'),
+  )
+  assert.deepEqual(consumed, [
+    { type: 'empty', target: '/home/developer/shared-in' },
+    ...folders.map(({ name, volume }) => ({
+      type: 'volume',
+      volume,
+      target: `/home/developer/shared-in/${name}`,
+      readOnly: true,
+    })),
+  ])
+})
+
 test('a container carries its name behind the installation’s prefix, its own volumes, its key and nothing of a provider', () => {
   const spec = containerSpec(input, options)
   assert.equal(spec.name, 'house-renamed')
   assert.deepEqual(spec.mounts, [
     { type: 'volume', volume: 'agent-first-a1b2c3-workspace', target: '/home/developer' },
     { type: 'volume', volume: 'agent-first-a1b2c3-shared', target: '/home/developer/shared-out' },
+    { type: 'empty', target: '/home/developer/shared-in' },
     { type: 'bind', source: '/srv/templates/business-assistant', target: '/template', readOnly: true },
   ])
   assert.deepEqual(spec.env, {

@@ -1,5 +1,7 @@
+import { exposedPath } from '@roost/contracts/agents/folders'
 import type { AgentsNetwork, ContainerSpec, Mount } from '../../ports/containers/port.ts'
 import type { Agent } from '../directory/index.ts'
+import { type FolderMount, folderMounts } from './folder-mount.ts'
 
 /** What every container of this installation has in common. */
 export type ContainerOptions = {
@@ -38,6 +40,8 @@ export type SpecInput = {
   agentKey: string
   /** Mounted for the first start; null for none. */
   template: { name: string; folder: string } | null
+  /** Of other agents. */
+  folders: readonly FolderMount[]
 }
 
 export const maxProcesses = 2048
@@ -103,11 +107,12 @@ function environment(input: SpecInput, options: ContainerOptions): Record<string
   }
 }
 
-function mounts({ agent, template }: SpecInput): Mount[] {
+function mounts({ agent, template, folders }: SpecInput): Mount[] {
   const volumes = volumesOf(agent)
   const list: Mount[] = [
     { type: 'volume', volume: volumes.workspace, target: home },
-    { type: 'volume', volume: volumes.shared, target: `${home}/shared-out` },
+    { type: 'volume', volume: volumes.shared, target: exposedPath },
+    ...folderMounts(folders),
   ]
   if (template) list.push({ type: 'bind', source: template.folder, target: '/template', readOnly: true })
   return list

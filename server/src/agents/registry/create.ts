@@ -214,6 +214,8 @@ function rowFor(
     label: body.label ?? null,
     custom_instructions: body.custom_instructions?.trim() ? body.custom_instructions : null,
     full_capabilities: body.full_capabilities ? 1 : 0,
+    expose_folder: template?.file.shared_folders.expose ? 1 : 0,
+    consume_folders: template?.file.shared_folders.consume ? 1 : 0,
     ephemeral: body.ephemeral ? JSON.stringify(body.ephemeral) : null,
   }
 }

@@ -84,7 +84,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       return detailsOf(agent, {
         caller,
         relation,
-        reasons: lifecycle.recreateReasons(agent),
+        reasons: await lifecycle.recreateReasons(agent),
         heartbeat: health.heartbeatOf(agent.id),
         breakerOpen: await deps.isBreakerOpen(agent),
         isolation: containers.isolation,

@@ -17,8 +17,8 @@ export type SettingsRoutesDeps = {
 
 export function settingsRoutes({ settings, ssh, directory, lifecycle }: SettingsRoutesDeps): Route[] {
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
-  const needs = (agent: Agent, reason: 'resources' | 'capabilities' | 'runtime') =>
-    lifecycle.recreateReasons(agent).includes(reason)
+  const needs = async (agent: Agent, reason: 'resources' | 'capabilities' | 'runtime') =>
+    (await lifecycle.recreateReasons(agent)).includes(reason)
 
   const readOnly = (agent: Agent) => ({
     agent_name: agent.name,
@@ -30,24 +30,24 @@ export function settingsRoutes({ settings, ssh, directory, lifecycle }: Settings
     execution_timeout_seconds,
     execution_timeout_minutes: minutesOf(execution_timeout_seconds),
   })
-  const resources = (agent: Agent) => ({
+  const resources = async (agent: Agent) => ({
     agent_name: agent.name,
     cpu: agent.cpu,
     memory: agent.memory,
     current_cpu: agent.applied?.cpu ?? null,
     current_memory: agent.applied?.memory ?? null,
-    restart_needed: needs(agent, 'resources'),
+    restart_needed: await needs(agent, 'resources'),
   })
-  const capabilities = (agent: Agent) => ({
+  const capabilities = async (agent: Agent) => ({
     agent_name: agent.name,
     full_capabilities: agent.full_capabilities,
     current_full_capabilities: agent.applied?.full_capabilities ?? null,
-    restart_needed: needs(agent, 'capabilities'),
+    restart_needed: await needs(agent, 'capabilities'),
   })
-  const runtime = (agent: Agent) => ({
+  const runtime = async (agent: Agent) => ({
     agent_name: agent.name,
     runtime: agent.runtime,
-    restart_needed: needs(agent, 'runtime'),
+    restart_needed: await needs(agent, 'runtime'),
   })
   const model = async (agent: Agent) => ({
     agent_name: agent.name,
