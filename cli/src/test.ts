@@ -4,7 +4,7 @@ import { createStopRequest } from './platform/stop-request.ts'
 import { duration } from './terminal/duration.ts'
 import { createProgress } from './terminal/progress.ts'
 import { prepareTestMachine } from './testing/prepare.ts'
-import { type Counts, runStatic, runTests, type StageOptions, staticStages } from './testing/stages.ts'
+import { runStatic, runTests, type StageOptions, staticStages, type TestsRun } from './testing/stages.ts'
 import { findTestFiles } from './testing/test-files.ts'
 
 export const test: Command = {
@@ -54,10 +54,10 @@ export const test: Command = {
       }
       const from = Date.now()
       progress.line(`\n— node --test (${files.length} files)`)
-      const { isGreen, counts } = await runTests(files, values.name, stage)
+      const tests = await runTests(files, values.name, stage)
       times.push(`node --test ${duration(Date.now() - from)}`)
-      if (!isGreen) failed.push('node --test')
-      for (const line of summary({ times, failed, counts, isStopped: signal.aborted })) progress.line(line)
+      if (!tests.isGreen) failed.push('node --test')
+      for (const line of summary({ times, failed, tests, isStopped: signal.aborted })) progress.line(line)
       return signal.aborted ? 130 : failed.length > 0 ? 1 : 0
     } finally {
       await machine.stop()
@@ -66,16 +66,18 @@ export const test: Command = {
   },
 }
 
-type Outcome = { times: string[]; failed: string[]; counts: Counts | null; isStopped: boolean }
+type Ending = { times: string[]; failed: string[]; tests: TestsRun; isStopped: boolean }
 
 /** The closing lines; the last one is alone on its line, for programs that read it. */
-function summary({ times, failed, counts, isStopped }: Outcome): string[] {
+function summary({ times, failed, tests, isStopped }: Ending): string[] {
   const lines = ['', `Times: ${times.join(', ')}`]
+  if (tests.slowest) lines.push(`Slowest files: ${tests.slowest}`)
+  if (tests.unsteady.length > 0) lines.push(`Passed only when run again, alone: ${tests.unsteady.join(', ')}`)
   if (isStopped) lines.push('Stopped before the end.')
   else if (failed.length > 0) lines.push(`Not in order: ${failed.join(', ')}`)
-  if (counts) {
-    const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
-    lines.push(`${counts.passed} passed, ${counts.failed} failed${skipped}`)
+  if (tests.counts) {
+    const { passed, failed: broken, skipped } = tests.counts
+    lines.push(`${passed} passed, ${broken} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   }
   return lines
 }

@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { repository } from '../machine/repository.ts'
 import { endProcess } from '../machine/run.ts'
+import { afterSecondRun, type Counts, type Outcome, secondRun, shortName, slowest } from './outcome.ts'
 
-export type Counts = { passed: number; failed: number; skipped: number }
 export type StageOptions = { env: NodeJS.ProcessEnv; signal: AbortSignal }
 
 /** A check that says in its own words what is wrong; answers whether nothing is. */
@@ -48,45 +48,80 @@ export async function runStatic(stage: StaticStage, options: StageOptions): Prom
 /** No test may hang for ever: a file that takes longer than this has failed. */
 const fileTimeoutMs = 8 * 60_000
 
-/** Runs the files with Node's runner, which prints its own report. Null counts: it broke off before its sum. */
-export async function runTests(
+export type TestsRun = {
+  isGreen: boolean
+  /** Null: the runner broke off before its sum. */
+  counts: Counts | null
+  /** Files that failed first and then, alone on the machine, did not. */
+  unsteady: string[]
+  /** The files that took longest. */
+  slowest: string
+}
+
+/**
+ * Runs all the files; the few that fail run once more, one at a time. Real engines, browsers and clocks on a
+ * machine that others use, too, fail by accident now and then: a failure that stays is a failure, one that
+ * goes is told by name.
+ */
+export async function runTests(files: string[], names: string[], options: StageOptions): Promise<TestsRun> {
+  const first = await runFiles(files, names, options)
+  const { outcome } = first
+  if (!outcome) return { isGreen: false, counts: null, unsteady: [], slowest: '' }
+  const told = { counts: outcome.counts, unsteady: [], slowest: slowest(outcome, repository.root) }
+  const again = first.isGreen || options.signal.aborted ? [] : secondRun(outcome)
+  if (again.length === 0) return { ...told, isGreen: first.isGreen }
+  const second = await runFiles(again, names, { ...options, atOnce: 1 })
+  if (!second.outcome) return { ...told, isGreen: false }
+  const isSteady = new Map(second.outcome.files.map(({ path, isGreen }) => [path, isGreen]))
+  return {
+    ...told,
+    isGreen: second.isGreen,
+    counts: afterSecondRun(outcome, second.outcome),
+    unsteady: again.filter((path) => isSteady.get(path)).map((path) => shortName(path, repository.root)),
+  }
+}
+
+type FilesOptions = StageOptions & {
+  /** Files at the same time; as many as there are processors unless told. */
+  atOnce?: number
+  /** Without the report of Node's runner. */
+  isQuiet?: boolean
+}
+
+/** Runs the files with Node's runner, which prints its own report. A null outcome: it broke off before its sum. */
+export async function runFiles(
   files: string[],
   names: string[],
-  options: StageOptions,
-): Promise<{ isGreen: boolean; counts: Counts | null }> {
-  const countsFile = join(repository.local, `test-counts-${process.pid}.json`)
+  options: FilesOptions,
+): Promise<{ isGreen: boolean; outcome: Outcome | null }> {
+  const outcomeFile = join(repository.local, `test-outcome-${process.pid}.json`)
   await mkdir(repository.local, { recursive: true })
+  // Real engines and CLIs in many tests: more at a time than processors only makes them time out.
+  const atOnce = options.atOnce ?? Math.max(1, Math.min(4, availableParallelism()))
   const args = [
     '--test',
-    // Real engines and CLIs in many tests: more at a time than processors only makes them time out.
-    `--test-concurrency=${Math.max(1, Math.min(4, availableParallelism()))}`,
+    `--test-concurrency=${atOnce}`,
     `--test-timeout=${fileTimeoutMs}`,
     '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    `--test-reporter=${join(import.meta.dirname, 'counts-reporter.ts')}`,
-    `--test-reporter-destination=${countsFile}`,
+    `--test-reporter-destination=${options.isQuiet ? '/dev/null' : 'stdout'}`,
+    `--test-reporter=${join(import.meta.dirname, 'outcome-reporter.ts')}`,
+    `--test-reporter-destination=${outcomeFile}`,
     ...names.map((name) => `--test-name-pattern=${name}`),
     ...files,
   ]
   try {
     const code = await runInherited(process.execPath, args, options)
-    const counts = await readCounts(countsFile)
-    return { isGreen: code === 0 && counts !== null, counts }
+    const outcome = await readOutcome(outcomeFile)
+    return { isGreen: code === 0 && outcome !== null, outcome }
   } finally {
-    await rm(countsFile, { force: true })
+    await rm(outcomeFile, { force: true })
   }
 }
 
-async function readCounts(path: string): Promise<Counts | null> {
+async function readOutcome(path: string): Promise<Outcome | null> {
   const line = (await readFile(path, 'utf8').catch(() => '')).trim().split('\n').at(-1)
-  if (!line) return null
   // Written by the reporter beside this file.
-  const sum = JSON.parse(line) as Record<string, number>
-  return {
-    passed: sum.passed ?? 0,
-    failed: (sum.failed ?? 0) + (sum.cancelled ?? 0),
-    skipped: (sum.skipped ?? 0) + (sum.todo ?? 0),
-  }
+  return line ? (JSON.parse(line) as Outcome) : null
 }
 
 async function runInherited(

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { afterSecondRun, type FileOutcome, secondRun, slowest } from './outcome.ts'
+import { runFiles } from './stages.ts'
+
+const failed = (path: string): FileOutcome => ({
+  path,
+  counts: { passed: 2, failed: 1, skipped: 1 },
+  seconds: 1,
+  isGreen: false,
+})
+const green = (path: string, seconds: number): FileOutcome => ({
+  path,
+  counts: { passed: 5, failed: 0, skipped: 0 },
+  seconds,
+  isGreen: true,
+})
+
+test('few files that failed run again, many do not', () => {
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  assert.deepEqual(secondRun({ counts, files: [failed('/a'), green('/b', 1)] }), ['/a'])
+  const many = Array.from({ length: 7 }, (_, index) => failed(`/${index}`))
+  assert.deepEqual(secondRun({ counts, files: many }), [])
+})
+
+test('what ran again counts as it was the second time; what fails twice has failed', () => {
+  const first = { counts: { passed: 7, failed: 2, skipped: 1 }, files: [failed('/a'), green('/b', 1)] }
+  const again = { ...green('/a', 1), counts: { passed: 3, failed: 0, skipped: 1 } }
+  const passed = afterSecondRun(first, { counts: { passed: 3, failed: 0, skipped: 1 }, files: [again] })
+  assert.deepEqual(passed, { passed: 8, failed: 0, skipped: 1 })
+  const twice = afterSecondRun(first, { counts: { passed: 2, failed: 1, skipped: 1 }, files: [failed('/a')] })
+  assert.deepEqual(twice, { passed: 7, failed: 1, skipped: 1 })
+})
+
+test('the slowest files are told first', () => {
+  const files = [green('/root/x/fast.test.ts', 1), green('/root/y/slow.test.ts', 62.4)]
+  assert.equal(
+    slowest({ counts: { passed: 0, failed: 0, skipped: 0 }, files }, '/root', 2),
+    'y/slow 62 s, x/fast 1 s',
+  )
+})
+
+test('a real run tells each file apart: green, failed, and one that broke off', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-outcome-'))
+  try {
+    const path = (name: string) => join(folder, `${name}.test.ts`)
+    const start = "import { test } from 'node:test'\ntest('one', () => {})\n"
+    await writeFile(path('green'), `${start}test('two', { skip: true }, () => {})\n`)
+    await writeFile(path('red'), `${start}test('two', () => { throw new Error('no') })\n`)
+    await writeFile(path('torn'), `${start}process.exit(3)\n`)
+    const paths = [path('green'), path('red'), path('torn')]
+    // A runner that thinks it runs inside another one runs nothing.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const stage = { env, signal: new AbortController().signal, isQuiet: true }
+    const { isGreen, outcome } = await runFiles(paths, [], stage)
+    assert.equal(isGreen, false)
+    assert.deepEqual(outcome?.counts, { passed: 2, failed: 2, skipped: 1 })
+    const seen = outcome?.files.map((file) => [file.path, file.isGreen]) ?? []
+    assert.deepEqual(seen.sort(), [
+      [path('green'), true],
+      [path('red'), false],
+      [path('torn'), false],
+    ])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
