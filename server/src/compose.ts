@@ -184,6 +184,7 @@ export async function compose(
       schedulesOf: (agentId) => triggers.schedules.schedulesOf(agentId),
       schedulesAbove: (tx, agentId, seconds) => triggers.schedules.schedulesAbove(tx, agentId, seconds),
       skillsBlock: (agentId) => skills.block(agentId),
+      skillsAtStart: (agentId, since) => skills.atStart(agentId, since),
     },
     options: {
       internalPort: config.internalPort,
@@ -222,6 +223,7 @@ export async function compose(
     agents,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,
+    mayBegin: skills.mayBegin,
     scheduleCounts: () => triggers.schedules.scheduleCounts(),
     raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
     joinConversation: (tx, party, request) => conversations.chat.joinConversation(tx, party, request),

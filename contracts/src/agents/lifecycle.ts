@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { AgentParams } from '../kit/primitives.ts'
+import { SkillDelivery } from '../skills/assignments.ts'
 import { recreateReasons } from './agent.ts'
 
 const tag = 'Agents'
@@ -13,7 +14,7 @@ export const StartReply = z.object({
   message: z.string(),
   credentials_injection: z.enum(credentialsInjections),
   credentials_result: z.looseObject({}).nullable(),
-  skills_injection: z.looseObject({}).nullable(),
+  skills_injection: SkillDelivery.nullable().describe('Null: it has no skills, or was running already.'),
   recreated: z.boolean(),
   recreate_reason: z.enum(recreateReasons).nullable(),
   /** Of its SSH, by now: another one when another program held the one it had. 0: it has no SSH. */

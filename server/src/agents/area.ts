@@ -80,6 +80,8 @@ export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
   Pick<RegistryDeps, 'isBreakerOpen' | 'finishedExecutions'> & {
     /** What a run is told of the agent's skills; null: it has none. */
     skillsBlock(agentId: string): Promise<string | null>
+    /** Waits up to 20 seconds for the skills of a container that was just started; null: it has none. */
+    skillsAtStart: LifecycleDeps['deliverSkills']
   }
 
 /** Settings of the platform that decide about agents. */
@@ -213,6 +215,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const credentials: Credentials = createCredentials({ ...deps, ...platform, ask, templates })
   const lifecycle = createLifecycle({
     injectCredentials: credentials.atStart,
+    deliverSkills: needs.skillsAtStart,
     ...deps,
     ...needs,
     directory,

@@ -82,7 +82,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
 
 export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
   Pick<DispatchBreakerDeps, 'raiseAlert'> &
-  Pick<DispatchDeps, 'platformPrompt' | 'queueDepth'> &
+  Pick<DispatchDeps, 'platformPrompt' | 'queueDepth' | 'mayBegin'> &
   Pick<FleetDeps, 'scheduleCounts'> & {
     db: Db
     clock: Clock

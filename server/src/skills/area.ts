@@ -22,7 +22,7 @@ export type SkillsAreaDeps = {
   leases: Leases
   events: Pick<Outbox, 'append' | 'on'>
   settings: Pick<Settings, 'skillsLibrary' | 'putSkillsLibrary' | 'providerKey'>
-  agents: Pick<AgentsArea, 'directory' | 'reach' | 'hooks'>
+  agents: Pick<AgentsArea, 'directory' | 'reach' | 'hooks' | 'lifecycle'>
   link: AgentLink
   git: Git
   /** For the operator's queue. */
@@ -41,6 +41,9 @@ export type SkillsArea = {
   block(agentId: string): Promise<string | null>
   /** An agent has greeted: it is brought in line. */
   linkConnected(agentId: string): void
+  /** False while its skills are on their way to an agent that has greeted; it is woken when it may. */
+  mayBegin: Delivery['mayBegin']
+  atStart: Delivery['atStart']
   routes: Route[]
   loops: Loop[]
   open(): Promise<void>
@@ -65,7 +68,13 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
       return { enabled: auto_sync_enabled, intervalSeconds: auto_sync_interval_seconds }
     },
   })
-  const delivery = createDelivery({ ...deps, directory, library, gitToken })
+  const delivery = createDelivery({
+    ...deps,
+    directory,
+    library,
+    gitToken,
+    containerNow: agents.lifecycle.containerNow,
+  })
   const isEnabled = () => settings.skillsLibrary().auto_reinject_enabled
   const fleet = createFleet({ ...deps, directory, delivery, isEnabled, raiseAlert })
   const assignments = createAssignments({
@@ -99,6 +108,8 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     delivery,
     block: assignments.block,
     linkConnected: delivery.greeted,
+    mayBegin: delivery.mayBegin,
+    atStart: delivery.atStart,
     routes: [
       ...sourceRoutes(sources),
       ...libraryRoutes(library),

@@ -43,6 +43,8 @@ export type RunPlatform = {
   agents: Map<string, AgentFact>
   /** Agents whose record says that they shall stop, whatever `agents` still says. */
   toldToStop: Set<string>
+  /** Agents that may not begin: their skills are on their way. */
+  awaitsSkills: Set<string>
   /** Texts to blot out of transcripts. */
   secrets: string[]
   row(id: string): Promise<ExecutionRow>
@@ -71,6 +73,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const hooks = createRunHooks()
   const agents = new Map<string, AgentFact>([['a1', agentFact()]])
   const toldToStop = new Set<string>()
+  const awaitsSkills = new Set<string>()
   const secrets: string[] = []
   const { providerKey = 'provider-key-1' } = options
   const broker = createBroker({
@@ -101,6 +104,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     brokerAccess: (row) => broker.access(row),
     platformPrompt: async () => null,
     queueDepth,
+    mayBegin: (id) => !awaitsSkills.has(id),
     settle: executions.settle,
     breaker: createDispatchBreaker({
       clock,
@@ -122,6 +126,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     broker,
     agents,
     toldToStop,
+    awaitsSkills,
     secrets,
     async row(id) {
       const row = await executionStore(db).byId(id)

@@ -3,6 +3,7 @@ import type { StartReply } from '@roost/contracts/agents/lifecycle'
 import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { ContainerError } from '../../ports/containers/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Agent, Directory } from '../directory/index.ts'
@@ -24,6 +25,8 @@ export type Lifecycle = {
   stop(agentId: string): Promise<{ message: string }>
   /** Changes what only a new container takes, and gives a running agent one; see `createRenew`. */
   renew: ReturnType<typeof createRenew>
+  /** What the engine has of an agent's container now; null: it cannot be asked. */
+  containerNow(agent: Pick<Agent, 'container_id'>): Promise<'running' | 'stopped' | null>
   /** Why the next start makes a new container. */
   recreateReasons(agent: Agent): Promise<RecreateReason[]>
   hooks: LifecycleHooks
@@ -51,6 +54,7 @@ export type LifecycleDeps = Omit<MachineDeps, 'directory' | 'clock' | 'log' | 'p
   raiseAlert: ObserveDeps['raiseAlert']
   clearAlert: ObserveDeps['clearAlert']
   injectCredentials: OperationDeps['injectCredentials']
+  deliverSkills: OperationDeps['deliverSkills']
   /** Undoes what identity made for an agent whose creation was cut off: its key. */
   abandoned(tx: Tx, agentId: string): Promise<void>
   options: MachineDeps['options'] & { sshPorts: PortRange }
@@ -75,6 +79,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     hooks,
     clearAlert,
     injectCredentials: deps.injectCredentials,
+    deliverSkills: deps.deliverSkills,
   })
   const leftovers = createLeftovers({ db, clock, log, directory, machine })
   const { abandoned } = deps
@@ -96,6 +101,15 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     start: operations.start,
     stop: operations.stop,
     renew: createRenew({ db, clock, directory, lock, machine, hooks }),
+    async containerNow({ container_id }) {
+      if (container_id === null) return 'stopped'
+      try {
+        return (await containers.inspect(container_id))?.status === 'running' ? 'running' : 'stopped'
+      } catch (error) {
+        if (error instanceof ContainerError) return null
+        throw error
+      }
+    },
     async recreateReasons(agent) {
       if (!agent.applied) return []
       const { version } = images.tagFor(agent.runtime)

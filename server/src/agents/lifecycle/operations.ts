@@ -1,4 +1,5 @@
 import type { StartReply } from '@roost/contracts/agents/lifecycle'
+import type { SkillDelivery } from '@roost/contracts/skills/assignments'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -21,6 +22,8 @@ export type OperationDeps = {
   clearAlert: ObserveDeps['clearAlert']
   /** Looks after the credentials of a container that was just started; never throws. */
   injectCredentials(agent: Agent): Promise<Injection>
+  /** Waits a while for the skills of a container that was started at `since`. Null: it has none. */
+  deliverSkills(agentId: string, since: Date): Promise<SkillDelivery | null>
 }
 
 export type Injection = Pick<StartReply, 'credentials_injection' | 'credentials_result'>
@@ -31,14 +34,22 @@ export function createOperations(deps: OperationDeps) {
   const { db, clock, directory, events, lock, machine, hooks } = deps
 
   async function start(agentId: string): Promise<StartReply> {
+    const { reply, newSince } = await startNow(agentId)
+    if (newSince === null) return reply
+    // Without the lock: whoever stops the agent does not wait for its skills.
+    return { ...reply, skills_injection: await deps.deliverSkills(agentId, newSince) }
+  }
+
+  /** `newSince`: null when it was running already. */
+  async function startNow(agentId: string): Promise<{ reply: StartReply; newSince: Date | null }> {
     return lock.run(agentId, async () => {
       const agent = await fresh(agentId)
       if (agent.desired !== 'running' || agent.held || agent.recent_exits.length > 0) {
         await wish(agent, { desired: 'running', held: 0, recent_exits: '[]' })
       }
       try {
-        const { steps, reason, recreated, port, injection } = await up(agent)
-        return {
+        const { steps, reason, at, recreated, port, injection } = await up(agent)
+        const reply = {
           message:
             steps.length > 0 ? `Agent ${agent.name} started.` : `Agent ${agent.name} is running already.`,
           ...injection,
@@ -47,6 +58,7 @@ export function createOperations(deps: OperationDeps) {
           recreate_reason: reason,
           port,
         }
+        return { reply, newSince: steps.includes('start') ? at : null }
       } catch (error) {
         // Whoever is told that it failed must not find it running later.
         await wish(agent, { desired: agent.desired, held: agent.held ? 1 : 0 })
@@ -101,7 +113,7 @@ export function createOperations(deps: OperationDeps) {
       await tellStarted(tx, deps, started, { credentials_injection, recreated }, clock.now())
       directory.changed(tx, agent.id)
     })
-    return { steps, reason, recreated, port: started.port, injection }
+    return { steps, reason, at, recreated, port: started.port, injection }
   }
 
   /** With the lock held and `desired` stopped. */

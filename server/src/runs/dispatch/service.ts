@@ -25,7 +25,7 @@ import { createRecords, type Records } from './record.ts'
 import type { RequestSnapshot } from './request.ts'
 import { attachmentStore } from './store.ts'
 import { createTogether, type Together } from './together.ts'
-import { createTurnover } from './turnover.ts'
+import { createTurnover, type TurnoverDeps } from './turnover.ts'
 
 export type DispatchDeps = Settle & {
   db: Db
@@ -40,6 +40,7 @@ export type DispatchDeps = Settle & {
   /** Where the run's model traffic goes, and the token that is good for it alone. */
   brokerAccess(row: ExecutionRow): Run['broker']
   platformPrompt(): Promise<string | null>
+  mayBegin: TurnoverDeps['mayBegin']
   /** How many runs may wait for one agent. */
   queueDepth: number
 }
@@ -72,7 +73,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const lines = createLines({ ...deps, secretsOf })
   const claims = createClaim(deps)
   const { finish, report } = createFinish({ ...deps, lines, secretsOf, claims })
-  const turnover = createTurnover({ facts, claims, finish })
+  const turnover = createTurnover({ facts, mayBegin: deps.mayBegin, claims, finish })
   const { hello, started, beat } = createHold(deps)
   const reap = createReap(deps)
 

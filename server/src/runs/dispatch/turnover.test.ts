@@ -48,6 +48,18 @@ forEachDialect((_, open) => {
     assert.equal(transactions() - before, 1)
   })
 
+  test('an agent whose skills are on their way is given nothing, and what waits stays in line', async () => {
+    const { platform, claim } = await start({ slots: 1 })
+    const { id } = await accept(platform)
+    platform.awaitsSkills.add('a1')
+    assert.deepEqual(await claim(1), [])
+    platform.awaitsSkills.delete('a1')
+    assert.deepEqual(
+      (await claim(1)).map((run) => run.execution_id),
+      [id],
+    )
+  })
+
   test('of results that come together the last takes the claim along: all their slots are filled', async () => {
     const { platform, claim, result } = await start({ slots: 3 })
     for (let count = 0; count < 6; count += 1) await accept(platform)

@@ -5,6 +5,8 @@ import { alone, type Desk, type Finished, type Reported } from './finish.ts'
 
 export type TurnoverDeps = {
   facts: Pick<AgentFacts, 'find'>
+  /** False: what its runs need is still on its way to it; it is woken when it may. */
+  mayBegin(agentId: string): boolean
   claims: Pick<ReturnType<typeof createClaim>, 'take' | 'answer'>
   finish(agentId: string, reported: Reported, desk: Desk): Promise<Finished>
 }
@@ -25,7 +27,7 @@ type Agent = { open: Set<Promise<unknown>>; coming: number; ask: Ask | null }
  * database, are saved, and the next run arrives together with the answer to the result. A claim that finds no result that
  * could take it along waits until those that came before it are stored.
  */
-export function createTurnover({ facts, claims, finish }: TurnoverDeps): Turnover {
+export function createTurnover({ facts, mayBegin, claims, finish }: TurnoverDeps): Turnover {
   const agents = new Map<string, Agent>()
 
   function enter(agentId: string, done: Promise<unknown>): Agent {
@@ -97,7 +99,7 @@ export function createTurnover({ facts, claims, finish }: TurnoverDeps): Turnove
     async claim(agentId, free) {
       const fact = await facts.find(agentId)
       // An agent that is told to stop ends what it has and begins nothing.
-      if (!fact || fact.status === 'stopped') return { runs: [] }
+      if (!fact || fact.status === 'stopped' || !mayBegin(agentId)) return { runs: [] }
       const given = await alongWith(agents.get(agentId), { agent: fact, free })
       return claims.answer(fact, given ?? (await claims.take(fact, free)))
     },

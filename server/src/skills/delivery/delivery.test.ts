@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { until } from '../../agents/test/world.ts'
 import { isFault } from '../../kit/fault.ts'
-import { LinkDown } from '../../ports/agent-link/port.ts'
+import { LinkDown, LinkFault } from '../../ports/agent-link/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { instruction, openSkills, type SkillsWorld } from '../test/world.ts'
 
@@ -83,6 +84,63 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([agent.has('one'), agent.has('two')], [true, false])
     assert.equal((await agent.rows())[0]?.delivery_status, 'injected')
     assert.deepEqual(await agent.unassign('two'), { removed: false, removal: null })
+  })
+
+  test('a start waits for the skills and tells of them; nothing is begun before they are there', async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world)
+    const { skills, clock } = world
+    const agent = await world.agent('helper')
+    const start = () => world.request(world.owner.key, 'POST', '/api/agents/helper/start')
+    const stop = async () => {
+      world.link.unlink(agent.id)
+      assert.equal((await world.request(world.owner.key, 'POST', '/api/agents/helper/stop')).status, 200)
+    }
+    await stop()
+    assert.equal((await start()).json.skills_injection, null)
+    await stop()
+    await agent.assign('one')
+    const gate = Promise.withResolvers<void>()
+    const { 'skills.install': install } = agent.answers
+    agent.answers['skills.install'] = async (asked) => {
+      await gate.promise
+      return (await install?.(asked)) ?? { outcome: null }
+    }
+    const starting = start()
+    await until(async () => (await world.row('helper')).status === 'running', 'it runs')
+    agent.greet()
+    assert.equal(skills.mayBegin(agent.id), false)
+    gate.resolve()
+    await world.skills.delivery.settled()
+    assert.equal(skills.mayBegin(agent.id), true)
+    assert.ok(world.link.asked.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
+    await clock.advance(1)
+    const { skills_injection: told } = (await starting).json
+    assert.deepEqual([told.status, told.skills_injected, agent.has('one')], ['injected', 1, true])
+    assert.equal((await start()).json.skills_injection, null, 'it runs already')
+  })
+
+  test('a start answers after 20 seconds: delivery goes on, or the agent has not dialled in', async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world)
+    const agent = await world.agent('helper')
+    await agent.assign('one')
+    await agent.stop()
+    const late = world.skills.atStart(agent.id, world.clock.now())
+    await world.clock.waiting(2)
+    await world.clock.advance(21)
+    const told = await late
+    assert.deepEqual([told?.status, told?.reason], ['not_delivered', 'agent_starting'])
+    const gate = Promise.withResolvers<{ skills: [] }>()
+    await agent.rise()
+    agent.greet({ ...agent.answers, 'skills.list': () => gate.promise })
+    assert.equal(world.skills.mayBegin(agent.id), false)
+    const slow = world.skills.atStart(agent.id, world.clock.now())
+    await world.clock.waiting(2)
+    await world.clock.advance(20)
+    assert.equal((await slow)?.status, 'in_progress')
+    await until(() => world.skills.mayBegin(agent.id), 'a run without a skill is better than none')
+    gate.resolve({ skills: [] })
   })
 
   test("a template's skills are assigned at creation, and those that are not there are told", async () => {
@@ -204,11 +262,19 @@ forEachDialect((_dialect, open) => {
     assert.equal((await agent.assign('one')).reason, 'agent_starting')
     await world.clock.advance(61)
     assert.equal((await agent.assign('one')).reason, 'agent_unreachable')
-    world.link.link(agent.id, {
+    world.engine.refuse(true)
+    assert.equal((await agent.assign('one')).reason, 'container_state_unreadable')
+    world.engine.refuse(false)
+    const listing = (error: Error) => ({
       'skills.list': () => {
-        throw new LinkDown()
+        throw error
       },
     })
+    world.link.link(agent.id, listing(new LinkFault({ code: 'protected_path', message: 'It leads out.' })))
+    assert.equal((await agent.assign('one')).reason, 'container_state_unreadable')
+    assert.equal((await agent.unassign('one')).removal?.reason, 'removal_error')
+    await agent.assign('one')
+    world.link.link(agent.id, listing(new LinkDown()))
     assert.equal((await agent.assign('two')).reason, 'agent_unreachable')
     world.link.link(agent.id, agent.answers)
     const loop = world.skills.loops.find(({ name }) => name === 'skills.unfinished')

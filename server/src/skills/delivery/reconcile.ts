@@ -21,9 +21,13 @@ export type ReconcileDeps = PushDeps & {
 
 export type Reconciled = { results: Record<string, SkillResult>; removals: RemovalResults }
 
+/** The agent cannot say which skills its workspace has. */
+export class WorkspaceUnreadable extends Error {}
+
 /**
  * Makes a running agent have what it is assigned; the caller holds the agent. Skills that fail do so one by one; a link
- * that breaks ends it all (`LinkDown`, `LinkTimeout`), and the next time goes on from what is there.
+ * that breaks ends it all (`LinkDown`, `LinkTimeout`), and the next time goes on from what is there. Throws
+ * `WorkspaceUnreadable`.
  */
 export function createReconcile(deps: ReconcileDeps) {
   const { db, clock, events, link, library, raiseAlert } = deps
@@ -38,7 +42,7 @@ export function createReconcile(deps: ReconcileDeps) {
       store.of(agent.id),
       store.removals(agent.id),
       library.resolve(),
-      link.call(agent.id, 'skills.list', {}),
+      presentIn(agent.id),
     ])
     const wanted = rows.flatMap(({ skill_name }) => known.get(skill_name) ?? [])
     const kept = new Set(rows.map(({ skill_name }) => skill_name).filter((name) => !known.has(name)))
@@ -64,6 +68,13 @@ export function createReconcile(deps: ReconcileDeps) {
     await settle(agent.id, rows, known, results)
     await write(agent, { rows, known, results, removals, released, refused: plan.refused })
     return { results, removals }
+  }
+
+  async function presentIn(agentId: string) {
+    return link.call(agentId, 'skills.list', {}).catch((cause: unknown) => {
+      if (!(cause instanceof LinkFault)) throw cause
+      throw new WorkspaceUnreadable('The agent cannot read its skills.', { cause })
+    })
   }
 
   async function install(agentId: string, skill: LibrarySkill): Promise<SkillResult> {

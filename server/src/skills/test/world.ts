@@ -59,7 +59,10 @@ export async function openSkills(
   }
   const world = await openAgents(db, {
     shared,
-    needs: { skillsBlock: async (id) => (await late.skills?.block(id)) ?? null },
+    needs: {
+      skillsBlock: async (id) => (await late.skills?.block(id)) ?? null,
+      skillsAtStart: async (id, since) => (await late.skills?.atStart(id, since)) ?? null,
+    },
     routes(area) {
       const skills = createSkillsArea({
         ...{ db, clock, leases, settings, git, link, defaultSource, bundledFolder },
@@ -121,14 +124,21 @@ export async function openSkills(
         })
         world.link.unlink(id)
       },
-      /** It runs again and has greeted. */
-      async start() {
+      greet(answering: FakeAnswers = answers) {
+        world.link.link(id, answering)
+        skills.linkConnected(id)
+      },
+      /** Its container runs again. */
+      async rise() {
         await db.atomically(async (tx) => {
           await agentStore(tx).update(id, { status: 'running', desired: 'running' })
           world.area.directory.changed(tx, id)
         })
-        world.link.link(id, answers)
-        skills.linkConnected(id)
+      },
+      /** It runs again and has greeted. */
+      async start() {
+        await this.rise()
+        this.greet()
         await skills.delivery.settled()
       },
       rows: () => skills.assignments.of(id),

@@ -1,0 +1,107 @@
+import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Leases } from '../../foundation/leases/index.ts'
+import { newId } from '../../kit/ids.ts'
+import { type AgentLink, LinkDown, LinkTimeout } from '../../ports/agent-link/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { assignmentStore } from '../assignments/index.ts'
+import type { Outcome } from './outcome.ts'
+import { createReconcile, type ReconcileDeps, type Reconciled, WorkspaceUnreadable } from './reconcile.ts'
+
+export type AttemptDeps = ReconcileDeps & {
+  log: Pick<Log, 'debug' | 'warn'>
+  leases: Pick<Leases, 'take' | 'renew' | 'release'>
+  directory: Pick<Directory, 'byId'>
+  link: Pick<AgentLink, 'call' | 'isConnected'>
+  /** What the engine has of an agent's container now; null: it cannot be asked. */
+  containerNow(agent: Agent): Promise<'running' | 'stopped' | null>
+}
+
+export type Attempt = (agentId: string, options?: { force?: boolean }) => Promise<Outcome>
+
+const leaseSeconds = 120
+/** An assign on an agent that is being brought in line is tried once more after this. */
+const retryMs = 3000
+/** A container that was started a moment ago dials in within seconds. */
+const startingMs = 60_000
+const mostRounds = 3
+
+/** One attempt to bring an agent in line; one worker at a time has an agent. What went wrong is a value. */
+export function createAttempt(deps: AttemptDeps): { attempt: Attempt; attemptTwice: Attempt } {
+  const { db, clock, log, leases, directory, link } = deps
+  const reconcile = createReconcile(deps)
+
+  async function attempt(agentId: string, options: { force?: boolean } = {}): Promise<Outcome> {
+    const agent = await directory.byId(agentId)
+    if (!agent || agent.desired === 'stopped') return { kind: 'stopped' }
+    // Its program answers before the row says that it runs.
+    if (!link.isConnected(agentId)) return { kind: await whyAway(agent) }
+    const lease = await leases.take(`skills.agent:${agentId}`, newId(), leaseSeconds)
+    if (!lease) return { kind: 'busy' }
+    const keepHold = async () => {
+      if (!(await leases.renew(lease, leaseSeconds))) throw new LinkDown('Another worker has the agent.')
+    }
+    try {
+      return { kind: 'done', reconciled: await inRounds(agent, { ...options, keepHold }) }
+    } catch (error) {
+      if (error instanceof LinkDown || error instanceof LinkTimeout) return { kind: 'unreachable' }
+      log.warn({ err: error, agent_id: agentId }, 'skills could not be delivered; it is tried again')
+      return { kind: error instanceof WorkspaceUnreadable ? 'unreadable' : 'failed' }
+    } finally {
+      await leases.release(lease)
+    }
+  }
+
+  async function inRounds(
+    agent: Agent,
+    options: { force?: boolean; keepHold(): Promise<void> },
+  ): Promise<Reconciled> {
+    let reconciled = await reconcile(agent, options)
+    // What was assigned meanwhile found the agent held.
+    for (let round = 1; round < mostRounds && (await isUnfinished(agent.id)); round += 1) {
+      const more = await reconcile(agent, { keepHold: options.keepHold })
+      reconciled = {
+        results: { ...reconciled.results, ...newsOf(more.results) },
+        removals: { ...reconciled.removals, ...more.removals },
+      }
+    }
+    return reconciled
+  }
+
+  async function isUnfinished(agentId: string): Promise<boolean> {
+    const store = assignmentStore(db)
+    const rows = await store.of(agentId)
+    if (rows.some(({ delivery_status }) => delivery_status === 'pending')) return true
+    return (await store.removals(agentId)).length > 0
+  }
+
+  async function whyAway(agent: Agent): Promise<'stopped' | 'starting' | 'unreachable' | 'unreadable'> {
+    if (agent.status !== 'running') return 'stopped'
+    const startedAt = agent.started_at === null ? 0 : Date.parse(agent.started_at)
+    if (clock.now().getTime() - startedAt < startingMs) return 'starting'
+    // The row says what was heard last; an agent that is away is worth a question.
+    switch (await deps.containerNow(agent)) {
+      case 'running':
+        return 'unreachable'
+      case 'stopped':
+        return 'stopped'
+      case null:
+        return 'unreadable'
+    }
+  }
+
+  return {
+    attempt,
+    /** Once more when somebody else is at it: that one may have read what was assigned before. */
+    async attemptTwice(agentId, options) {
+      const first = await attempt(agentId, options)
+      if (first.kind !== 'busy') return first
+      await clock.wait(retryMs)
+      return attempt(agentId, options)
+    },
+  }
+}
+
+/** What a later round found as it was says nothing new. */
+function newsOf(results: Reconciled['results']): Reconciled['results'] {
+  return Object.fromEntries(Object.entries(results).filter(([, { status }]) => status !== 'unchanged'))
+}
