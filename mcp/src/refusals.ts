@@ -16,7 +16,7 @@ export class Refusal extends Error {
 /** What a caller is told instead of a result. Null: the error is ours, and its text is nobody's business. */
 export function refusalOf(
   error: unknown,
-  tool: Pick<Tool, 'hides'>,
+  tool: Pick<Tool, 'hides' | 'target'>,
   key: Call['key'],
   input: Record<string, unknown>,
 ): Record<string, unknown> | null {
@@ -29,7 +29,7 @@ export function refusalOf(
       message: 'There is no such thing that this key can reach.',
     }
   }
-  const target = input.agent_name ?? input.name
+  const target = tool.target(input, key)
   const isAgent = key.scope === 'agent'
   // An agent is not told which other agents there are.
   const isDenied = error.status === 403 || (isAgent && code === 'agent_not_found')

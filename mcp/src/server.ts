@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   type CallToolResult,
   ProtocolError,
@@ -79,7 +80,7 @@ export function createServerFactory(deps: ServerDeps): (caller: Caller) => Serve
     ): Promise<CallToolResult> {
       const began = deps.clock.now()
       const answered = await answer(tool, by, given, context)
-      const target = given.agent_name ?? given.name
+      const target = tool.target(given, by.key)
       deps.called({
         tool: tool.name,
         key: by.key,
@@ -111,6 +112,7 @@ export function createServerFactory(deps: ServerDeps): (caller: Caller) => Serve
           ...by,
           signal: context.mcpReq.signal,
           waitSeconds: deps.waitSeconds,
+          retryKey: retryKeyOf(tool.name, given, context),
           waiting: createWaiting(context),
         },
         // Checked by the tool's own schema the line before.
@@ -125,6 +127,17 @@ export function createServerFactory(deps: ServerDeps): (caller: Caller) => Serve
       return { body: { error: 'platform_unreachable', message }, isError: true, outcome: 'failed' }
     }
   }
+}
+
+/**
+ * A client numbers its requests within a session, so that a number which comes again is a repetition. Without a
+ * session every client begins at the same number, and nothing is known.
+ */
+function retryKeyOf(tool: string, given: object, { sessionId, mcpReq }: ServerContext): string | null {
+  if (sessionId === undefined) return null
+  return createHash('sha256')
+    .update(JSON.stringify([sessionId, mcpReq.id, tool, given]))
+    .digest('base64url')
 }
 
 /** One text that holds the JSON, the same as the structured content. */

@@ -22,6 +22,8 @@ export type Call = {
   signal: AbortSignal
   /** Seconds that a tool may keep its caller waiting before it answers with a receipt. */
   waitSeconds: number
+  /** The same when this very call comes again, as after a broken connection; null: that cannot be told. */
+  retryKey: string | null
   /** Does something slow and tells the caller every few seconds that it goes on. */
   waiting<T>(what: string, work: Promise<T>): Promise<T>
 }
@@ -40,25 +42,28 @@ export type Tool = {
   isCore: boolean
   /** Refusals do not tell whether there is such a thing. */
   hides: boolean
+  /** The agent that a call is about, for refusals and the audit log; what is no text is none. */
+  target(given: Record<string, unknown>, key: ValidKey): unknown
   // The schema has checked the input; its type is known where the tool is made.
   run(call: Call, input: never): Promise<object>
 }
 
 type Described<I extends z.ZodRawShape> = Omit<
   Tool,
-  'input' | 'output' | 'hides' | 'isCore' | 'run' | 'title'
+  'input' | 'output' | 'hides' | 'isCore' | 'run' | 'title' | 'target'
 > & {
   input: I
   title?: string
   output?: z.ZodType
   hides?: boolean
   isCore?: boolean
+  target?: Tool['target']
   run(call: Call, input: z.output<z.ZodObject<I>>): Promise<object>
 }
 
 /** Parameters that are not named in `input` are refused by name. */
 export function tool<const I extends z.ZodRawShape>(described: Described<I>): Tool {
-  const { input, title, output, hides, isCore, run, ...rest } = described
+  const { input, title, output, hides, isCore, target, run, ...rest } = described
   return {
     ...rest,
     title: title ?? titleOf(described.name),
@@ -66,6 +71,7 @@ export function tool<const I extends z.ZodRawShape>(described: Described<I>): To
     output: output ?? null,
     hides: hides ?? false,
     isCore: isCore ?? described.audience === 'agent',
+    target: target ?? ((given) => given.agent_name ?? given.name),
     run,
   }
 }

@@ -83,6 +83,7 @@ export function chatWith({ agent_name, tool_name, description }: ExposedAgent): 
     audience: 'everyone',
     effect: 'write',
     input: chatInput,
+    target: () => agent_name,
     run: (call, asked) => chat(call, agent_name, asked),
   })
 }
@@ -112,11 +113,11 @@ function refuseUnused(asked: ChatInput): void {
   }
 }
 
-function headers({ waitSeconds }: Call, asked: ChatInput): Record<string, string> {
+function headers(call: Call, asked: ChatInput): Record<string, string> {
   return {
     accept: 'application/json',
-    prefer: `wait=${waitSeconds}`,
-    ...idempotent(asked.idempotency_key),
+    prefer: `wait=${call.waitSeconds}`,
+    ...idempotent(call, asked.idempotency_key),
   }
 }
 
@@ -163,7 +164,7 @@ async function task(call: Call, agent: string, asked: ChatInput): Promise<object
 }
 
 /** The whole transcript would fill the memory of the model that asked; get_execution_result has it. */
-function withoutLog(reply: object): object {
+export function withoutLog(reply: object): object {
   const { execution_log: _, ...rest } = reply as { execution_log?: unknown }
   return rest
 }

@@ -51,7 +51,7 @@ export const fanOutTools: Tool[] = [
       const work = call.api.call(startFanOut, {
         params: { name: agent_name },
         body: { ...body, timeout_seconds: Math.min(timeout_seconds ?? longest, longest) },
-        headers: idempotent(idempotency_key),
+        headers: idempotent(call, idempotency_key),
         signal: call.signal,
       })
       try {

@@ -1,6 +1,7 @@
 import type { Tool } from '../tool.ts'
 import { agentTools } from './agents.ts'
 import { chatTools } from './chat.ts'
+import { connectorTools } from './connector.ts'
 import { credentialTools } from './credentials.ts'
 import { eventTools } from './events.ts'
 import { executionTools } from './executions.ts'
@@ -30,4 +31,5 @@ export const tools: readonly Tool[] = [
   ...skillTools,
   ...tagTools,
   ...credentialTools,
+  ...connectorTools,
 ]

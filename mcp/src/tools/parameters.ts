@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Call } from '../tool.ts'
 
 /** Parameters that many tools take, in the words in which a model is told of them. */
 export const agentName = z
@@ -28,7 +29,11 @@ export const systemPrompt = z
   .optional()
   .describe('Instructions that are added to those of the agent, for this run only.')
 
-/** The header that makes a repeated call harmless. */
-export function idempotent(key: string | undefined): Record<string, string> {
-  return key === undefined ? {} : { 'idempotency-key': key }
+/** The header that makes a repeated call harmless: by the key that the caller gave, else by the call itself. */
+export function idempotent(
+  { retryKey }: Pick<Call, 'retryKey'>,
+  given?: string | undefined,
+): Record<string, string> {
+  const key = given ?? retryKey
+  return key === null ? {} : { 'idempotency-key': key }
 }

@@ -59,6 +59,7 @@ export const skillTools: Tool[] = [
     audience: 'everyone',
     effect: 'read',
     input: { name: skillName },
+    target: () => null,
     output: SkillDetail,
     run: ({ api }, { name }) => api.call(getLibrarySkill, { params: { name } }),
   }),

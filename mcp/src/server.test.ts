@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { call, type Loose, startWorld } from './test/world.ts'
+
+const chatPath = 'POST /api/agents/scout/chat'
+const taskPath = 'POST /api/agents/scout/task'
+const reply = { status: 'success', execution_id: 'e1', response: 'hello', execution_log: ['long'] }
+const ways = ['sessions', 'modern'] as const
+
+for (const way of ways) {
+  test(`${way}: a call is one request with the key of the caller, and its answer is text and structure`, async () => {
+    await using world = await startWorld()
+    const token = world.key('user')
+    world.routes.set(chatPath, () => ({ body: reply }))
+    const client = await world.connect(token, way)
+    const result = await call(client, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
+    assert.deepEqual(result, { status: 'success', execution_id: 'e1', response: 'hello', isError: false })
+    const sent = world.asked.filter(({ path }) => path.endsWith('/chat'))
+    assert.equal(sent.length, 1)
+    assert.deepEqual(sent[0]?.body, { message: 'hi' })
+    assert.equal(sent[0]?.headers.authorization, `Bearer ${token}`)
+    assert.equal(sent[0]?.headers['x-via-mcp'], '1')
+    assert.equal(sent[0]?.headers.prefer, 'wait=1')
+  })
+
+  test(`${way}: tools that a key does not see are unknown to it, listed nowhere and not called`, async () => {
+    await using world = await startWorld()
+    const sees = async (token: string) => {
+      const client = await world.connect(token, way)
+      const names = (await client.listTools()).tools.map(({ name }) => name)
+      return { client, names }
+    }
+    const agent = await sees(world.key('agent', 'scout'))
+    assert.ok(agent.names.includes('chat_with_agent') && !agent.names.includes('delete_agent'))
+    const connector = await sees(world.key('connector', 'scout'))
+    assert.deepEqual(connector.names.toSorted(), ['ask', 'list_playbooks', 'run_playbook'])
+    const ops = await sees(world.key('ops'))
+    assert.deepEqual(ops.names, [])
+    const hidden = [agent.client, connector.client, ops.client]
+    for (const client of hidden) {
+      await assert.rejects(client.callTool({ name: 'delete_agent', arguments: { name: 'x' } }), /no tool/)
+      await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), /no tool/)
+    }
+    assert.equal(world.asked.filter(({ path }) => path.startsWith('/api/agents')).length, 0)
+  })
+
+  test(`${way}: while the API is away a call says so, and the next one works once it answers`, async () => {
+    await using world = await startWorld()
+    const client = await world.connect(world.key('user'), way)
+    world.routes.set('GET /api/agents', () => ({ status: 502, body: [] }))
+    const away = await call(client, 'list_agents')
+    assert.equal(away.isError, true)
+    world.routes.set('GET /api/agents', () => ({ body: [] }))
+    assert.deepEqual(await call(client, 'list_agents'), { agents: [], count: 0, isError: false })
+    await world.stopApi()
+    const gone = await call(client, 'list_agents')
+    assert.deepEqual([gone.error, gone.isError], ['platform_unreachable', true])
+    assert.match(gone.message, /Try again/)
+    assert.ok(world.lines.some((line) => line.includes('a tool could not ask the platform')))
+  })
+
+  test(`${way}: a call that its client cancels is given up at the API`, async () => {
+    await using world = await startWorld()
+    const client = await world.connect(world.key('user'), way)
+    const begun = Promise.withResolvers<void>()
+    const given = Promise.withResolvers<void>()
+    world.routes.set(chatPath, async ({ signal }) => {
+      begun.resolve()
+      signal.addEventListener('abort', () => given.resolve())
+      await given.promise
+      return { body: reply }
+    })
+    const cancel = new AbortController()
+    const asked = { name: 'chat_with_agent', arguments: { agent_name: 'scout', message: 'hi' } }
+    const calling = client.callTool(asked, { signal: cancel.signal })
+    await begun.promise
+    cancel.abort()
+    await assert.rejects(calling)
+    await given.promise
+  })
+}
+
+test('503 for a request whose key cannot be checked; it is asked anew, and a key that is wrong is 401', async () => {
+  await using world = await startWorld()
+  const token = world.key('user')
+  const validate = world.routes.get('POST /api/mcp/validate') ?? assert.fail()
+  world.routes.set('POST /api/mcp/validate', () => ({ status: 503, body: {} }))
+  const list = () => world.post(token, { id: 1, method: 'tools/list' })
+  const away = await list()
+  assert.deepEqual([away.status, JSON.parse(away.text).error], [503, 'platform_unreachable'])
+  world.keys.delete(token)
+  world.routes.set('POST /api/mcp/validate', validate)
+  assert.equal((await list()).status, 401)
+})
+
+test('a long answer comes as a receipt; a busy agent and a request that runs already are told as such', async () => {
+  await using world = await startWorld()
+  const client = await world.connect(world.key('user'))
+  const ask = () => call(client, 'chat_with_agent', { agent_name: 'scout', message: 'hi', parallel: true })
+  const answers: [{ status?: number; body: object }, Loose][] = [
+    [
+      { body: { status: 'queued_timeout', execution_id: 'e1', agent_name: 'scout', async_mode: true } },
+      { status: 'queued_timeout', agent: 'scout', execution_id: 'e1' },
+    ],
+    [
+      { status: 504, body: { error: 'sync_wait_exceeded', detail: 'Long.', execution_id: 'e2' } },
+      { status: 'queued_timeout', agent: 'scout', execution_id: 'e2' },
+    ],
+    [
+      {
+        status: 429,
+        body: { error: 'queue_full', detail: 'Full.', queue_length: 50, retry_after_seconds: 9 },
+      },
+      { status: 'agent_busy', agent: 'scout', queue_length: 50, retry_after_seconds: 9 },
+    ],
+    [
+      { status: 409, body: { error: 'request_in_progress', detail: 'Runs.', execution_id: 'e3' } },
+      { status: 'request_in_progress', agent: 'scout', execution_id: 'e3' },
+    ],
+  ]
+  for (const [answer, expected] of answers) {
+    world.routes.set(taskPath, () => answer)
+    const { message, isError, ...rest } = await ask()
+    assert.deepEqual([rest, isError], [expected, false])
+    assert.ok(message.length > 20)
+  }
+})
+
+test('an agent that may not is told why and by whom it can be permitted; a person gets the code alone', async () => {
+  await using world = await startWorld()
+  world.routes.set(chatPath, () => ({
+    status: 403,
+    body: { detail: 'Not permitted.', error: 'agent_not_permitted' },
+  }))
+  const agent = await world.connect(world.key('agent', 'rover'))
+  const refused = await call(agent, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
+  const { error, reason, caller, target, isError } = refused
+  assert.deepEqual(
+    [error, reason, caller, target, isError],
+    ['Access denied', 'agent_not_permitted', 'rover', 'scout', true],
+  )
+  assert.match(refused.hint, /list_agents/)
+  world.routes.set(chatPath, () => ({
+    status: 404,
+    body: { detail: 'There is no such agent.', error: 'agent_not_found' },
+  }))
+  const unknown = await call(agent, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
+  assert.deepEqual([unknown.error, unknown.reason], ['Access denied', 'agent_not_found'])
+  const person = await world.connect(world.key('user'))
+  const told = await call(person, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
+  assert.deepEqual([told.error, told.isError], ['agent_not_found', true])
+  const reminder = await call(person, 'set_reminder', { message: 'x', delay_seconds: 60 })
+  assert.equal(reminder.error, 'agent_identity_required')
+  const hidden = await call(agent, 'get_execution_result', { agent_name: 'scout', execution_id: 'e1' })
+  assert.equal(hidden.error, 'not found or not accessible')
+})
+
+test('unknown and misspelt parameters are refused by name, and nothing is asked', async () => {
+  await using world = await startWorld()
+  const client = await world.connect(world.key('user'))
+  const before = world.asked.length
+  const refused = await call(client, 'get_agent', { nmae: 'x', name: 'scout' })
+  assert.deepEqual([refused.error, refused.isError], ['invalid_parameters', true])
+  assert.match(refused.message, /"nmae".*takes name/)
+  const missing = await call(client, 'chat_with_agent', { agent_name: 'scout' })
+  assert.match(missing.message, /^message: /)
+  const idle = await call(client, 'chat_with_agent', { agent_name: 'scout', message: 'x', max_turns: 3 })
+  assert.match(idle.message, /max_turns: only with parallel=true/)
+  const asked = world.asked.slice(before).filter(({ path }) => path.startsWith('/api/agents'))
+  assert.deepEqual(asked, [])
+})
+
+test('within a session a request that comes again has the same idempotency key, a repeated question another', async () => {
+  await using world = await startWorld()
+  const token = world.key('user')
+  world.routes.set(chatPath, () => ({ body: reply }))
+  const given = { agent_name: 'scout', message: 'hi' }
+  const clientInfo = { name: 'raw', version: '1' }
+  const begun = await world.post(token, {
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
+  })
+  const session = begun.headers.get('mcp-session-id') ?? assert.fail('no session')
+  for (const id of [7, 7, 8])
+    await world.post(
+      token,
+      { id, method: 'tools/call', params: { name: 'chat_with_agent', arguments: given } },
+      { 'mcp-session-id': session },
+    )
+  const client = await world.connect(token)
+  await call(client, 'chat_with_agent', { ...given, idempotency_key: 'mine' })
+  await call(await world.connect(token, 'modern'), 'chat_with_agent', given)
+  const keys = world.asked
+    .filter(({ path }) => path.endsWith('/chat'))
+    .map(({ headers }) => headers['idempotency-key'])
+  const [first, again, other, own, none] = keys
+  assert.equal(first, again)
+  assert.notEqual(first, other)
+  assert.match(String(first), /^[\w-]{43}$/)
+  assert.deepEqual([own, none], ['mine', undefined])
+})
+
+test('a connector asks its own agent without naming it, and is told what it may run', async () => {
+  await using world = await startWorld()
+  const client = await world.connect(world.key('connector', 'scout'))
+  world.routes.set(chatPath, () => ({ body: reply }))
+  assert.equal((await call(client, 'ask', { message: 'hi' })).response, 'hello')
+  const playbook = { name: 'report', exposed: true }
+  world.routes.set('GET /api/agents/scout/playbooks', () => ({ body: { playbooks: [playbook], count: 1 } }))
+  assert.equal((await call(client, 'list_playbooks')).count, 1)
+  const path = '/api/agents/scout/playbooks/report/run'
+  world.routes.set(`POST ${path}`, () => ({ body: { ...reply, status: 'queued_timeout' } }))
+  const receipt = await call(client, 'run_playbook', { name: 'report', input: 'week 3' })
+  assert.equal(receipt.status, 'queued_timeout')
+  assert.match(receipt.message, /GET \/api\/agents\/scout\/executions\/e1/)
+  assert.deepEqual(world.asked.find((asked) => asked.path === path)?.body, { input: 'week 3' })
+  world.routes.set('POST /api/agents/scout/playbooks/secret/run', () => ({
+    status: 404,
+    body: { detail: 'There is no such playbook.', error: 'skill_not_found' },
+  }))
+  const refused = await call(client, 'run_playbook', { name: 'secret' })
+  assert.deepEqual([refused.error, refused.available], ['playbook_not_exposed', ['report']])
+  const person = await world.connect(world.key('user'))
+  assert.match((await call(person, 'ask', { message: 'hi' })).message, /^agent: is required/)
+  assert.equal((await call(person, 'ask', { message: 'hi', agent: 'scout' })).response, 'hello')
+})
+
+test('each call leaves one entry: tool, agent, outcome, names of arguments, never values; none is no failure', async () => {
+  await using world = await startWorld()
+  const noted: Loose[] = []
+  const told = Promise.withResolvers<void>()
+  world.routes.set('POST /api/internal/audit', ({ body }) => {
+    noted.push(body)
+    if (noted.length === 3) told.resolve()
+    return { status: 500, body: {} }
+  })
+  world.routes.set(chatPath, () => ({ body: reply }))
+  const client = await world.connect(world.key('connector', 'scout'))
+  await call(client, 'ask', { message: 'a secret' })
+  await call(client, 'run_playbook', { name: 'none' })
+  await call(client, 'ask', { mesage: 'x' })
+  await told.promise
+  const facts = noted.map((entry) => [entry.event_action, entry.target_id, entry.details.outcome])
+  assert.deepEqual(facts, [
+    ['ask', 'scout', 'ok'],
+    ['run_playbook', 'scout', 'not_found'],
+    ['ask', 'scout', 'invalid_parameters'],
+  ])
+  assert.deepEqual(noted[0].details.arguments, ['message'])
+  assert.ok(!JSON.stringify(noted).includes('a secret'))
+})

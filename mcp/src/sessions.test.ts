@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Server } from '@modelcontextprotocol/server'
+import { createSessions } from './sessions.ts'
+
+function start() {
+  const clock = { time: 0, now: () => clock.time }
+  const serverFor = () => {
+    const server = new Server({ name: 'x', version: '1' }, { capabilities: { tools: { listChanged: true } } })
+    server.setRequestHandler('tools/list', async () => ({ tools: [] }))
+    return server
+  }
+  const sessions = createSessions({ serverFor, clock })
+  const request = (body: object, session?: string, method = 'POST') =>
+    new Request('http://localhost/mcp', {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-06-18',
+        ...(session === undefined ? {} : { 'mcp-session-id': session }),
+      },
+      ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+    })
+  const begin = async (keyId = 'k1') => {
+    const clientInfo = { name: 'raw', version: '1' }
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+    const asked = request({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+    const response = await sessions.handle(asked, keyId)
+    await response.text()
+    return response.headers.get('mcp-session-id') ?? assert.fail('no session')
+  }
+  const list = async (session: string, keyId = 'k1') => {
+    const response = await sessions.handle(
+      request({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, session),
+      keyId,
+    )
+    await response.text()
+    return response.status
+  }
+  return { sessions, clock, begin, list, request }
+}
+
+test('a session answers the key that began it, and nobody else knows of it', async () => {
+  const { begin, list } = start()
+  const session = await begin()
+  assert.deepEqual([await list(session), await list(session, 'k2'), await list('none')], [200, 404, 404])
+})
+
+test('a session that nobody has used for half an hour is ended; one that is listened to is not', async () => {
+  const { sessions, clock, begin, list, request } = start()
+  const [idle, used, heard] = [await begin(), await begin(), await begin()]
+  const stream = await sessions.handle(request({}, heard, 'GET'), 'k1')
+  clock.time = 20 * 60_000
+  await list(used)
+  clock.time = 31 * 60_000
+  await sessions.sweep()
+  assert.equal(sessions.size(), 2)
+  assert.deepEqual([await list(idle), await list(used), await list(heard)], [404, 200, 200])
+  await stream.body?.cancel()
+  await sessions.close()
+  assert.equal(sessions.size(), 0)
+})
+
+test('its client ends a session', async () => {
+  const { sessions, begin, list, request } = start()
+  const session = await begin()
+  assert.equal((await sessions.handle(request({}, session, 'DELETE'), 'k1')).status, 200)
+  assert.equal(await list(session), 404)
+})
+
+test('a request that begins no session leaves none', async () => {
+  const { sessions, request } = start()
+  const response = await sessions.handle(request({ jsonrpc: '2.0', id: 1, method: 'tools/list' }), 'k1')
+  assert.equal(response.status, 400)
+  assert.equal(sessions.size(), 0)
+})
+
+test('one key holds two hundred sessions at most: the one used longest ago goes, those of others stay', async () => {
+  const { sessions, clock, begin, list } = start()
+  const [other, first, second] = [await begin('k2'), await begin(), await begin()]
+  clock.time = 1
+  await list(first)
+  for (let more = 0; more < 199; more += 1) await begin()
+  assert.equal(sessions.size(), 201)
+  assert.deepEqual([await list(first), await list(second), await list(other, 'k2')], [200, 404, 200])
+  await sessions.close()
+})
+
+test('a change of the tools is told to who listens', async () => {
+  const { sessions, begin, request } = start()
+  const stream = await sessions.handle(request({}, await begin(), 'GET'), 'k1')
+  const reader = stream.body?.getReader() ?? assert.fail('no stream')
+  await sessions.toolsChanged()
+  const { value } = await reader.read()
+  assert.match(new TextDecoder().decode(value), /notifications\/tools\/list_changed/)
+  await reader.cancel()
+  await sessions.close()
+})

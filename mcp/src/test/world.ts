@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { KeyScope } from '@roost/contracts/kit/access'
+import { serveMcp } from '../serve.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: results are looked at field by field
+export type Loose = any
+
+export type Asked = {
+  method: string
+  path: string
+  headers: IncomingMessage['headers']
+  body: Loose
+  /** Ends when the MCP server has given this request up. */
+  signal: AbortSignal
+}
+export type Answer = { status?: number; body: object }
+
+export type World = Awaited<ReturnType<typeof startWorld>>
+
+/**
+ * The MCP server before an API whose answers a test decides: what it asks, with which key, and what it makes of
+ * answers that come late, refuse, or do not come.
+ */
+export async function startWorld({ waitSeconds = 1 } = {}) {
+  const asked: Asked[] = []
+  const routes = new Map<string, (asked: Asked) => Answer | Promise<Answer>>()
+  const keys = new Map<string, { scope: KeyScope; agent_name: string | null }>()
+  const lines: string[] = []
+
+  const api = createServer(async (request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const { method = '', url = '', headers } = request
+    const [path = ''] = url.split('?', 1)
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const call = { method, path: url, headers, body: text ? JSON.parse(text) : null, signal: gone.signal }
+    asked.push(call)
+    const answer = await (routes.get(`${method} ${path}`) ?? refuse)(call)
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer.body))
+  })
+  const apiPort = await listening(api)
+
+  routes.set('POST /api/mcp/validate', ({ headers }) => {
+    const token = headers.authorization?.replace('Bearer ', '') ?? ''
+    const key = keys.get(token)
+    if (!key) return { status: 401, body: { detail: 'No such key.', error: 'invalid_token' } }
+    const facts = { valid: true, key_id: token, key_name: `name of ${token}`, user_id: 'u1' }
+    return { body: { ...facts, ...key, user_email: null, role: 'user' } }
+  })
+  routes.set('GET /api/internal/mcp-exposed-agents', () => ({ body: { agents: [] } }))
+  routes.set('POST /api/internal/audit', () => ({ status: 204, body: {} }))
+
+  const url = `http://127.0.0.1:${apiPort}`
+  const log = (fields: object, message: string) => void lines.push(JSON.stringify({ message, ...fields }))
+  const server = await serveMcp(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      apiUrl: url,
+      internalUrl: url,
+      baseUrl: 'http://localhost',
+      waitSeconds,
+      version: '0.0.0',
+    },
+    { info: log, warn: log },
+  )
+  const clients: Client[] = []
+
+  return {
+    asked,
+    routes,
+    keys,
+    lines,
+    /** A key of a scope, good from now on. */
+    key(scope: KeyScope, agent_name: string | null = null): string {
+      const token = `svc_mcp_${scope}_${keys.size}`
+      keys.set(token, { scope, agent_name })
+      return token
+    },
+    /** A client in one of the two ways in which they speak. */
+    async connect(token: string, way: 'sessions' | 'modern' = 'sessions'): Promise<Client> {
+      const mode = way === 'modern' ? ({ pin: '2026-07-28' } as const) : 'legacy'
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+      const requestInit = { headers: { authorization: `Bearer ${token}` } }
+      const address = new URL(`http://127.0.0.1:${server.port}/mcp`)
+      await client.connect(new StreamableHTTPClientTransport(address, { requestInit }))
+      clients.push(client)
+      return client
+    },
+    /** One message as it is, of a client that knows nothing. */
+    async post(token: string, message: object, headers: Record<string, string> = {}) {
+      const response = await fetch(`http://127.0.0.1:${server.port}/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      })
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    },
+    stopApi: () => stopped(api),
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(clients.map((client) => client.close()))
+      await server.close()
+      await stopped(api)
+    },
+  }
+}
+
+/** The structured result of a call, with whether it is an error; the text says the same. */
+export async function call(
+  client: Client,
+  name: string,
+  given: object = {},
+  options: object = {},
+): Promise<Loose> {
+  const result: Loose = await client.callTool({ name, arguments: { ...given } }, options)
+  assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent)
+  return { ...result.structuredContent, isError: result.isError ?? false }
+}
+
+function refuse({ method, path }: Asked): Answer {
+  return { status: 404, body: { detail: `${method} ${path}`, error: 'not_found' } }
+}
+
+async function listening(server: ReturnType<typeof createServer>): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return (server.address() as AddressInfo).port
+}
+
+async function stopped(server: ReturnType<typeof createServer>): Promise<void> {
+  server.closeAllConnections()
+  await new Promise<void>((done) => server.close(() => done()))
+}
