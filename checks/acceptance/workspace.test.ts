@@ -155,6 +155,55 @@ describe('files', () => {
   })
 })
 
+describe('folders of other agents', () => {
+  const reader = `${name}-reader`
+  const inReader = (script: string) =>
+    docker('exec', '-u', 'developer', `agent-${reader}`, 'sh', '-c', script)
+  const ask = async (method: string, path: string, body?: object) => {
+    const reply = await platform.request(method, `/api/agents/${path}`, body)
+    assert.equal(reply.status, 200, reply.text)
+    return reply.json
+  }
+  const restart = async () => {
+    await ask('POST', `${reader}/stop`)
+    return ask('POST', `${reader}/start`)
+  }
+
+  test('what one publishes another reads after a restart, changes nothing of it, and loses it with the edge', async () => {
+    await createAgent(platform, reader)
+    await save('shared-out/report.txt', 'first\n')
+    await ask('PUT', `${name}/folders`, { expose_enabled: true })
+    await ask('PUT', `${reader}/folders`, { consume_enabled: true })
+    await ask('POST', `${reader}/permissions/${name}`)
+    assert.equal((await ask('GET', `${reader}/folders`)).restart_required, true)
+    assert.equal(await inReader('ls -A shared-in'), '')
+
+    assert.equal((await restart()).recreate_reason, 'shared_folders')
+    const path = `shared-in/${name}/report.txt`
+    assert.equal(await inReader(`cat ${path}`), 'first')
+    await save('shared-out/report.txt', 'second\n')
+    assert.equal(await inReader(`cat /home/developer/${path}`), 'second', 'it is the folder, no copy of it')
+    for (const script of [
+      `echo x > ${path}`,
+      `touch shared-in/${name}/mine`,
+      `rm -f ${path}`,
+      'touch shared-in/x',
+    ])
+      assert.match(await inReader(script), /Read-only file system/, script)
+    const written = await platform.request('PUT', `/api/agents/${reader}/files?path=${path}`, {
+      content: 'x',
+    })
+    assert.deepEqual([written.status, written.json.error], [403, 'protected_path'])
+
+    await ask('DELETE', `${reader}/permissions/${name}`)
+    const { consumed_folders, restart_required } = await ask('GET', `${reader}/folders`)
+    assert.deepEqual([consumed_folders[0].after_restart, restart_required], ['gone', true])
+    await restart()
+    assert.equal(await inReader('ls -A shared-in'), '')
+    assert.equal(await inAgent('cat shared-out/report.txt'), 'second')
+  })
+})
+
 describe('SSH', () => {
   const access = (body?: object) => platform.request('POST', `/api/agents/${name}/ssh-access`, body)
   async function login(key: string, port: number, command: string): Promise<string> {
