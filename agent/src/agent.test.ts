@@ -242,6 +242,7 @@ test('the template is there before the first turn, and is copied only once', asy
   const template = join(first.place.root, 'own-template')
   mkdirSync(join(template, '.claude'), { recursive: true })
   writeFileSync(join(template, 'CLAUDE.md'), 'from the template')
+  mkdirSync(join(template, 'shared-in', 'other'), { recursive: true })
   const place = { ...first.place, home: join(first.place.root, 'second'), [Symbol.dispose]: () => {} }
   mkdirSync(place.home)
   const read = { message: '[[tool:Bash:cat CLAUDE.md; ls -A]]' }
@@ -250,6 +251,7 @@ test('the template is there before the first turn, and is copied only once', asy
     const { response } = await finish(t, read)
     for (const name of ['from the template', '.claude', 'uploads', 'content', '.tmp', '.roost-initialized'])
       assert.ok(response?.includes(name), `${name} in ${response}`)
+    assert.ok(!response?.includes('shared-in'), 'which is for folders of other agents')
     writeFileSync(join(place.home, 'CLAUDE.md'), 'changed since')
   }
   await using t = await startTestAgent({ place, config: { template } })

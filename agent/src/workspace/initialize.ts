@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Clock } from '../kit/clock.ts'
 import { timestamp } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
@@ -10,6 +10,8 @@ import { codeOf } from './paths.ts'
 
 /** Made at each start, so that nothing has to look whether they are there. */
 const folders = ['.tmp', 'uploads', 'content', '.roost', '.roost/state']
+/** Where folders of other agents are mounted: nobody writes there, and a template that would is not refused for it. */
+const mountedFolder = 'shared-in'
 const marker = '.roost-initialized'
 /** Nothing of an earlier life holds these any more. */
 const staleLocks = ['index.lock', 'HEAD.lock', 'config.lock', 'packed-refs.lock']
@@ -45,6 +47,7 @@ async function initialize({ home, template, clock, log }: InitializeDeps): Promi
       force: true,
       verbatimSymlinks: true,
       preserveTimestamps: true,
+      filter: (source) => relative(template, source) !== mountedFolder,
     })
     log.info('template copied')
   }

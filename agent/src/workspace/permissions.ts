@@ -21,7 +21,7 @@ export type Permissions = {
 
 /** Looked at when single files are allowed by a pattern; a workspace may hold a million others. */
 const mostEntries = 50_000
-const passedOver = new Set(['.git', 'node_modules', '.roost'])
+const passedOver = new Set(['.git', 'node_modules', '.roost', 'shared-in'])
 
 export function createPermissions(home: string, identities: Identities): Permissions {
   let done: string | null = null
