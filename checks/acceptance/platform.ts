@@ -256,17 +256,25 @@ export async function eventually<T>(
   }
 }
 
+/**
+ * Ports that nothing listens at, outside of the range from which the system gives connections theirs: what is
+ * free there now may belong to a connection in a moment.
+ */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
-  return ports
+  const found = new Set<number>()
+  while (found.size < count) {
+    const port = randomInt(10_000, 23_000)
+    if (await isFree(port)) found.add(port)
+  }
+  return [...found]
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  return new Promise((done) => {
+    server.once('error', () => done(false))
+    server.listen(port, () => server.close(() => done(true)))
+  })
 }
 
 function parse(text: string): Loose {
