@@ -5,7 +5,7 @@ export type QueryKey = readonly unknown[]
 /**
  * Which queries an event makes stale, as prefixes of their keys. Keys begin with what they show:
  * `['agents']` for lists over the fleet, `['agent', name, …]` for one agent, `['executions', …]` for runs of
- * the fleet, `['settings', …]` and `['me']`.
+ * the fleet, `['folders', name, …]` for what agents share with each other, `['settings', …]` and `['me']`.
  */
 export function staleBy(event: LiveEvent): QueryKey[] {
   const name = agentOf(event)
@@ -18,12 +18,12 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     return [...agent('activity'), ...run]
   }
   if (type === 'agent_event') return agent('events')
-  if (type === 'agent_renamed') return [['agents'], ['agent', event.old_name], ...agent()]
+  if (type === 'agent_renamed') return [['agents'], ['folders'], ['agent', event.old_name], ...agent()]
   if (type === 'agent_settings_changed')
-    return [['agents', 'list'], ...agent('details'), ...agent('settings')]
+    return [['agents', 'list'], ['folders'], ...agent('details'), ...agent('settings')]
   if (type.startsWith('agent_')) {
     const inside = lifecycle.includes(type) ? [...agent('files'), ...agent('logs'), ...agent('info')] : []
-    return [['agents'], ...agent('details'), ...agent('settings'), ...inside]
+    return [['agents'], ['folders'], ...agent('details'), ...agent('settings'), ...inside]
   }
   if (type.startsWith('execution_') || type === 'fan_out_completed') {
     const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []

@@ -82,6 +82,12 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/info/info-tab.tsx')).InfoTab),
   },
   {
+    id: 'folders',
+    label: 'Folders',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/folders/folders-tab.tsx')).FoldersTab),
+  },
+  {
     id: 'permissions',
     label: 'Permissions',
     who: 'access',

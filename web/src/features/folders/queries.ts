@@ -1,0 +1,28 @@
+import { getFolders, listAvailableFolders, listFolderConsumers } from '@roost/contracts/agents/folders'
+import type { Client } from '@roost/contracts/client'
+import { queryOptions } from '@tanstack/react-query'
+
+/** One prefix for all agents: what one publishes, is named or may call shows on the pages of others. */
+export const folderKeys = {
+  all: ['folders'] as const,
+  of: (name: string) => ['folders', name] as const,
+}
+
+export const foldersQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...folderKeys.of(name), 'own'],
+    queryFn: ({ signal }) => api.call(getFolders, { params: { name }, signal }),
+  })
+
+/** Folders that the agent may read, whether it does or not. */
+export const availableQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...folderKeys.of(name), 'available'],
+    queryFn: ({ signal }) => api.call(listAvailableFolders, { params: { name }, signal }),
+  })
+
+export const consumersQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...folderKeys.of(name), 'consumers'],
+    queryFn: ({ signal }) => api.call(listFolderConsumers, { params: { name }, signal }),
+  })
