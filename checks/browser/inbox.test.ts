@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
-import { agentKeyOf, createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, openBench, reviewPage, type Tab } from './bench.ts'
+import { createAgent, docker } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
 
 const name = 'qa-inbox'
@@ -18,7 +18,7 @@ describe('the inbox', () => {
   before(async () => {
     bench = await openBench()
     await createAgent(bench.platform, name)
-    key = await agentKeyOf(name)
+    key = await docker('exec', bench.platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY')
   })
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
@@ -156,6 +156,93 @@ describe('the inbox', () => {
     await page.getByRole('button', { name: /^Answer/ }).click()
     await items(page).getByText('Who is faster?').waitFor({ state: 'detached' })
     assert.equal((await item(id)).response, 'No, me')
+    await done(tab)
+  })
+
+  test('several are marked and answered alike or dismissed, and what is undone waits again', async () => {
+    const ids: string[] = []
+    for (const title of ['Merge 1?', 'Merge 2?', 'Merge 3?'])
+      ids.push((await ask({ title, type: 'approval', options: ['Merge', 'Wait'] })).id)
+    const other = await ask({ title: 'Something else' })
+    const tab = await open()
+    const { page } = tab
+    const answer = page.getByRole('dialog', { name: /^Answer/ })
+    await page.getByRole('checkbox', { name: 'Mark “Merge 1?”' }).click()
+    await page.getByRole('checkbox', { name: 'Mark “Merge 3?”' }).click({ modifiers: ['Shift'] })
+    await page.getByText('3 marked').waitFor()
+    await page.getByRole('button', { name: 'Answer…' }).click()
+    await answer.getByRole('textbox', { name: 'Note' }).fill('All green')
+    await keepPicture(tab, 'inbox-bulk-light-desktop')
+    await assertAccessible(tab, 'an answer to several items')
+    await answer.getByRole('button', { name: 'Merge', exact: true }).click()
+    await page.getByText('3 items answered “Merge”.', { exact: true }).waitFor()
+    await items(page).getByText('Merge 1?').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await items(page).getByText('Merge 1?').waitFor()
+    assert.equal((await item(ids[0] ?? '')).status, 'pending')
+
+    await page.getByRole('checkbox', { name: 'Mark all' }).click()
+    await page.getByText('5 marked').waitFor()
+    await page.getByRole('button', { name: 'Answer…' }).click()
+    await answer.getByText('do not offer the same answers').waitFor()
+    await answer.getByRole('button', { name: 'Cancel' }).click()
+    for (const [title, left] of [
+      ['Another alert', 4],
+      ['Something else', 3],
+    ] as const) {
+      await items(page).getByRole('link', { name: title }).click()
+      await page.getByRole('heading', { name: title }).waitFor()
+      await page.keyboard.press('m')
+      await page.getByText(`${left} marked`).waitFor()
+    }
+    await page.getByRole('button', { name: 'Answer…' }).click()
+    await answer.getByRole('button', { name: 'Wait', exact: true }).click()
+    await items(page).getByText('Merge 1?').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Dashboard' }).click()
+    for (const id of ids) assert.equal((await becomes(id, 'responded')).response, 'Wait')
+
+    await tab.goto(path)
+    await page.getByRole('checkbox', { name: 'Mark all' }).click()
+    await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await becomes(other.id, 'cancelled')
+    await done(tab)
+  })
+
+  test('what does not fit on one page stands on the next, and the address says which', async () => {
+    const { id } = await ask({ title: 'One of many' })
+    const one = await item(id)
+    const all = Array.from({ length: 230 }, (_, n) => ({ ...one, id: `many-${n}`, title: `Ask ${n + 1}` }))
+    const tab = await bench.open()
+    const { page } = tab
+    await page.route('**/api/operator-queue?*', (route) => {
+      const asked = new URL(route.request().url()).searchParams
+      assert.equal(asked.get('order'), 'urgent')
+      const [offset, limit] = [Number(asked.get('offset')), Number(asked.get('limit'))]
+      const shown = all.slice(offset, offset + limit)
+      const has_more = offset + limit < all.length
+      const next_offset = has_more ? offset + limit : null
+      return route.fulfill({ json: { items: shown, total: all.length, has_more, next_offset } })
+    })
+    await tab.goto(path)
+    await page.getByText('1–100 of 230 items').waitFor()
+    await page.getByText('230 things wait for a person.').waitFor()
+    await page.getByRole('button', { name: 'Page after' }).click()
+    await page.waitForURL(/page=2/)
+    await items(page).getByText('Ask 101', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Page after' }).click()
+    await page.getByText('201–230 of 230 items').waitFor()
+    await keepPicture(tab, 'inbox-page-light-desktop')
+    await assertAccessible(tab, 'the last page of the inbox')
+    assert.equal(await page.getByRole('button', { name: 'Page after' }).isDisabled(), true)
+    await page.getByRole('checkbox', { name: 'Mark all' }).click()
+    await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+    await page.getByText('This page is dealt with').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await items(page).getByText('Ask 201', { exact: true }).waitFor()
+    await bench.platform.request('POST', `/api/operator-queue/${id}/cancel`)
     await done(tab)
   })
 

@@ -10,10 +10,14 @@ export type PagerProps = {
   onPageChange: (page: number) => void
   /** What is counted, e.g. `runs`. */
   noun: string
+  /** Names of the ways to the page before and after; of a list that begins with the newest by itself. */
+  before?: string
+  after?: string
 }
 
 /** Which rows of how many are shown, and the way to the ones before and after. */
-export function Pager({ page, pageSize, total, onPageChange, noun }: PagerProps) {
+export function Pager(props: PagerProps) {
+  const { page, pageSize, total, onPageChange, noun, before = 'Newer', after = 'Older' } = props
   if (total === null) return <div className="h-7" />
   const pages = Math.max(1, Math.ceil(total / pageSize))
   const from = Math.min((page - 1) * pageSize + 1, total)
@@ -28,7 +32,7 @@ export function Pager({ page, pageSize, total, onPageChange, noun }: PagerProps)
         <>
           <IconButton
             size="sm"
-            label="Newer"
+            label={before}
             icon={<ChevronLeft aria-hidden />}
             disabled={page <= 1}
             onClick={() => onPageChange(page - 1)}
@@ -38,7 +42,7 @@ export function Pager({ page, pageSize, total, onPageChange, noun }: PagerProps)
           </span>
           <IconButton
             size="sm"
-            label="Older"
+            label={after}
             icon={<ChevronRight aria-hidden />}
             disabled={page >= pages}
             onClick={() => onPageChange(page + 1)}

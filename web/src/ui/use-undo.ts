@@ -7,6 +7,8 @@ const undoMs = 10_000
 export type Undoable = {
   /** Tells what is the same thing. */
   id: string
+  /** What it does away with, where that is several things; else `id` alone. */
+  ids?: readonly string[]
   /** Said at once, as if it were done. */
   title: string
   description?: string
@@ -21,17 +23,17 @@ export function useUndo() {
   const [pending, setPending] = useState<ReadonlySet<string>>(new Set())
   const waiting = useRef(new Map<string, () => Promise<void>>())
 
-  function forget(id: string): void {
-    setPending((before) => new Set([...before].filter((other) => other !== id)))
+  function forget(ids: readonly string[]): void {
+    setPending((before) => new Set([...before].filter((other) => !ids.includes(other))))
   }
 
-  function later({ id, title, description, run }: Undoable): void {
-    setPending((before) => new Set([...before, id]))
+  function later({ id, ids = [id], title, description, run }: Undoable): void {
+    setPending((before) => new Set([...before, ...ids]))
     const finish = async () => {
       clearTimeout(timer)
       if (!waiting.current.delete(id)) return
       dismiss()
-      await run().finally(() => forget(id))
+      await run().finally(() => forget(ids))
     }
     const timer = setTimeout(() => void finish(), undoMs)
     waiting.current.set(id, finish)
@@ -42,7 +44,7 @@ export function useUndo() {
         label: 'Undo',
         onAction: () => {
           clearTimeout(timer)
-          if (waiting.current.delete(id)) forget(id)
+          if (waiting.current.delete(id)) forget(ids)
         },
       },
     })

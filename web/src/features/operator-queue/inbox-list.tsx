@@ -1,18 +1,21 @@
 import type { QueueItem } from '@roost/contracts/operations/operator-queue'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { Checkbox } from '../../ui/checkbox.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { RelativeTime } from '../../ui/time.tsx'
 import { ItemMarks } from './item-marks.tsx'
+import type { Marked } from './use-marked.ts'
 
 type InboxListProps = {
   items: readonly QueueItem[]
   shown: string | null
+  marked: Marked
   /** The shown one stands in the address, and is not merely the first. */
   isChosen: boolean
 }
 
-export function InboxList({ items, shown, isChosen }: InboxListProps) {
+export function InboxList({ items, shown, marked, isChosen }: InboxListProps) {
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
     if (shown === null || !isChosen) return
@@ -22,10 +25,28 @@ export function InboxList({ items, shown, isChosen }: InboxListProps) {
     <ul
       ref={list}
       aria-label="Items"
-      className="min-w-0 overflow-y-auto rounded-lg border border-line bg-surface lg:max-h-[max(20rem,calc(100dvh-14rem))]"
+      className="min-w-0 overflow-y-auto lg:max-h-[max(20rem,calc(100dvh-18rem))]"
     >
       {items.map((item) => (
-        <li key={item.id} className="border-b last:border-b-0">
+        <li
+          key={item.id}
+          className={cx(
+            'flex border-b last:border-b-0 hover:bg-hover',
+            item.id === shown ? 'lg:bg-accent-soft' : marked.ids.has(item.id) && 'bg-hover',
+          )}
+        >
+          {item.status === 'pending' && (
+            <span className="flex pt-3 pr-1 pl-3">
+              <Checkbox
+                label={`Mark “${item.title}”`}
+                checked={marked.ids.has(item.id)}
+                onClick={(event) => {
+                  event.preventDefault()
+                  marked.toggle(item.id, event.shiftKey)
+                }}
+              />
+            </span>
+          )}
           <Link
             to="."
             search={(now) => ({ ...now, item: item.id })}
@@ -35,8 +56,8 @@ export function InboxList({ items, shown, isChosen }: InboxListProps) {
             activeOptions={{ exact: true, includeSearch: true }}
             aria-current={item.id === shown ? 'true' : undefined}
             className={cx(
-              'block min-w-0 px-3 py-2.5 -outline-offset-2 hover:bg-hover',
-              item.id === shown && 'lg:bg-accent-soft',
+              'block min-w-0 flex-1 py-2.5 pr-3 -outline-offset-2',
+              item.status === 'pending' ? 'pl-1.5' : 'pl-3',
             )}
           >
             <span className="flex items-baseline justify-between gap-3">

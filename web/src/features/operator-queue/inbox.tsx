@@ -15,16 +15,19 @@ import { cx } from '../../ui/class-names.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { ClearResolved } from './clear-resolved.tsx'
 import { InboxFilters } from './inbox-filters.tsx'
 import { InboxList } from './inbox-list.tsx'
 import { ItemView } from './item-view.tsx'
 import { KeyHints } from './key-hints.tsx'
-import { afterIt, inOrder } from './order.ts'
-import { mostShown, type QueueFilter, queueQuery } from './queries.ts'
+import { MarkBar } from './mark-bar.tsx'
+import { afterIt } from './order.ts'
+import { pageSize, type QueueFilter, queueQuery } from './queries.ts'
 import type { InboxSearch } from './search.ts'
 import { useInboxKeys } from './use-inbox-keys.ts'
+import { useMarked } from './use-marked.ts'
 import { useTriage } from './use-triage.ts'
 
 const route = getRouteApi('/signed-in/operations')
@@ -36,7 +39,7 @@ export function Inbox() {
   const queue = useQuery(queueQuery(useApi(), filter))
   const triage = useTriage()
   const items = useMemo(
-    () => inOrder(queue.data?.items ?? []).filter(({ id }) => !triage.pending.has(id)),
+    () => (queue.data?.items ?? []).filter(({ id }) => !triage.pending.has(id)),
     [queue.data, triage.pending],
   )
   const change = (next: Partial<InboxSearch>, replace = true) =>
@@ -47,21 +50,30 @@ export function Inbox() {
   const ids = items.map(({ id }) => id)
   const leave = (item: QueueItem) => change({ item: afterIt(ids, item.id) ?? undefined })
 
-  useInboxKeys({ ids, shown, triage, onSelect: (id) => change({ item: id }), onLeave: leave })
+  const marked = useMarked(ids)
+  /** What is dealt with is not counted any more. */
+  const total = queue.data && queue.data.total - (queue.data.items.length - items.length)
+
+  useInboxKeys({
+    ids,
+    shown,
+    triage,
+    onSelect: (id) => change({ item: id }),
+    onMark: marked.toggle,
+    onLeave: leave,
+  })
   return (
     <div className="flex min-h-0 min-w-0 flex-1 flex-col">
       <PageHeader
         title="Inbox"
         description={
-          filter.status === 'pending'
-            ? waitingWords(queue.data?.total)
-            : 'What agents asked, and what became of it.'
+          filter.status === 'pending' ? waitingWords(total) : 'What agents asked, and what became of it.'
         }
         actions={filter.status === 'pending' ? <KeyHints /> : <ClearResolved agent={filter.agent} />}
       />
       <InboxFilters
         filter={filter}
-        onChange={(next) => change({ ...next, item: undefined })}
+        onChange={(next) => change({ ...next, item: undefined, page: undefined })}
         className={cx(chosen && 'max-lg:hidden')}
       />
       {queue.isError && !queue.data ? (
@@ -73,16 +85,46 @@ export function Inbox() {
         />
       ) : queue.isPending ? (
         <SkeletonList rows={6} label="Loading the inbox" />
+      ) : items.length === 0 && total ? (
+        <EmptyState
+          title="This page is dealt with"
+          action={
+            <Button onClick={() => void triage.finish().then(() => change({ page: undefined }))}>
+              Show the other {total.toLocaleString('en')}
+            </Button>
+          }
+        />
       ) : items.length === 0 ? (
         <Nothing isFiltered={isFiltered(filter)} onClear={() => change(noFilter)} />
       ) : (
         <div className="grid min-h-0 min-w-0 items-start gap-4 lg:grid-cols-[minmax(18rem,2fr)_minmax(0,3fr)]">
           <div className={cx('min-w-0', chosen && 'max-lg:hidden')}>
-            <InboxList items={items} shown={shown?.id ?? null} isChosen={chosen !== undefined} />
-            {(queue.data?.total ?? 0) > mostShown && (
-              <p className="mt-2 text-muted text-xs">
-                The newest {mostShown} of {queue.data?.total.toLocaleString('en')} are shown.
-              </p>
+            <div className="rounded-lg border border-line bg-surface">
+              <MarkBar
+                items={items}
+                marked={marked}
+                triage={triage}
+                onLeave={() => change({ item: undefined })}
+              />
+              <InboxList
+                items={items}
+                shown={shown?.id ?? null}
+                marked={marked}
+                isChosen={chosen !== undefined}
+              />
+            </div>
+            {queue.data.total > pageSize && (
+              <div className="mt-2">
+                <Pager
+                  page={filter.page}
+                  pageSize={pageSize}
+                  total={queue.data.total}
+                  onPageChange={(page) => change({ page, item: undefined }, false)}
+                  noun="items"
+                  before="Page before"
+                  after="Page after"
+                />
+              </div>
             )}
           </div>
           {shown && (
@@ -107,15 +149,17 @@ const noFilter = {
   priority: undefined,
   agent: undefined,
   item: undefined,
+  page: undefined,
 }
 
 /** What stands in an address may be anything. */
-function filterOf({ status, kind, priority, agent }: InboxSearch): QueueFilter {
+function filterOf({ status, kind, priority, agent, page = 1 }: InboxSearch): QueueFilter {
   return {
     status: [...itemStatuses, 'all' as const].find((each) => each === status) ?? 'pending',
     type: itemTypes.find((each) => each === kind),
     priority: itemPriorities.find((each) => each === priority),
     agent,
+    page,
   }
 }
 

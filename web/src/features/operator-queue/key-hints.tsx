@@ -5,6 +5,7 @@ const hints = [
   { keys: ['1', '…', '9'], does: 'choose' },
   { keys: ['r'], does: 'write' },
   { keys: ['x'], does: 'dismiss' },
+  { keys: ['m'], does: 'mark' },
 ]
 
 /** The keys of the inbox, where there is a keyboard. */

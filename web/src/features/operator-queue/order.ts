@@ -1,21 +1,3 @@
-import { itemPriorities, type QueueItem } from '@roost/contracts/operations/operator-queue'
-
-type Ranked = Pick<QueueItem, 'id' | 'priority' | 'created_at' | 'status'>
-
-/** What waits: the most urgent first, of equals the one that waits longest. What is over: the newest first. */
-export function inOrder<Item extends Ranked>(items: readonly Item[]): Item[] {
-  return items.toSorted((one, other) => {
-    const isWaiting = [one, other].map(({ status }) => status === 'pending')
-    if (isWaiting[0] !== isWaiting[1]) return isWaiting[0] ? -1 : 1
-    if (!isWaiting[0]) return other.created_at.localeCompare(one.created_at)
-    return rank(one) - rank(other) || one.created_at.localeCompare(other.created_at)
-  })
-}
-
-function rank({ priority }: Ranked): number {
-  return itemPriorities.indexOf(priority)
-}
-
 /** Which one is shown after `id` has left the list: the next one, else the one before; null when none is left. */
 export function afterIt(ids: readonly string[], id: string): string | null {
   const at = ids.indexOf(id)
@@ -27,4 +9,11 @@ export function neighbour(ids: readonly string[], id: string | null, step: 1 | -
   const at = id === null ? -1 : ids.indexOf(id)
   if (at === -1) return ids[0] ?? null
   return ids[at + step] ?? ids[at] ?? null
+}
+
+/** Everything between two items of the list, both included; the second alone when the first is not in it. */
+export function between(ids: readonly string[], from: string | null, to: string): string[] {
+  const ends = [from === null ? -1 : ids.indexOf(from), ids.indexOf(to)]
+  if (ends.includes(-1)) return [to]
+  return ids.slice(Math.min(...ends), Math.max(...ends) + 1)
 }

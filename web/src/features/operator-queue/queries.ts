@@ -5,8 +5,8 @@ import { queueKey } from './stats-query.ts'
 
 export { queueKey } from './stats-query.ts'
 
-/** Items that are shown at once. */
-export const mostShown = 200
+/** Items of one page. */
+export const pageSize = 100
 
 export type QueueFilter = {
   /** `all`: whatever became of them. */
@@ -14,15 +14,19 @@ export type QueueFilter = {
   type?: QueueQuery['type']
   priority?: QueueQuery['priority']
   agent?: string | undefined
+  /** From 1. */
+  page: number
 }
 
-export const queueQuery = (api: Client, { status, type, priority, agent }: QueueFilter) =>
+export const queueQuery = (api: Client, { status, type, priority, agent, page }: QueueFilter) =>
   queryOptions({
-    queryKey: [...queueKey, 'list', { status, type, priority, agent }],
+    queryKey: [...queueKey, 'list', { status, type, priority, agent, page }],
     queryFn: ({ signal }) =>
       api.call(listQueue, {
         query: {
-          limit: String(mostShown),
+          limit: String(pageSize),
+          offset: String((page - 1) * pageSize),
+          order: 'urgent',
           ...(status === 'all' ? {} : { status }),
           ...(type ? { type } : {}),
           ...(priority ? { priority } : {}),

@@ -5,4 +5,5 @@ export type InboxSearch = {
   priority?: string | undefined
   agent?: string | undefined
   item?: string | undefined
+  page?: number | undefined
 }

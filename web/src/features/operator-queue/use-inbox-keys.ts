@@ -9,11 +9,12 @@ type InboxKeys = {
   shown: QueueItem | null
   triage: Pick<Triage, 'choose' | 'dismiss'>
   onSelect: (id: string) => void
+  onMark: (id: string) => void
   onLeave: (item: QueueItem) => void
 }
 
-/** One key a step: `j` and `k` go through the items, a digit chooses an option, `r` writes, `x` dismisses. */
-export function useInboxKeys({ ids, shown, triage, onSelect, onLeave }: InboxKeys): void {
+/** One key a step: `j` and `k` go through the items, a digit chooses an option, `r` writes, `x` dismisses, `m` marks. */
+export function useInboxKeys({ ids, shown, triage, onSelect, onMark, onLeave }: InboxKeys): void {
   const press = useEffectEvent((key: string): boolean => {
     const step = { j: 1, k: -1 }[key] as 1 | -1 | undefined
     if (step !== undefined) {
@@ -22,6 +23,10 @@ export function useInboxKeys({ ids, shown, triage, onSelect, onLeave }: InboxKey
       return next !== null
     }
     if (shown?.status !== 'pending') return false
+    if (key === 'm') {
+      onMark(shown.id)
+      return true
+    }
     if (key === 'r') {
       document.querySelector<HTMLElement>('[data-inbox-text]')?.focus()
       return true

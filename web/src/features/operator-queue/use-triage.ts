@@ -1,6 +1,8 @@
 import { ApiError } from '@roost/contracts/client'
 import { cancelItem, type QueueItem, respondToItem } from '@roost/contracts/operations/operator-queue'
+import { bulkCancelItems, bulkRespondToItems } from '@roost/contracts/operations/queue-bulk'
 import { describeFault } from '../../lib/fault.ts'
+import { plural } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
@@ -58,6 +60,30 @@ export function useTriage() {
         description: item.title,
         run: () => done(api.call(cancelItem, { params: { id: item.id }, body: {} })),
       }),
+    answerAll: (items: readonly QueueItem[], { response, note }: Pick<Answer, 'response' | 'note'>) =>
+      undo.later({
+        ...together(items),
+        title: `${plural(items.length, 'item')} answered “${shortened(response)}”.`,
+        run: () =>
+          done(
+            api
+              .call(bulkRespondToItems, { body: { ids: idsOf(items), response, response_text: note } })
+              .then(({ skipped }) => tellSkipped(skipped, 'answered')),
+          ),
+      }),
+    dismissAll: (items: readonly QueueItem[]) =>
+      undo.later({
+        ...together(items),
+        title: `${plural(items.length, 'item')} dismissed without an answer.`,
+        run: () =>
+          done(
+            api
+              .call(bulkCancelItems, { body: { ids: idsOf(items) } })
+              .then(({ skipped }) => tellSkipped(skipped, 'dismissed')),
+          ),
+      }),
+    /** Does at once what still could be undone. */
+    finish: () => undo.now(() => true),
     /** Throws what is to be shown at the field. */
     async write(item: QueueItem, answer: Answer): Promise<void> {
       try {
@@ -74,3 +100,29 @@ export function useTriage() {
 }
 
 export type Triage = ReturnType<typeof useTriage>
+
+function idsOf(items: readonly QueueItem[]): string[] {
+  return items.map(({ id }) => id)
+}
+
+/** Several items are one thing to undo. */
+function together(items: readonly QueueItem[]) {
+  const ids = idsOf(items)
+  return { id: ids.join(' '), ids }
+}
+
+const shownLength = 40
+
+function shortened(text: string): string {
+  return text.length > shownLength ? `${text.slice(0, shownLength).toWellFormed()}…` : text
+}
+
+/** Somebody was faster, or may do more than this person. */
+function tellSkipped(skipped: number, what: string): void {
+  if (skipped === 0) return
+  toast({
+    title: `${plural(skipped, 'item')} could not be ${what}.`,
+    description: 'The list shows how they stand.',
+    tone: 'warning',
+  })
+}

@@ -1,0 +1,19 @@
+import type { QueueItem } from '@roost/contracts/operations/operator-queue'
+import { optionsOf } from './words.ts'
+
+type Answerable = Pick<QueueItem, 'options' | 'entry_now' | 'diverged'>
+
+/**
+ * How several items may be answered alike: by one of the options that all of them offer, by any text when none
+ * offers options, or not at all. Items that have changed since must be looked at one by one.
+ */
+export type Alike = { by: 'option'; options: string[] } | { by: 'text' } | { by: 'nothing' }
+
+export function alikeOf(items: readonly Answerable[]): Alike {
+  const offered = items.filter(({ diverged }) => !diverged).map(optionsOf)
+  const [first, ...others] = offered
+  if (first === undefined) return { by: 'nothing' }
+  if (offered.every((options) => options.length === 0)) return { by: 'text' }
+  const options = first.filter((option) => others.every((each) => each.includes(option)))
+  return options.length > 0 ? { by: 'option', options } : { by: 'nothing' }
+}
