@@ -12,7 +12,7 @@ import {
   type RunHooks,
   type Settle,
 } from '../executions/index.ts'
-import { type Live, wholeKinds } from '../transcripts/index.ts'
+import { type Live, pieceKinds, wholeKinds } from '../transcripts/index.ts'
 import { type Accept, createAccept } from './accept.ts'
 import { createAgentEnd } from './agent-end.ts'
 import { createClaim, readAttachment } from './claim.ts'
@@ -20,6 +20,7 @@ import type { AgentFacts } from './facts.ts'
 import { createFinish, type Reported } from './finish.ts'
 import { createHold } from './hold.ts'
 import { createLines, isHeld, type SecretsOf } from './lines.ts'
+import { createPieces } from './pieces.ts'
 import { createReap } from './reap.ts'
 import { createRecords, type Records } from './record.ts'
 import type { RequestSnapshot } from './request.ts'
@@ -65,7 +66,7 @@ export type Dispatch = Accept &
   }
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { db, live, link, hooks, facts } = deps
+  const { db, link, hooks, facts } = deps
   const secretsOf: SecretsOf = async (agentId) => {
     const own = await facts.secrets(agentId)
     return (row) => [...own, deps.brokerAccess(row).token]
@@ -95,12 +96,13 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   }
 
   function partial(agentId: string, signal: PartialSignal): void {
-    // Never stored, so it costs no look-up; a void claim's piece is forgotten with the next line.
+    // A void claim's piece is forgotten with the next line.
     if (!lastClaims.holds(agentId, signal)) return
-    live.partial(signal.execution_id, { type: 'partial', kind: signal.kind, text: signal.text })
+    pieces.add(agentId, signal)
   }
 
   const lastClaims = createLastClaims()
+  const pieces = createPieces({ ...deps, secretsOf, runOf: (id) => executionStore(db).byId(id) })
 
   return {
     ...createAccept(deps),
@@ -127,14 +129,18 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         return answer
       },
       started: ({ agentId }, message) => started(agentId, message),
-      lines: ({ agentId }, message) => {
-        // At once: pieces that come while the lines are stored belong to the next block.
-        if (lastClaims.holds(agentId, message)) live.closed(message.execution_id, wholeKinds(message.lines))
+      lines: async ({ agentId }, message) => {
+        // First: pieces that come while the lines are stored belong to the next block.
+        if (lastClaims.holds(agentId, message)) {
+          await pieces.closed(message.execution_id, wholeKinds(message.lines))
+        }
         return lines(agentId, message)
       },
       result: async ({ agentId }, message: Reported) => {
+        if (lastClaims.holds(agentId, message)) await pieces.closed(message.execution_id, pieceKinds)
         const answer = await turnover.result(agentId, message)
         lastClaims.forget(message.execution_id)
+        pieces.forget(message.execution_id)
         return answer
       },
       attachment: ({ agentId }, message) => attachment(agentId, message),

@@ -30,7 +30,14 @@ forEachDialect((_, open) => {
       id: row.id,
       /** Another process of the same platform. */
       other: () => startRunPlatform({ db, clock, ephemeral }),
-      write: (text: string) => handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text }),
+      /** Resolves when it has been told in this process. */
+      async write(text: string) {
+        const told = Promise.withResolvers<void>()
+        const stop = platform.live.listen(row.id, { changed() {}, partial: () => told.resolve() })
+        handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text })
+        await told.promise
+        stop()
+      },
       lines: (from: number, texts: string[]) =>
         handlers.lines(linked, { t: 'lines', ...hold, from, lines: texts.map(says) }),
       finish: () => handlers.result(linked, resultOf(hold)),
@@ -69,15 +76,15 @@ forEachDialect((_, open) => {
   test('what was written of the open block is told first, then each piece, then its line', async () => {
     const { platform, id, write, lines, finish } = await start()
     await lines(1, ['Before.'])
-    write('Hel')
-    write('lo')
+    await write('Hel')
+    await write('lo')
     const reader = read(platform, id)
     assert.deepEqual([await reader.next(), await reader.next()], ['1', '0+Hello'])
     const next = reader.next()
-    write(' you')
+    await write(' you')
     assert.equal(await next, '5+ you')
     await lines(2, ['Hello you'])
-    write('New')
+    await write('New')
     const late = read(platform, id, { after: 2 })
     assert.equal(await late.next(), '0+New')
     await finish()
@@ -88,8 +95,8 @@ forEachDialect((_, open) => {
   test('a reader in another process is told the same', async () => {
     const { id, other, write, lines, finish } = await start()
     const process = await other()
-    write('Hel')
-    write('lo')
+    await write('Hel')
+    await write('lo')
     const reader = read(process, id)
     assert.equal(await reader.next(), '0+Hello')
     await lines(1, ['Hello'])
@@ -99,19 +106,19 @@ forEachDialect((_, open) => {
 
   test('a process that came in the middle of a block tells nothing of it, and the next one whole', async () => {
     const { id, other, write, lines } = await start()
-    write('Hel')
+    await write('Hel')
     const reader = read(await other(), id)
     const next = reader.next()
-    write('lo')
+    await write('lo')
     await lines(1, ['Hello'])
     assert.equal(await next, '1')
-    write('New')
+    await write('New')
     assert.equal(await reader.next(), '0+New')
   })
 
   test('pieces are told to who asks for them and may read the run, to nobody else', async () => {
     const { platform, id, write, finish } = await start()
-    write('Hel')
+    await write('Hel')
     const readers = [read(platform, id, { partials: false }), read(platform, id, { isShown: false })]
     const rests = readers.map((reader) => reader.rest())
     await finish()

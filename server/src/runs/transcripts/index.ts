@@ -8,7 +8,7 @@
 
 export { maskText } from '../../kit/mask-secrets.ts'
 export { createLive, type Live, type LiveListener } from './live.ts'
-export { type PartialText, type PlacedPiece, wholeKinds } from './open-pieces.ts'
+export { type PartialText, type PlacedPiece, pieceKinds, wholeKinds } from './open-pieces.ts'
 export { type KeptLine, keepLine, storableText } from './rules.ts'
 export { type TranscriptStore, transcriptStore } from './store.ts'
 export type { ExecutionToolsTable } from './tables.ts'

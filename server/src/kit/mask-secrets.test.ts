@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { maskPiece, maskText } from './mask-secrets.ts'
+
+/** What is told of a text that comes in pieces of `length`, and what is held at its end. */
+function inPieces(text: string, length: number, secrets: string[]) {
+  let held = ''
+  let told = ''
+  for (let at = 0; at < text.length; at += length) {
+    const next = maskPiece(held + text.slice(at, at + length), secrets)
+    told += next.told
+    held = next.held
+  }
+  return { told, held }
+}
+
+test('a text that comes in pieces of any length is masked as the whole is', () => {
+  const secrets = ['svc_mcp_abcdefgh', 'abcdefgh', 'abcdefghijkl', 'pass"word\\1', 'aaaaaaaa', 'shorter']
+  const texts = [
+    'before svc_mcp_abcdefgh after',
+    'svc_mcp_svc_mcp_abcdefgh svc_mcp_abcdefg.',
+    'abcdefghijk abcdefghijkl abcdefg abcdefgh.',
+    `${JSON.stringify({ key: 'pass"word\\1' })} pass"word\\1 shorter.`,
+    'aaaaaaaaaaaaaaaaaaa.',
+    'nothing of the kind.',
+  ]
+  for (const text of texts) {
+    for (let length = 1; length <= text.length; length += 1) {
+      const { told, held } = inPieces(text, length, secrets)
+      assert.equal(told + maskText(held, secrets), maskText(text, secrets), `${text} by ${length}`)
+      for (const secret of secrets.filter((each) => each.length >= 8)) assert.ok(!told.includes(secret))
+    }
+  }
+})
+
+test('what may be the beginning of a secret waits, and nothing else does', () => {
+  const secrets = ['svc_mcp_abcdefgh']
+  assert.deepEqual(maskPiece('the key is svc_mcp', secrets), { told: 'the key is ', held: 'svc_mcp' })
+  assert.deepEqual(maskPiece('svc_mcp is a prefix', secrets), { told: 'svc_mcp is a prefix', held: '' })
+  assert.deepEqual(maskPiece('it is svc_mcp_abcdefgh', secrets), { told: 'it is [secret]', held: '' })
+  assert.deepEqual(maskPiece('plain', []), { told: 'plain', held: '' })
+})
+
+test('a secret that another one reaches into is not cut in two', () => {
+  const secrets = ['12345678ab', 'abcdefgh']
+  assert.deepEqual(maskPiece('x 12345678ab', secrets), { told: 'x ', held: '12345678ab' })
+})

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { silentLog } from '../../ports/log.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+import { createPieces } from './pieces.ts'
+
+const says = (text: string): TranscriptLine => ({
+  type: 'assistant',
+  message: { role: 'assistant', content: [{ type: 'text', text }] },
+})
+
+forEachDialect((_name, open) => {
+  async function start() {
+    const platform = await startRunPlatform({ db: await open() })
+    const on = platform.dispatch.handlers
+    await accept(platform)
+    const { runs } = await on.claim(linked, { t: 'claim', free: 1 })
+    const { execution_id, claim_token, broker } = runs[0] ?? assert.fail('no run')
+    const hold = { execution_id, claim_token }
+    const told: string[] = []
+    platform.live.listen(execution_id, { changed() {}, partial: ({ text }) => told.push(text) })
+    const write = (text: string) => on.partial(linked, { t: 'partial', ...hold, kind: 'text', text })
+    return { platform, on, hold, told, write, token: broker.token }
+  }
+
+  test('secrets are blotted out of pieces, however they are cut', async () => {
+    const { platform, on, hold, told, write, token } = await start()
+    platform.secrets.push('svc_mcp_very-secret-key')
+    const said = `svc_mcp_very-secret-key, ${token}, svc_mcp_very`
+    for (const text of said.match(/.{1,5}/g) ?? []) write(text)
+    await on.lines(linked, { t: 'lines', ...hold, from: 1, lines: [says(said)] })
+    assert.equal(told.join(''), '[secret], [secret], ')
+    write('next')
+    await on.result(linked, resultOf(hold))
+    assert.equal(told.at(-1), 'next', 'what was held back stands in the line')
+  })
+
+  test('a piece whose secrets cannot be looked up is left to its line', async () => {
+    const { platform, hold } = await start()
+    const told: string[] = []
+    const pieces = createPieces({
+      live: { partial: (_id, { text }) => told.push(text), closed: () => told.push('closed') },
+      log: silentLog,
+      secretsOf: () => Promise.reject(new Error('the database is away')),
+      runOf: () => platform.row(hold.execution_id),
+    })
+    pieces.add(linked.agentId, { ...hold, kind: 'text', text: 'who knows what' })
+    await pieces.closed(hold.execution_id, ['text'])
+    assert.deepEqual(told, ['closed'])
+  })
+})
