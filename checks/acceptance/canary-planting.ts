@@ -1,0 +1,210 @@
+/** Secrets of every kind, planted in a platform as its users would; and a life with them, errors included. */
+import assert from 'node:assert/strict'
+import { createHmac, randomUUID } from 'node:crypto'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { MailServer } from '@roost/test-support/mail/index'
+import { generateSync } from 'otplib'
+import { openLive } from './live.ts'
+import { adminPassword, type Loose, type Platform } from './platform.ts'
+import { agentKeyOf, answerOf, createAgent } from './steps.ts'
+
+export const mailPassword = `canary-smtp-${randomUUID()}`
+/** In the `.env` of the agent; its runs have it in their environment. */
+export const credential = 'credential of the agent'
+
+export type Planting = {
+  /** What each secret is called → its text. */
+  planted: ReadonlyMap<string, string>
+  /** Every answer of the platform that was no answer to the minting of a secret, and every live event. */
+  answers: readonly Answer[]
+}
+type Answer = { to: string; text: string }
+
+/** `agent` is the name of the agent that is made for it. */
+export async function plantEverywhere(
+  platform: Platform,
+  { mail, agent, providerKeys }: { mail: MailServer; agent: string; providerKeys: Record<string, string> },
+): Promise<Planting> {
+  const planted = new Map<string, string>()
+  const answers: Answer[] = []
+  const open = { token: null }
+  const email = 'canary@example.com'
+
+  async function ask(method: string, path: string, body?: unknown, options = {}): Promise<Loose> {
+    const reply = await platform.request(method, path, body, options)
+    answers.push({ to: `${method} ${path}`, text: reply.text })
+    return reply
+  }
+
+  /** Its answer shows secrets, once; they are planted by these names. */
+  async function mint(path: string, body: unknown, fields: Record<string, string>, options = {}) {
+    const reply = await platform.request('POST', path, body, options)
+    assert.ok(reply.status < 300, `${path}: ${reply.text}`)
+    for (const [field, name] of Object.entries(fields)) {
+      const value = reply.json[field]
+      const texts: string[] = Array.isArray(value) ? value : [value]
+      for (const [index, text] of texts.entries()) {
+        // Of a text of many lines, whose ends are written in many ways, the longest stands for all.
+        const [longest = ''] = text.split('\n').sort((one, other) => other.length - one.length)
+        planted.set(texts.length > 1 ? `${name} ${index}` : name, longest)
+      }
+    }
+    return reply.json
+  }
+
+  for (const [name, text] of Object.entries(providerKeys)) planted.set(name, text)
+  planted.set('password of the admin', adminPassword)
+  planted.set('password of the mail server', mailPassword)
+  planted.set('session of the admin', platform.token)
+
+  async function plantKeys(): Promise<string> {
+    await createAgent(platform, agent)
+    planted.set('key of the agent', await agentKeyOf(agent))
+    const { key } = await mint('/api/mcp/keys', { name: 'user' }, { key: 'user key' })
+    await mint('/api/mcp/keys', { name: 'ops', scope: 'ops' }, { key: 'ops key' })
+    await mint(`/api/agents/${agent}/connector/key`, undefined, { key: 'connector key' })
+    await mint(`/api/agents/${agent}/ssh-access`, {}, { private_key: 'private SSH key' })
+    const { ticket } = await mint('/api/ws/ticket', undefined, { ticket: 'socket ticket' })
+    for (const path of [`/ws?ticket=${ticket}`, `/ws/events?token=${key}`]) {
+      const live = openLive(platform, path)
+      const { push } = live.messages
+      live.messages.push = (...messages) => {
+        answers.push(...messages.map((message) => ({ to: 'a socket', text: JSON.stringify(message) })))
+        return push.apply(live.messages, messages)
+      }
+      await live.next('connected')
+    }
+    return key
+  }
+
+  /** Everything that is handed to the platform to be kept. */
+  async function handOver(): Promise<void> {
+    const give = async (name: string, text: string, path: string, body: object, method = 'PUT') => {
+      planted.set(name, text)
+      return ask(method, path, body)
+    }
+    const stored = 'sk-ant-canary-stored-8842aa'
+    await give('stored provider key', stored, '/api/settings/api-keys/voice', { api_key: stored })
+    const person = 'ghp_canaryGitToken0123456789abcdefABCDEF'
+    await give('git token of a person', person, '/api/users/me/github-pat', { pat: person })
+    const own = 'ghp_canaryAgentToken0123456789abcdefABCD'
+    await give('git token of the agent', own, `/api/agents/${agent}/github-pat`, { pat: own })
+    const value = 'canary-credential-77ab10'
+    const files = { '.env': `CRM_TOKEN=${value}\n` }
+    const path = `/api/agents/${agent}/credentials`
+    assert.equal((await give(credential, value, `${path}/inject`, { files }, 'POST')).status, 200)
+    assert.equal((await ask('POST', `${path}/export`)).status, 200)
+    await ask('POST', `${path}/inject`, { files: { '.bashrc': value } })
+    await ask('POST', `${path}/inject`, { files: { '.mcp.json': `{"${value}":` } })
+  }
+
+  /** A run that says all it knows, and somebody who reads along. */
+  async function tellAll(): Promise<void> {
+    const message = '[[tool:Bash:echo "it is $CRM_TOKEN"; env; cat ~/.env]]'
+    let pieces = ''
+    for await (const told of platform.stream(`/api/agents/${agent}/chat`, { message })) {
+      answers.push({ to: 'a chat', text: JSON.stringify(told) })
+      if (told.type === 'partial') pieces += told.text
+    }
+    assert.match(pieces, /it is \[secret\]/)
+    answers.push({ to: 'a chat, piece by piece', text: pieces })
+  }
+
+  /** A schedule that is fired from outside, rightly and wrongly. */
+  async function plantWebhook(): Promise<void> {
+    const body = { name: 'hooked', cron_expression: '* * * * *', message: '[[reply:fired]]' }
+    const { json } = await ask('POST', `/api/agents/${agent}/schedules`, body)
+    const hook = `/api/agents/${agent}/schedules/${json.id}/webhook`
+    const made = await platform.request('POST', hook)
+    const path = new URL(made.json.webhook_url).pathname
+    planted.set('token of a webhook', path.split('/').at(-1) ?? '')
+    const { signing_secret: secret } = await mint(`${hook}/secret`, undefined, {
+      signing_secret: 'signing secret of a webhook',
+    })
+    const event = JSON.stringify({ context: 'all is well' })
+    const signature = `sha256=${createHmac('sha256', secret).update(event).digest('hex')}`
+    const signed = (text: string) => ({ ...open, headers: { 'x-svc-signature': text } })
+    assert.equal((await ask('POST', path, event, signed(signature))).status, 202)
+    assert.equal((await ask('POST', path, event, signed(secret))).status, 401)
+    await ask('POST', path, event, open)
+    await ask('POST', `${path}x`, event, open)
+    await ask('GET', path)
+  }
+
+  /** Somebody with a second factor: a code by mail, a secret in an app, codes on paper, a challenge. */
+  async function signInByMail(): Promise<void> {
+    await ask('POST', '/api/settings/email-whitelist', { email, default_role: 'creator' })
+    const sentCode = async (path: string): Promise<string> => {
+      await ask('POST', path, { email }, open)
+      const code = /\b\d{6}\b/.exec((await mail.next(email)).text)?.[0] ?? assert.fail('no code in the mail')
+      planted.set(`code by mail ${planted.size}`, code)
+      return code
+    }
+    const verify = async (fields: Record<string, string>) => {
+      const code = await sentCode('/api/auth/email/request')
+      return mint('/api/auth/email/verify', { email, code }, fields, open)
+    }
+    const { access_token: token } = await verify({ access_token: 'session of a person' })
+    const enrolment = '/api/enterprise/2fa/enroll'
+    const { secret } = await mint(`${enrolment}/start`, undefined, { secret: 'TOTP secret' }, { token })
+    const code = generateSync({ secret })
+    await mint(`${enrolment}/confirm`, { code }, { recovery_codes: 'recovery code' }, { token })
+    await verify({ challenge_token: 'challenge of a sign-in' })
+    await ask('POST', `/api/agents/${agent}/share`, { email })
+    const portal = '/api/enterprise/client-portal'
+    const fresh = { email, code: await sentCode(`${portal}/auth/request`) }
+    await mint(`${portal}/auth/verify`, fresh, { token: 'session in the Workspace' }, open)
+    await sentCode('/api/auth/email/request')
+  }
+
+  /** Errors of every kind, with a secret in each place that a caller can fill. */
+  async function misplace(): Promise<void> {
+    for (const token of planted.values()) {
+      const isHeader = /^[\x21-\x7e]+$/.test(token)
+      if (isHeader) await ask('GET', '/api/settings', undefined, { token: `${token}x` })
+      await ask('PUT', '/api/settings/api_key', { value: token })
+      await ask('POST', '/api/mcp/keys', { name: 7, scope: token })
+      await ask('POST', '/api/mcp/keys', `{"name": "${token}`)
+      await ask('POST', '/api/enterprise/2fa/login/verify', { challenge_token: token, code: token }, open)
+      await ask('GET', `/api/settings?token=${encodeURIComponent(token)}`)
+    }
+  }
+
+  async function readEverything(): Promise<void> {
+    const settings = ['', '/api-keys', '/ops/config', '/retention'].map((path) => `/api/settings${path}`)
+    const platformWide = ['/api/mcp/keys?all=true', '/api/users', '/api/executions', '/api/tags']
+    const ofAgent = ['', '/info', '/logs', '/executions', '/mcp-key', '/connector', '/stats', '/activity']
+    const more = ['/credentials/status', '/credential-requirements', '/schedules', '/access', '/files']
+    const paths = [...ofAgent, ...more].map((path) => `/api/agents/${agent}${path}`)
+    for (const path of [...settings, ...platformWide, '/api/audit-log?limit=1000', ...paths]) {
+      assert.equal((await ask('GET', path)).status, 200, path)
+    }
+    for (const { id } of (await ask('GET', `/api/agents/${agent}/executions`)).json) {
+      await ask('GET', `/api/agents/${agent}/executions/${id}`)
+      await ask('GET', `/api/agents/${agent}/executions/${id}/log`)
+    }
+    await ask('POST', `/api/agents/${agent}/mcp-key/verify`)
+    await ask('GET', '/api/audit-log/export?format=csv&start_time=2020-01-01&end_time=2100-01-01')
+  }
+
+  async function useTools(key: string): Promise<void> {
+    const client = new Client({ name: 'canary', version: '1.0.0' })
+    const requestInit = { headers: { authorization: `Bearer ${key}` } }
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${platform.url}/mcp`), { requestInit }))
+    const result = await client.callTool({ name: 'list_agents', arguments: {} })
+    answers.push({ to: 'list_agents', text: JSON.stringify(result) })
+    await client.close()
+  }
+
+  const key = await plantKeys()
+  await signInByMail()
+  await handOver()
+  assert.equal(await answerOf(platform, agent, 'say it [[reply:sung]]'), 'sung')
+  await tellAll()
+  await plantWebhook()
+  await useTools(key)
+  await misplace()
+  await ask('GET', '/api/settings', undefined, { token: key })
+  await readEverything()
+  return { planted, answers }
+}
