@@ -1,10 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AgentSettings, protocolVersion } from '@roost/contracts/link/messages'
+import { type AgentSettings, protocolVersion, type Run } from '@roost/contracts/link/messages'
 import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
 import { readMcpServers } from './credentials/servers.ts'
 import type { CredentialStore } from './credentials/store.ts'
+import { atPlatform, withOwnTransfer } from './egress/address.ts'
+import { createWayOut } from './egress/way-out.ts'
 import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
@@ -67,6 +69,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const lost = spool.all().filter((run) => run.state() !== 'finished')
   const live = createLivePool(clock)
   const permissions = createPermissions(home, identities)
+  const wayOut = createWayOut({ folder: join(home, '.roost', 'certificates'), linkUrl: config.linkUrl })
   const paths = await createPaths(home)
   let store: Promise<CredentialStore> | null = null
   const credentialPlaces = {
@@ -127,7 +130,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     async onCall(t, message) {
       // What somebody saves now must not be taken for a leftover, nor be overwritten by the template.
       if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
-      return await onCall(t, message)
+      return await onCall(t, withOwnTransfer(message, config.linkUrl))
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
   })
@@ -141,7 +144,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     kick: delivery.kick,
     onIdle,
     start: (run, opened, after) =>
-      startExecution(run, opened, after, {
+      startExecution(reached(run), opened, after, {
         runtime,
         places: { home, state: join(home, '.roost', 'state', config.runtime), scratch: config.scratch },
         owner,
@@ -159,6 +162,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       }),
   })
   const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
+  /** With the broker where this container reaches it. */
+  function reached(run: Run): Run {
+    return { ...run, broker: { ...run.broker, url: atPlatform(run.broker.url, config.linkUrl) } }
+  }
+
   const onCall = createCallHandler({
     runs,
     queue,
@@ -203,7 +211,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   async function environment(over: Record<string, string | null>) {
     const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
     const workspace = parseDotenv(text)
-    return childEnvironment({ own: variables, workspace, home, isRoot: identities.isRoot, over })
+    const egress = await wayOut.variables(settings.way_out)
+    return childEnvironment({ own: variables, workspace, egress, home, isRoot: identities.isRoot, over })
   }
 
   async function renderFiles() {

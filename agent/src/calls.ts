@@ -146,7 +146,14 @@ export function settingsOf(settings: Json): AgentSettings {
     model: textAt(settings, 'model'),
     chat_idle_seconds: numberAt(settings, 'chat_idle_seconds') ?? 600,
     stall_seconds: numberAt(settings, 'stall_seconds') ?? 900,
+    way_out: wayOutOf(settings.way_out),
   }
+}
+
+function wayOutOf(given: unknown): AgentSettings['way_out'] {
+  if (!isObject(given)) return null
+  const [user, ticket] = [textAt(given, 'user'), textAt(given, 'ticket')]
+  return user && ticket ? { user, ticket, authority: textAt(given, 'authority') } : null
 }
 
 function isCall(handlers: Handlers, t: string): t is keyof Handlers {

@@ -45,12 +45,16 @@ export async function openWorld() {
   await migrate(db, migrations, { now: clock.now })
 
   const start = async () => {
-    const platform = await compose(config, adapters, { agentsHost: () => '127.0.0.1' })
+    const platform = await compose(config, adapters, {
+      agentsHost: () => '127.0.0.1',
+      openClosed: adapters.containers.ensureClosedNetwork,
+    })
     const server = createPlatformServer({
       platform,
       log: silentLog,
       clock,
       trustedProxies: [],
+      internalPort: 0,
       migrations: () => migrationState(db, migrations),
       pagesFolder: join(dataDir, 'no-pages'),
       checkReplies: true,

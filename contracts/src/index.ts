@@ -2,6 +2,7 @@
 import * as agentAvatar from './agents/avatar.ts'
 import * as agentConnector from './agents/connector.ts'
 import * as agentCredentials from './agents/credentials.ts'
+import * as agentEgress from './agents/egress.ts'
 import * as agentFolders from './agents/folders.ts'
 import * as agentGit from './agents/git.ts'
 import * as agentHealth from './agents/health.ts'
@@ -80,6 +81,7 @@ const modules: Record<string, unknown>[] = [
   agentSettings,
   agentWorkspace,
   agentCredentials,
+  agentEgress,
   agentGit,
   agentHealth,
   agentTags,

@@ -21,7 +21,10 @@ test('every endpoint of the contracts is served, and nothing is served that is n
   const adapters = await openAdapters(config, silentLog, {})
   try {
     await migrate(adapters.db, migrations, { now: adapters.clock.now })
-    const platform = await compose(config, adapters, { agentsHost: () => '127.0.0.1' })
+    const platform = await compose(config, adapters, {
+      agentsHost: () => '127.0.0.1',
+      openClosed: adapters.containers.ensureClosedNetwork,
+    })
     const served = [...platform.routes, ...platform.internalRoutes].map(({ endpoint }) => name(endpoint))
     await platform.close()
     assert.deepEqual([...served, ...elsewhere].sort(), endpoints.map(name).sort())

@@ -38,6 +38,7 @@ import { createOperationsArea } from './operations/area.ts'
 import type { Sockets } from './operations/sockets/index.ts'
 import { readBuildInfo } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
+import type { AgentsNetwork } from './ports/containers/port.ts'
 import { createRunRecords, createRunsArea } from './runs/area.ts'
 import type { Broker } from './runs/broker/index.ts'
 import { createSkillsArea } from './skills/area.ts'
@@ -66,6 +67,7 @@ export type Composition = {
   hub: AgentLinkHub
   broker: Broker
   gitTransfers: AgentsArea['gitTransfers']
+  egress: AgentsArea['egress']
   version: string
   /** Follows the engine and accepts links; call once the relay runs. */
   open(): Promise<void>
@@ -76,7 +78,7 @@ export async function compose(
   config: Config,
   adapters: Adapters,
   /** Host under which agents reach the internal listener. */
-  { agentsHost }: { agentsHost(): string },
+  { agentsHost, openClosed }: { agentsHost(): string; openClosed(): Promise<AgentsNetwork> },
 ): Promise<Composition> {
   const { db, ephemeral, containers, images, git, host, clock, log } = adapters
   /** What every area stands on. */
@@ -146,6 +148,7 @@ export async function compose(
     images,
     git,
     outward: adapters.outward,
+    openClosed,
     link: records.link,
     vault,
     events: outbox,
@@ -320,6 +323,7 @@ export async function compose(
     hub,
     broker: records.broker,
     gitTransfers: agents.gitTransfers,
+    egress: agents.egress,
     version: build.version,
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [

@@ -14,13 +14,22 @@ export type EnvironmentParts = {
   own: Readonly<Record<string, string | undefined>>
   /** The workspace's `.env`. */
   workspace: Readonly<Record<string, string>>
+  /** How programs get out over the platform; empty when they go by themselves. */
+  egress?: Readonly<Record<string, string>>
   home: string
   isRoot: boolean
   /** Over everything; null removes. */
   over: Readonly<Record<string, string | null>>
 }
 
-export function childEnvironment({ own, workspace, home, isRoot, over }: EnvironmentParts): Environment {
+export function childEnvironment({
+  own,
+  workspace,
+  egress = {},
+  home,
+  isRoot,
+  over,
+}: EnvironmentParts): Environment {
   const environment: Environment = {}
   for (const [name, value] of Object.entries(own)) {
     if (value !== undefined && !withheld.some((pattern) => pattern.test(name))) environment[name] = value
@@ -28,7 +37,7 @@ export function childEnvironment({ own, workspace, home, isRoot, over }: Environ
   for (const [name, value] of Object.entries(workspace)) {
     if (!namesVariable(suppressedVariables, name)) environment[name] = value
   }
-  Object.assign(environment, { HOME: home, ...safeGit, ...(isRoot ? { IS_SANDBOX: '1' } : {}) })
+  Object.assign(environment, egress, { HOME: home, ...safeGit, ...(isRoot ? { IS_SANDBOX: '1' } : {}) })
   for (const [name, value] of Object.entries(over)) {
     if (value === null) delete environment[name]
     else environment[name] = value

@@ -77,6 +77,7 @@ export async function startTestPlatform(): Promise<TestPlatform> {
       read_only: { enabled: false, blocked_patterns: [], allowed_patterns: [] },
       parallel_limit: 3,
       model: null,
+      way_out: null,
       chat_idle_seconds: 600,
       stall_seconds: 900,
     },

@@ -105,6 +105,8 @@ export const recreateReasons = [
   'runtime',
   'agent_key',
   'shared_folders',
+  /** The network that the mode of its way out asks for. */
+  'egress',
   'image_version',
   /** Only told of a start: another program held the port. */
   'ssh_port',

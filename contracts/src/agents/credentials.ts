@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, megabyte, Timestamp } from '../kit/primitives.ts'
 import { bundleFile, maxCredentialBytes, maxCredentialFiles } from '../link/credentials.ts'
+import { CredentialHosts } from './egress.ts'
 
 const tag = 'Credentials'
 const owned = { tag, access: { who: 'owner', gate: 'person' }, params: AgentParams } as const
@@ -50,6 +51,8 @@ const injectBodyLimit = Math.ceil((maxCredentialFiles * maxCredentialBytes * 4) 
 export const InjectCredentials = z.object({
   files: z.record(z.string(), z.string()).default({}),
   files_b64: z.record(z.string(), z.string()).default({}),
+  /** Variables of `.env` whose values stay in the platform, each with the hosts that it is put on the wire for. */
+  hosts: z.record(z.string(), CredentialHosts).optional(),
 })
 export type InjectCredentials = z.output<typeof InjectCredentials>
 
@@ -61,7 +64,8 @@ export const injectCredentials = endpoint({
   summary: 'Put credential files into a running agent, all or none',
   description:
     'At most 50 files of 1 MiB: .env, .mcp.json, keys and certificates, credentials as JSON, and what lies below ' +
-    'credentials/. The next run has them. Values are never told again, and are blotted out of transcripts.',
+    'credentials/. The next run has them. Values are never told again, and are blotted out of transcripts. Of a ' +
+    'variable with hosts the file gets a placeholder: see egress.',
   body: InjectCredentials,
   bodyLimit: injectBodyLimit,
   returns: z.object({

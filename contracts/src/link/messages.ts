@@ -18,6 +18,7 @@ import type {
   CredentialsStatusAnswer,
   CredentialsWrite,
 } from './credentials.ts'
+import type { AgentWayOut } from './egress.ts'
 import type {
   GitBind,
   GitEndAnswer,
@@ -98,6 +99,8 @@ export type AgentSettings = {
   model: string | null
   chat_idle_seconds: number
   stall_seconds: number
+  /** Null: programs go out by themselves. */
+  way_out: AgentWayOut | null
 }
 
 export type Claim = { t: 'claim'; free: number }

@@ -14,7 +14,7 @@ import type { Clock } from '../kit/clock.ts'
 import type { Secret } from '../kit/secret.ts'
 import type { AgentImages } from '../ports/agent-images/port.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
-import type { Containers } from '../ports/containers/port.ts'
+import type { AgentsNetwork, Containers } from '../ports/containers/port.ts'
 import type { Db, Tx } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Git } from '../ports/git/port.ts'
@@ -29,6 +29,7 @@ import {
   credentialRoutes,
 } from './credentials/index.ts'
 import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
+import { createEgress, type EgressProxy, egressRoutes } from './egress/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import {
   type AgentGit,
@@ -44,6 +45,7 @@ import {
   type Lifecycle,
   type LifecycleDeps,
   lifecycleRoutes,
+  networkFor,
   type PortRange,
 } from './lifecycle/index.ts'
 import { createOwnKey, type OwnKeyDeps, ownKeyRoutes } from './own-key/index.ts'
@@ -129,6 +131,8 @@ export type AgentsAreaDeps = {
   git: Git
   /** Where connections to the outside may lead. */
   outward: { gitHost: Locate; agents: Locate }
+  /** Makes the network without a way out, and has the platform heard there. */
+  openClosed(): Promise<AgentsNetwork>
   link: AgentLink
   vault: Vault
   events: Pick<Outbox, 'append' | 'on'>
@@ -156,6 +160,8 @@ export type AgentsArea = {
   registry: Registry
   git: AgentGit
   gitTransfers: Transfers
+  /** The agents' way out, on the internal listener. */
+  egress: EgressProxy
   hooks: RegistryHooks
   settings: Settings
   workspace: Workspace
@@ -212,7 +218,28 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...platform,
     agents: () => directory.everyRow(),
   })
-  const credentials: Credentials = createCredentials({ ...deps, ...platform, ask, templates })
+  const egress = createEgress({
+    ...deps,
+    ...platform,
+    directory,
+    locate: deps.outward.agents,
+    mustMove: ({ applied, egress_mode }) =>
+      applied !== null && (applied.network ?? 'open') !== networkFor(egress_mode),
+    tell: (agent) => settings.tell(agent),
+    async deliver(agent) {
+      if (agent.status !== 'running' || !link.isConnected(agent.id)) return
+      await credentials.settleEnv(agent).catch((error: unknown) => {
+        log.warn({ err: error, agent: agent.name }, 'placeholders were not put into a workspace; tried again')
+      })
+    },
+  })
+  const credentials: Credentials = createCredentials({
+    ...deps,
+    ...platform,
+    ask,
+    templates,
+    keeping: egress.keeping,
+  })
   const lifecycle = createLifecycle({
     injectCredentials: credentials.atStart,
     deliverSkills: needs.skillsAtStart,
@@ -253,7 +280,17 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     await git.bindNew(tx, agent)
     return {}
   })
-  const settings = createSettings({ ...deps, ...platform, ...needs, ...options, directory })
+  hooks.onCreated(async (tx, { agent, credentialSetup }) => ({
+    warnings: await egress.keeping.declare(tx, agent.id, credentialSetup),
+  }))
+  const settings = createSettings({
+    ...deps,
+    ...platform,
+    ...needs,
+    ...options,
+    directory,
+    wayOut: egress.wayOut,
+  })
   const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
   hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
@@ -263,8 +300,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
 
   const remembered = createRemembered({ ...deps, reach })
   async function secretsOf(agentId: string): Promise<readonly string[]> {
-    const [key, known] = await Promise.all([remembered.keyOf(agentId), credentials.secrets.of(agentId)])
-    return key === null ? known : [key, ...known]
+    const [key, known, kept] = await Promise.all([
+      remembered.keyOf(agentId),
+      credentials.secrets.of(agentId),
+      egress.secrets(agentId),
+    ])
+    return [...(key === null ? [] : [key]), ...known, ...kept]
   }
 
   const facts: AgentFacts = {
@@ -319,6 +360,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     registry,
     git,
     gitTransfers,
+    egress: egress.proxy,
     hooks,
     settings,
     workspace,
@@ -350,6 +392,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...settingsRoutes({ settings, ssh, directory, lifecycle }),
       ...workspaceRoutes(workspace, directory),
       ...credentialRoutes(credentials, directory),
+      ...egressRoutes({
+        egress,
+        directory,
+        setMode: async (agent, egress_mode) =>
+          (await settings.change(agent, 'egress', { egress_mode })).agent,
+      }),
       ...templateRoutes(templates),
     ],
     internalRoutes: internalSettingsRoutes(directory),
@@ -358,6 +406,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...lifecycle.loops,
       ...registry.loops,
       ...settings.loops,
+      ...egress.loops,
       ...ssh.loops,
       ...templateLoops,
       createGitLoop({ git, directory, clock, log }),
@@ -379,6 +428,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     async close() {
       stopHearing()
       await lifecycle.close()
+      await egress.close()
       await health.close()
       await directory.close()
     },

@@ -16,6 +16,7 @@ import { isLoopback } from './loopback.ts'
 import { type Pages, servePages } from './pages.ts'
 import { createServer } from './serve.ts'
 import { type RefusedSocket, type SocketRoute, serveSockets } from './sockets.ts'
+import { attachWayOut, withOwnAddress } from './way-out.ts'
 
 export type PlatformServerDeps = {
   platform: Pick<
@@ -30,6 +31,7 @@ export type PlatformServerDeps = {
     | 'hub'
     | 'broker'
     | 'gitTransfers'
+    | 'egress'
     | 'version'
   >
   log: Log
@@ -38,6 +40,8 @@ export type PlatformServerDeps = {
   migrations(): Promise<MigrationState>
   /** Where the build of the web UI is, or would be. */
   pagesFolder: string
+  /** Of the internal listener. */
+  internalPort: number
   /** Where the MCP server listens on this machine; without it there is none, and no path for it. */
   mcpPort?: number
   checkReplies?: boolean
@@ -96,10 +100,18 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       await internalApp.ready()
     },
     publicHandler: withMcp((request, response) => openApp.routing(request, response)),
-    internalHandler: withRawPrefix(
-      '/git/',
-      platform.gitTransfers.handle,
-      withRawPrefix('/broker/', platform.broker.handle, withMcp(internalRest)),
+    // An address in full is one on the way out: no path begins so.
+    internalHandler: withOwnAddress(
+      deps.internalPort,
+      withRawPrefix(
+        'http:',
+        platform.egress.handle,
+        withRawPrefix(
+          '/git/',
+          platform.gitTransfers.handle,
+          withRawPrefix('/broker/', platform.broker.handle, withMcp(internalRest)),
+        ),
+      ),
     ),
     attachSockets(server) {
       serveSockets(server, platform.socketRoutes, log, refused)
@@ -107,6 +119,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     },
     attachLinks(server) {
       serveSockets(server, [linkRoute(platform)], log, refused)
+      attachWayOut(server, platform.egress, deps.internalPort)
       return server
     },
     endStreams() {

@@ -24,6 +24,7 @@ import { credentials } from './0022-credentials.ts'
 import { sharedFolders } from './0023-shared-folders.ts'
 import { git } from './0024-git.ts'
 import { skills } from './0025-skills.ts'
+import { egress } from './0026-egress.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: Migration[] = [
   sharedFolders,
   git,
   skills,
+  egress,
 ]

@@ -13,7 +13,7 @@ function engine(answers: boolean) {
     if (state.answers) return there
     throw new ContainerError('engine_down', 'no answer')
   }
-  return { state, containers: { kind: 'docker' as const, ensureNetwork } }
+  return { state, containers: { kind: 'docker' as const, ensureNetwork, ensureClosedNetwork: ensureNetwork } }
 }
 
 test('an engine that is there is listened to at once', async () => {

@@ -41,13 +41,17 @@ async function runApi(): Promise<void> {
 
   await migrate(db, migrations, { now: clock.now, progress: (text) => tell({ type: 'progress', text }) })
   const network = await findAgentsNetwork({ containers, clock, log })
-  const platform = await compose(config, adapters, { agentsHost: network.host })
+  const platform = await compose(config, adapters, {
+    agentsHost: network.host,
+    openClosed: network.openClosed,
+  })
   const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log })
   const server = createPlatformServer({
     platform,
     log,
     clock,
     trustedProxies: config.trustedProxies,
+    internalPort: config.internalPort,
     mcpPort: config.mcpPort,
     migrations: () => migrationState(db, migrations),
     pagesFolder: join(import.meta.dirname, '../../../web/dist'),

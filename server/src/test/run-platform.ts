@@ -153,6 +153,7 @@ export function agentFact(over: Partial<AgentFact> = {}): AgentFact {
       model: null,
       chat_idle_seconds: 600,
       stall_seconds: 900,
+      way_out: null,
     },
     ...over,
   }

@@ -11,7 +11,17 @@ export type Declared =
 type Setup = TemplateFile['credential_setup'][number]
 
 const formats = ['secret', 'filepath', 'dirpath', 'url', 'email', 'number', 'boolean', 'text'] as const
-const knownKeys = ['name', 'title', 'description', 'required', 'secret', 'format', 'setup_url', 'default']
+const knownKeys = [
+  'hosts',
+  'name',
+  'title',
+  'description',
+  'required',
+  'secret',
+  'format',
+  'setup_url',
+  'default',
+]
 
 /** The checklist. `live` is null for an agent that cannot be asked: then nothing is known to be set. */
 export function requirementsOf(

@@ -1,3 +1,5 @@
+import { placeholderPrefix } from '@roost/contracts/link/egress'
+
 /**
  * The texts in a credential file that must not be shown. A value that is no secret by itself (a place, a plain
  * word, a number) stays readable, unless its name says that it is one.
@@ -23,6 +25,8 @@ const longest = 8192
 const telling = /key|token|secret|pass|pwd|pat$|credential|auth|cookie|session|private|signature|dsn/i
 
 export function isSecret(name: string, value: string): boolean {
+  // Worth nothing to whoever reads it.
+  if (value.startsWith(placeholderPrefix)) return false
   if (value.length < shortest || value.length > longest) return false
   if (telling.test(name)) return true
   if (/^[A-Za-z]{1,15}$/.test(value) || /^[\d.,:+-]+$/.test(value)) return false

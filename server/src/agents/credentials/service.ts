@@ -8,6 +8,7 @@ import {
   bundleFile,
   type CredentialFile,
   type CredentialsStatusAnswer,
+  maxCredentialBytes,
   mcpTemplateFile,
 } from '@roost/contracts/link/credentials'
 import type { Vault } from '../../foundation/vault/index.ts'
@@ -18,6 +19,7 @@ import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { AskAgent } from '../calls/index.ts'
 import type { Agent } from '../directory/index.ts'
+import type { Keeping } from '../egress/index.ts'
 import { parseTemplate, type Templates } from '../templates/index.ts'
 import { bundleBytes, bundled, createAgentFiles } from './agent-files.ts'
 import { openBundle, sealBundle } from './bundle.ts'
@@ -42,6 +44,8 @@ export type Credentials = {
   atStart(agent: Agent): Promise<Injection>
   /** The agent's program has dialled in: imports the bundle of a workspace without a `.env`, learns what is secret. */
   connected(agent: Agent): Promise<void>
+  /** Puts placeholders into the `.env` of a running agent for what stays in the platform. */
+  settleEnv(agent: Agent): Promise<void>
   secrets: KnownSecrets
 }
 
@@ -52,6 +56,8 @@ export type CredentialsDeps = Omit<KnownSecretsDeps, 'vault'> & {
   templates: Pick<Templates, 'resolve'>
   /** What the owner reads a private repository with. */
   gitTokenOf(userId: string): Promise<Secret | null>
+  /** Credentials that stay in the platform: what a `.env` holds instead of them. */
+  keeping: Pick<Keeping, 'takeIn' | 'settle'>
   /** Throws `rate_limited`. */
   limitCredentials(agentId: string): Promise<void>
 }
@@ -90,11 +96,21 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     return contents.map(({ path }) => path)
   }
 
+  async function settleEnv(agent: Agent, found: readonly CredentialFile[]): Promise<boolean> {
+    const size = found.find(({ path }) => path === '.env')?.size ?? 0
+    const before = size > 0 ? (await files.read(agent, '.env', maxCredentialBytes)).toString('utf8') : ''
+    const after = await deps.keeping.settle(agent.id, before)
+    if (after === before) return false
+    await files.write(agent, [{ path: '.env', bytes: Buffer.from(after) }])
+    return true
+  }
+
   async function takeIn(agent: Agent): Promise<{ answer: CredentialsStatusAnswer; imported: string[] }> {
     let answer = await look(agent)
     const has = (path: string) => answer.files.some((file) => file.path === path && file.size > 0)
     const imported = has(bundleFile) && !has('.env') ? await importNow(agent, answer.files) : []
-    if (imported.length > 0) answer = await look(agent)
+    const isSettled = await settleEnv(agent, answer.files)
+    if (imported.length > 0 || isSettled) answer = await look(agent)
     if (answer.variables.length > 0 || credentialFiles(answer).length > 0) {
       await secrets.learn(agent.id, await readAll(agent, bundled(answer.files)))
     }
@@ -138,7 +154,16 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
       await deps.limitCredentials(agent.id)
       requireRunning(agent)
       await secrets.learn(agent.id, wanted)
-      await files.write(agent, wanted, signal)
+      const hosts = body.hosts ?? {}
+      const written = []
+      for (const file of wanted) {
+        if (file.path !== '.env') written.push(file)
+        else {
+          const text = await deps.keeping.takeIn(agent.id, file.bytes.toString('utf8'), hosts)
+          written.push({ path: '.env', bytes: Buffer.from(text) })
+        }
+      }
+      await files.write(agent, written, signal)
       return wanted.map(({ path }) => path)
     },
 
@@ -186,6 +211,11 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
         const reason = error instanceof Fault ? error.code : 'agent_unresponsive'
         return { credentials_injection: 'failed', credentials_result: { error: reason } }
       }
+    },
+
+    async settleEnv(agent) {
+      const running = { ...agent, status: 'running' as const }
+      await settleEnv(running, (await look(running)).files)
     },
 
     connected: async (agent) => void (await takeIn({ ...agent, status: 'running' })),

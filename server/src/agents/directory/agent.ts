@@ -11,6 +11,8 @@ export type Applied = {
   image_version: string
   /** Of other agents, as `folderMark` writes them. */
   folders: string[]
+  /** Absent: open. */
+  network?: 'open' | 'closed'
 }
 
 export type EphemeralBounds = { max_executions: number; ttl_seconds: number }

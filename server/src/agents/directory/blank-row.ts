@@ -51,5 +51,6 @@ export function blankRow(name: string, created: string): AgentsTable {
     applied: null,
     agent_key_id: null,
     agent_key_sealed: null,
+    egress_mode: 'off',
   }
 }

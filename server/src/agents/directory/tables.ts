@@ -1,4 +1,5 @@
 import type { AgentStatus, Runtime } from '@roost/contracts/agents/agent'
+import type { EgressMode } from '@roost/contracts/agents/egress'
 
 /** One row for each agent. Booleans are 0 or 1, times ISO 8601 UTC. */
 export type AgentsTable = {
@@ -62,6 +63,7 @@ export type AgentsTable = {
   applied: string | null
   agent_key_id: string | null
   agent_key_sealed: string | null
+  egress_mode: EgressMode
 }
 
 export type SshPortsTable = { port: number; agent_id: string }

@@ -14,4 +14,5 @@ export { agentKeyContext, type BroughtUp, type MachineOptions } from './machine.
 export { settleRunning } from './observe.ts'
 export { lifecycleRoutes } from './routes.ts'
 export type { PortRange } from './rules.ts'
+export { networkFor } from './rules.ts'
 export { volumesOf } from './spec.ts'

@@ -5,13 +5,18 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { AgentImages } from '../../ports/agent-images/port.ts'
-import { ContainerError, type ContainerSpec, type Containers } from '../../ports/containers/port.ts'
+import {
+  type AgentsNetwork,
+  ContainerError,
+  type ContainerSpec,
+  type Containers,
+} from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Agent, agentStore, type Directory, type Leftover } from '../directory/index.ts'
 import type { FolderMount } from './folder-mount.ts'
 import type { SshPorts } from './ports.ts'
-import { plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
+import { networkFor, plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
 import { containerSpec, volumeLabels, volumesOf } from './spec.ts'
 
 export type MachineOptions = {
@@ -39,6 +44,8 @@ export type MachineDeps = {
   ): Promise<{ name: string; folder: string } | null>
   /** Folders of other agents that the agent reads when it is started now. */
   foldersFor(agent: Agent): Promise<FolderMount[]>
+  /** Makes the network without a way out, and has the platform heard there. */
+  openClosed(): Promise<AgentsNetwork>
   options: MachineOptions
 }
 
@@ -96,7 +103,7 @@ export function createMachine(deps: MachineDeps): Machine {
       for (const { name, volume } of folders)
         await containers.createVolume(volume, volumeLabels({ name }, 'shared'))
       const { keyId, agentKey } = await keyOf(agent)
-      const [network, engine] = await Promise.all([containers.ensureNetwork(), containers.ping()])
+      const [network, engine] = await Promise.all([networkOf(agent), containers.ping()])
       const spec = containerSpec(
         {
           agent,
@@ -114,6 +121,10 @@ export function createMachine(deps: MachineDeps): Machine {
     },
 
     start: ({ containerId }) => (containerId === null ? Promise.resolve() : containers.start(containerId)),
+  }
+
+  function networkOf({ egress_mode }: Agent): Promise<AgentsNetwork> {
+    return networkFor(egress_mode) === 'closed' ? deps.openClosed() : containers.ensureNetwork()
   }
 
   async function record(agentId: string, patch: { container_id: string | null; applied: string | null }) {

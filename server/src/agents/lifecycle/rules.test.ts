@@ -86,17 +86,24 @@ for (const [change, expected] of reasons) {
     assert.deepEqual(recreateReasonsOf(made, { ...made, ...change }), expected)
   })
 }
+test('another network calls for a new container, and what was made before there was a choice is open', () => {
+  assert.deepEqual(recreateReasonsOf(made, { ...made, network: 'open' }), [])
+  assert.deepEqual(recreateReasonsOf(made, { ...made, network: 'closed' }), ['egress'])
+  assert.deepEqual(recreateReasonsOf({ ...made, network: 'closed' }, { ...made, network: 'open' }), [
+    'egress',
+  ])
+})
 test('without a container there is nothing to recreate', () => {
   assert.deepEqual(recreateReasonsOf(null, made), [])
 })
 test('what is wanted is the row, the image and the folders of now', () => {
   const wanted = (...volumes: string[]) =>
     wantedFor(
-      made,
+      { ...made, egress_mode: 'off' },
       'v9',
       volumes.map((volume) => ({ sourceId: 's', name: 'ada', volume })),
     )
-  assert.deepEqual(wanted(), { ...made, image_version: 'v9', folders: [] })
+  assert.deepEqual(wanted(), { ...made, image_version: 'v9', folders: [], network: 'open' })
   const marks = ['one', 'two'].map((volume) => wanted(volume).folders)
   assert.notDeepEqual(marks[0], marks[1], 'another agent of the same name has another folder')
   assert.deepEqual(readFolderMark(marks[0]?.[0] ?? ''), { name: 'ada', volume: 'one' })

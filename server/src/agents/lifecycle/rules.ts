@@ -1,4 +1,5 @@
 import type { RecreateReason } from '@roost/contracts/agents/agent'
+import type { EgressMode } from '@roost/contracts/agents/egress'
 import { type FolderMount, folderMark } from './folder-mount.ts'
 
 /** What a container was made with, or would be. */
@@ -10,6 +11,8 @@ export type Made = {
   agent_key_id: string | null
   image_version: string
   folders: string[]
+  /** Absent in what was made before there was a choice: open. */
+  network?: 'open' | 'closed'
 }
 
 /** The agent's container as the engine shows it; null when there is none. */
@@ -44,13 +47,19 @@ export function plan(wanted: {
   return reasons.length > 0 ? ['remove', 'create', 'start'] : ['start']
 }
 
-type Wanting = Omit<Made, 'image_version' | 'folders'>
+type Wanting = Omit<Made, 'image_version' | 'folders' | 'network'> & { egress_mode: EgressMode }
 
 /** What a container made now would be made with. */
 export function wantedFor(agent: Wanting, image_version: string, mounts: readonly FolderMount[]): Made {
   const { cpu, memory, full_capabilities, runtime, agent_key_id } = agent
   const folders = mounts.map(folderMark)
-  return { cpu, memory, full_capabilities, runtime, agent_key_id, image_version, folders }
+  const network = networkFor(agent.egress_mode)
+  return { cpu, memory, full_capabilities, runtime, agent_key_id, image_version, folders, network }
+}
+
+/** In which network the container of an agent stands. */
+export function networkFor(mode: EgressMode): 'open' | 'closed' {
+  return mode === 'enforce' ? 'closed' : 'open'
 }
 
 /** Why the container must be made anew at the next start; empty while there is none. */
@@ -64,6 +73,7 @@ export function recreateReasonsOf(applied: Made | null, wanted: Made): RecreateR
   if (applied.folders.toSorted().join('\n') !== wanted.folders.toSorted().join('\n')) {
     reasons.push('shared_folders')
   }
+  if ((applied.network ?? 'open') !== (wanted.network ?? 'open')) reasons.push('egress')
   // Another runtime has another image, which is no reason of its own.
   if (applied.runtime === wanted.runtime && applied.image_version !== wanted.image_version) {
     reasons.push('image_version')

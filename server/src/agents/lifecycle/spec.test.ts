@@ -19,6 +19,7 @@ const input: SpecInput = {
     template: 'local:business-assistant',
     github_repo: null,
     source_branch: null,
+    egress_mode: 'off',
   },
   image: { image: 'roost-agent:x', version: 'abc' },
   agentKey: 'svc_mcp_key',

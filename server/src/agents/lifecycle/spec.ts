@@ -2,6 +2,7 @@ import { exposedPath } from '@roost/contracts/agents/folders'
 import type { AgentsNetwork, ContainerSpec, Mount } from '../../ports/containers/port.ts'
 import type { Agent } from '../directory/index.ts'
 import { type FolderMount, folderMounts } from './folder-mount.ts'
+import { networkFor } from './rules.ts'
 
 /** What every container of this installation has in common. */
 export type ContainerOptions = {
@@ -34,6 +35,7 @@ export type SpecInput = {
     | 'template'
     | 'github_repo'
     | 'source_branch'
+    | 'egress_mode'
   >
   image: { image: string; version: string }
   /** The agent's own key; it is worth something only at the platform. */
@@ -77,6 +79,7 @@ export function containerSpec(input: SpecInput, options: ContainerOptions): Cont
     tmpBytes: options.tmpBytes,
     fullCapabilities: agent.full_capabilities,
     mounts: mounts(input),
+    isClosed: networkFor(agent.egress_mode) === 'closed',
     ssh: agent.port > 0 ? { bind: options.sshBind, port: agent.port } : null,
   }
 }

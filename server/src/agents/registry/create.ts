@@ -147,6 +147,7 @@ export function createCreate(deps: CreateDeps) {
         ownerId: caller.user.id,
         schedules,
         skills: (template?.file.skills ?? []).map(({ name }) => name),
+        credentialSetup: template?.file.credential_setup ?? [],
         now,
       })
       const { name, type, status, port, created, cpu, memory } = made

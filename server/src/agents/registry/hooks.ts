@@ -9,6 +9,8 @@ export type AgentCreated = {
   schedules: readonly TemplateSchedule[]
   /** Names of the template's skills. */
   skills: readonly string[]
+  /** What the template says of its credentials, as its author wrote it. */
+  credentialSetup: readonly Record<string, unknown>[]
   now: Date
 }
 /** What a feature adds to the reply of a creation. */

@@ -1,4 +1,5 @@
 import type { Autonomy, Capacity, ReadOnlyConfig, Slot } from '@roost/contracts/agents/settings'
+import type { AgentWayOut } from '@roost/contracts/link/egress'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
@@ -31,6 +32,8 @@ export type SettingsDeps = {
   schedulesOf(agentId: string): Promise<AgentSchedule[]>
   /** Schedules whose own timeout is above `seconds`; until the transaction ends, none is changed. */
   schedulesAbove(tx: Tx, agentId: string, seconds: number): Promise<BlockingSchedule[]>
+  /** How its programs get out; null: by themselves. */
+  wayOut(agent: Agent): Promise<AgentWayOut | null>
   chatIdleSeconds: number
   stallSeconds: number
 }
@@ -49,6 +52,8 @@ export type Settings = {
   setReadOnly(agent: Agent, enabled: boolean, config?: Partial<ReadOnlyConfig> | null): Promise<Changed>
   setTimeout(agent: Agent, seconds: number): Promise<Changed>
   setCapacity(agent: Agent, maxParallel: number): Promise<Changed>
+  /** Tells the running program what holds now; one that does not take it is told when it greets again. */
+  tell(agent: Agent): Promise<Changed['applied']>
   readonly loops: Loop[]
 }
 export type Changed = { agent: Agent; applied: 'now' | 'next_start' }
@@ -65,6 +70,7 @@ export function createSettings(deps: SettingsDeps): Settings {
       model: resolved_model,
       chat_idle_seconds: deps.chatIdleSeconds,
       stall_seconds: deps.stallSeconds,
+      way_out: await deps.wayOut(agent),
     }
   }
 
@@ -101,6 +107,7 @@ export function createSettings(deps: SettingsDeps): Settings {
     change: (agent, setting, patch) => change(agent, setting, patch),
     loops: [platformChangesLoop({ ...deps, push })],
     forLink: settingsOf,
+    tell: push,
     effectiveParallel: async ({ max_parallel_tasks }) =>
       effectiveParallel(max_parallel_tasks, await deps.parallelCeiling()),
     resolvedModel: async (agent) => resolveModel(agent, await deps.platformModel()),

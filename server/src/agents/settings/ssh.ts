@@ -80,6 +80,8 @@ export function createSsh(deps: SshDeps): Ssh {
         throw invalidField(['public_key'], 'must be one OpenSSH public key without options')
       }
       if (agent.status !== 'running') throw new Fault('agent_stopped')
+      if (agent.applied?.network === 'closed')
+        throw new Fault('conflict', 'The agent has no way in but the platform: its egress is enforced.')
       if (agent.port === 0) throw new Fault('conflict', 'The agent has no SSH port: none was free.')
       const pair = given ? null : newSshKeyPair(`roost-${agent.name}`)
       const now = clock.now()

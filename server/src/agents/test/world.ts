@@ -101,6 +101,7 @@ export async function openAgents(
       folder: join(folder, 'git'),
       path: process.env.PATH ?? '',
     }),
+    openClosed: () => containers.ensureClosedNetwork(),
     outward: { gitHost: async () => near, agents: async () => near },
     link,
     vault,

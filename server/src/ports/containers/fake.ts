@@ -117,6 +117,11 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
 
       ping: call('ping', () => ({ name: 'fake', version: '1', cpus: 4, memoryBytes: 8 * 2 ** 30 })),
       hasImage: call('hasImage', (image: string) => images.includes(image)),
+      closing: { can: true, always: false, notes: [] },
+      ensureClosedNetwork: call('ensureClosedNetwork', () => ({
+        hostAddress: { type: 'loopback' as const },
+        platformUrlHost: '127.0.0.2',
+      })),
       ensureNetwork: call('ensureNetwork', () => ({
         hostAddress: { type: 'loopback' as const },
         platformUrlHost: '127.0.0.1',

@@ -24,6 +24,13 @@ export interface Containers {
    * `platformUrlHost` the host part under which an agent reaches it.
    */
   ensureNetwork(): Promise<AgentsNetwork>
+  /** What this engine can take away from containers that are made with `isClosed`. */
+  readonly closing: Closing
+  /**
+   * The same for the network from which nothing but the platform is reached; made when it is first needed. Throws
+   * `engine_fault` where it cannot be had.
+   */
+  ensureClosedNetwork(): Promise<AgentsNetwork>
 
   /** Creates without starting. Throws `ContainerError`: name_taken, port_taken, image_missing, engine_down, engine_fault. */
   create(spec: ContainerSpec): Promise<{ id: string }>
@@ -67,6 +74,14 @@ export interface Containers {
 
 export type EngineInfo = { name: string; version: string; cpus: number; memoryBytes: number }
 
+export type Closing = {
+  can: boolean
+  /** Every container is closed, whatever its spec says. */
+  always: boolean
+  /** What stays open, in sentences for people. */
+  notes: readonly string[]
+}
+
 /** A TCP address may appear only with the first running container (Podman): who binds it tries again. */
 export type AgentsNetwork = { hostAddress: HostAddress; platformUrlHost: string }
 /** A TCP address to bind beside loopback, a unix socket path (sandbox), or nothing more than loopback. */
@@ -96,6 +111,8 @@ export type ContainerSpec = {
   /** Adds DAC_OVERRIDE, FOWNER, KILL and allows new privileges (sudo). */
   fullCapabilities: boolean
   mounts: Mount[]
+  /** No way out but to the platform; `ssh` has no effect then. */
+  isClosed?: boolean
   /**
    * Port 22 of the container, published at `bind:port`; null for none. Bound to loopback no other agent
    * reaches it; bound to any other address of the host, every agent does, over the host.

@@ -154,6 +154,7 @@ forEachDialect((_dialect, open) => {
         ownerId: world.owner.id,
         schedules: [],
         skills: ['one', 'nope'],
+        credentialSetup: [],
         now: world.clock.now(),
       }),
     )

@@ -166,6 +166,7 @@ forEachDialect((_dialect, open) => {
     const facts = await it.db.atomically((tx) =>
       it.area.hooks.created(tx, {
         skills: [],
+        credentialSetup: [],
         agent,
         ownerId: it.owner.id,
         now: it.clock.now(),

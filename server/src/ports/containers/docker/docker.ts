@@ -5,7 +5,7 @@ import { type AgentsNetwork, ContainerError, type ContainerSpec, type Containers
 import { connect, createAsk, get, httpStatusOf } from './connect.ts'
 import { followEngineEvents } from './events.ts'
 import { readLogFrames } from './logs.ts'
-import { ensureAgentsNetwork } from './network.ts'
+import { closedNetwork, ensureAgentsNetwork } from './network.ts'
 import { createSampler } from './sample.ts'
 import { createOptions } from './spec.ts'
 import { containerState } from './state.ts'
@@ -28,7 +28,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   const traits = createTraits(docker, ask)
   const { install, network } = options
   const ours = JSON.stringify({ label: [`roost.install=${install}`] })
-  let networkUnderWay: Promise<AgentsNetwork> | null = null
+  const networksUnderWay = new Map<boolean, Promise<AgentsNetwork>>()
   const sampler = createSampler({
     inspect,
     stats: (id) =>
@@ -60,12 +60,27 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
         },
       ),
 
-    ensureNetwork,
+    ensureNetwork: () => ensure(false),
+    closing: {
+      can: true,
+      always: false,
+      notes: [
+        'Programs of this host that listen on all of its addresses are reached by agents, in every mode.',
+        'There is no SSH access while egress is enforced.',
+      ],
+    },
+    ensureClosedNetwork: () => ensure(true),
 
     async create(spec) {
-      await ensureNetwork()
+      const isClosed = spec.isClosed ?? false
+      await ensure(isClosed)
       await refuseForeignVolumes(spec)
-      const body = createOptions(spec, install, network, await traits.get())
+      const body = createOptions(
+        spec,
+        install,
+        isClosed ? closedNetwork(network) : network,
+        await traits.get(),
+      )
       const container = await ask(
         `create ${spec.name}`,
         (abortSignal) =>
@@ -182,14 +197,16 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   }
 
   /** One at a time: the engine lets parallel makers of one name through. */
-  function ensureNetwork(): Promise<AgentsNetwork> {
-    networkUnderWay ??= traits
+  function ensure(isClosed: boolean): Promise<AgentsNetwork> {
+    const underWay = networksUnderWay.get(isClosed)
+    if (underWay) return underWay
+    const name = isClosed ? closedNetwork(network) : network
+    const made = traits
       .get()
-      .then(({ canSeparate }) => ensureAgentsNetwork(docker, ask, network, install, canSeparate))
-      .finally(() => {
-        networkUnderWay = null
-      })
-    return networkUnderWay
+      .then(({ canSeparate }) => ensureAgentsNetwork(docker, ask, name, install, { canSeparate, isClosed }))
+      .finally(() => networksUnderWay.delete(isClosed))
+    networksUnderWay.set(isClosed, made)
+    return made
   }
 
   function inspect(id: string): Promise<ContainerInspectInfo | null> {

@@ -6,6 +6,9 @@ import type { Ask } from './connect.ts'
 
 const trafficBetweenContainers = 'com.docker.network.bridge.enable_icc'
 
+/** The bridge beside it, from which no packet goes further. */
+export const closedNetwork = (name: string) => `${name}-closed`
+
 /**
  * Makes the agents' bridge when absent and answers where on it the platform is reached. Traffic between
  * its containers is off where the engine `canSeparate` them: agents reach the internet and this host's
@@ -16,9 +19,15 @@ export async function ensureAgentsNetwork(
   ask: Ask,
   name: string,
   install: string,
-  canSeparate: boolean,
+  { canSeparate, isClosed }: { canSeparate: boolean; isClosed: boolean },
 ): Promise<AgentsNetwork> {
-  const network = (await oldest(docker, ask, name)) ?? (await make(docker, ask, name, install))
+  const network = (await oldest(docker, ask, name)) ?? (await make(docker, ask, name, install, isClosed))
+  if (isClosed && !network.Internal) {
+    throw new ContainerError(
+      'engine_fault',
+      `network ${name} exists and has a way out; remove it, so that it is made anew`,
+    )
+  }
   if (canSeparate && network.Options?.[trafficBetweenContainers] !== 'false') {
     throw new ContainerError(
       'engine_fault',
@@ -31,17 +40,30 @@ export async function ensureAgentsNetwork(
   // An engine inside a virtual machine (a desktop one) has its bridge there: containers then reach this
   // machine's loopback under a name that such engines provide.
   if (canSeparate && !(await isOwnAddress(gateway))) {
+    // Closed on purpose: from a network without a way out that name leads nowhere.
+    if (isClosed)
+      throw new ContainerError(
+        'engine_fault',
+        'this engine runs in a virtual machine, and agents without another way out would not reach the platform',
+      )
     return { hostAddress: { type: 'loopback' }, platformUrlHost: 'host.docker.internal' }
   }
   return { hostAddress: { type: 'tcp', address: gateway }, platformUrlHost: gateway }
 }
 
-async function make(docker: Docker, ask: Ask, name: string, install: string): Promise<NetworkInspectInfo> {
+async function make(
+  docker: Docker,
+  ask: Ask,
+  name: string,
+  install: string,
+  isClosed: boolean,
+): Promise<NetworkInspectInfo> {
   const made = await ask(`make network ${name}`, (abortSignal) =>
     docker.createNetwork({
       Name: name,
       Driver: 'bridge',
       CheckDuplicate: true,
+      Internal: isClosed,
       Labels: { 'roost.install': install, 'roost.platform': 'network' },
       Options: { [trafficBetweenContainers]: 'false' },
       abortSignal,

@@ -21,16 +21,20 @@ export function createOptions(
   network: string,
   traits: EngineTraits,
 ): ContainerCreateOptions {
+  const ssh = spec.isClosed ? null : spec.ssh
   return {
     Image: spec.image,
     Labels: { ...spec.labels, 'roost.install': install },
     Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
-    ...(spec.ssh && { ExposedPorts: { [sshPort]: {} } }),
+    ...(ssh && { ExposedPorts: { [sshPort]: {} } }),
     HostConfig: {
       NetworkMode: network,
-      ...(spec.ssh && {
-        PortBindings: { [sshPort]: [{ HostIp: spec.ssh.bind, HostPort: String(spec.ssh.port) }] },
+      ...(ssh && {
+        PortBindings: { [sshPort]: [{ HostIp: ssh.bind, HostPort: String(ssh.port) }] },
       }),
+      // Engines of before 2024 ask the host's name servers even for containers without a way out, and a question is
+      // one. In the container itself nobody answers.
+      ...(spec.isClosed && { Dns: ['127.0.0.1'] }),
       CapDrop: ['ALL'],
       CapAdd: spec.fullCapabilities ? [...alwaysKept, ...whenFull] : alwaysKept,
       // Naming no seccomp or AppArmor profile is how the engine's default ones are asked for.

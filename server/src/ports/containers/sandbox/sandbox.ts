@@ -4,7 +4,7 @@ import { isAbsolute, join, normalize } from 'node:path'
 import type { Clock } from '../../../kit/clock.ts'
 import { type CgroupMounts, findCgroupMounts } from '../cgroups.ts'
 import { createCpuRate } from '../cpu-rate.ts'
-import { ContainerError, type ContainerSpec, type Containers } from '../port.ts'
+import { type AgentsNetwork, ContainerError, type ContainerSpec, type Containers } from '../port.ts'
 import { threadsOf } from '../proc.ts'
 import { createControl } from './control.ts'
 import { followSandboxEvents } from './events.ts'
@@ -68,6 +68,11 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
   const cgroups: CgroupMounts | null = (await mayLimit(allMounts, isRoot)) ? allMounts : null
   let usableVersion: string | null = null
 
+  const ensureNetwork = async (): Promise<AgentsNetwork> => ({
+    hostAddress: { type: 'unix', path: socketPath },
+    platformUrlHost: '127.0.0.1',
+  })
+
   return {
     kind: 'sandbox',
     publishesSsh: false,
@@ -80,10 +85,13 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
 
     hasImage: async (image) => (await resolve(image)) !== null,
 
-    ensureNetwork: async () => ({
-      hostAddress: { type: 'unix', path: socketPath },
-      platformUrlHost: '127.0.0.1',
-    }),
+    closing: {
+      can: true,
+      always: true,
+      notes: ['A sandbox has no way out by itself: in mode off it reaches the platform and nothing else.'],
+    },
+    ensureNetwork,
+    ensureClosedNetwork: ensureNetwork,
 
     async create(spec) {
       await usable()

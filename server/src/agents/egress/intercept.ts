@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { Agent as TlsAgent } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import type { Log } from '../../ports/log.ts'
+import type { Authority } from './authority.ts'
+import { idleMs, type Relayed, relay, relayUpgrade } from './relay.ts'
+import { parseTarget, type Target } from './rules.ts'
+
+/** A connection to a host that credentials are bound to. */
+export type Opened = Pick<Relayed, 'target' | 'addresses' | 'used' | 'unreachable'> & {
+  /** Asked for each request: a credential may be changed or taken away meanwhile. */
+  bound(): Promise<Relayed['bound']>
+  /** A request inside was for another host. */
+  otherHost(): void
+}
+
+export type Interceptor = {
+  /** Speaks for the host to an agent that was told that it is connected. */
+  open(socket: Duplex, head: Buffer, opened: Opened): Promise<void>
+  close(): void
+}
+
+/** Ends the agent's TLS here with a certificate of the authority, and sends its requests on over one of its own. */
+export function createInterceptor(deps: { authority: Authority; log: Pick<Log, 'debug'> }): Interceptor {
+  const { authority, log } = deps
+  const connections = new WeakMap<object, Opened & { agent: TlsAgent }>()
+  const sockets = new Set<TLSSocket>()
+  const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0 })
+  server.setTimeout(idleMs)
+
+  async function relayedFor(request: IncomingMessage): Promise<Relayed | null> {
+    const opened = connections.get(request.socket)
+    const path = request.url ?? ''
+    if (!opened || !isFor(request, opened.target)) {
+      opened?.otherHost()
+      return null
+    }
+    return { ...opened, isTls: true, path, bound: await opened.bound() }
+  }
+
+  server.on('request', (request, response) => {
+    relayedFor(request)
+      .then((how) => {
+        if (how) return relay(request, response, how)
+        response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' })
+        response.end('This connection is for another host.\n')
+      })
+      .catch((error: unknown) => {
+        log.debug({ err: error }, 'a request of an agent was not relayed')
+        response.destroy()
+      })
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    relayedFor(request)
+      .then((how) => (how ? relayUpgrade(request, socket, head, how) : void socket.destroy()))
+      .catch(() => socket.destroy())
+  })
+  server.on('clientError', (_error, socket) => socket.destroy())
+
+  return {
+    async open(socket, head, opened) {
+      const secureContext = await authority.contextFor(opened.target.host)
+      if (socket.destroyed) return
+      if (head.length > 0) socket.unshift(head)
+      const secured = new TLSSocket(socket, {
+        isServer: true,
+        secureContext,
+        ALPNProtocols: ['http/1.1'],
+      })
+      const agent = new TlsAgent({ maxSockets: 64 })
+      connections.set(secured, { ...opened, agent })
+      sockets.add(secured)
+      secured.on('error', (error) => log.debug({ err: error }, 'a connection of an agent broke'))
+      secured.once('close', () => {
+        sockets.delete(secured)
+        agent.destroy()
+      })
+      server.emit('connection', secured)
+    },
+    close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+/** Hosts behind one address are told apart by this header: what is meant for one must not reach another. */
+function isFor(request: IncomingMessage, target: Target): boolean {
+  const named = pairsNamed(request, 'host')
+  if (named.length !== 1 || !(request.url?.startsWith('/') || request.url === '*')) return false
+  const meant = parseTarget(named[0] ?? '', 443)
+  return meant !== null && meant.host === target.host && meant.port === target.port
+}
+
+function pairsNamed({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name)
+}

@@ -1,0 +1,75 @@
+import { placeholderPrefix } from '@roost/contracts/link/egress'
+import type { Vault } from '../../foundation/vault/index.ts'
+import type { IdentityChanges } from '../../identity/access/index.ts'
+import { createCache } from '../../kit/cache.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { secret } from '../../kit/secret.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { type Bound, type Policy, readHost } from './rules.ts'
+import { egressStore } from './store.ts'
+import type { CredentialsTable } from './tables.ts'
+
+/** What decides about each agent's way out, remembered; the mode is the agent's own. */
+export type Policies = {
+  of(agentId: string): Promise<Omit<Policy, 'mode'>>
+  /** Told after the commit, here and in other processes. */
+  changed(agentId: string): void
+  /** What stands for a variable of an agent: the same as long as the platform's key is. */
+  placeholder(agentId: string, name: string): string
+  seal(agentId: string, name: string, value: string): string
+}
+
+export type PoliciesDeps = {
+  db: Db
+  clock: Clock
+  vault: Pick<Vault, 'open' | 'seal' | 'mac'>
+  changes: Pick<IdentityChanges, 'announce' | 'on'>
+}
+
+const contextOf = (agentId: string, name: string) => `egress-credential:${agentId}:${name}`
+
+export function createPolicies({ db, clock, vault, changes }: PoliciesDeps): Policies {
+  const cache = createCache({ clock, maxAgeSeconds: 5, maxEntries: 10_000, load })
+  changes.on((change) => {
+    if (change === 'all') cache.clear()
+    else if ('agent_id' in change) cache.forget(({ agentId }) => agentId === change.agent_id)
+  })
+
+  const placeholder = (agentId: string, name: string) =>
+    placeholderPrefix + vault.mac(`${agentId}\0${name}`, 'egress-placeholder')
+
+  function boundOf(row: CredentialsTable): Bound[] {
+    if (row.value_sealed === null) return []
+    // Only this feature writes these columns.
+    const [hosts, places] = [JSON.parse(row.hosts) as string[], JSON.parse(row.places) as Bound['places']]
+    return [
+      {
+        name: row.name,
+        hosts: hosts.map(readHost),
+        places,
+        placeholder: placeholder(row.agent_id, row.name),
+        value: secret(vault.open(row.value_sealed, contextOf(row.agent_id, row.name))),
+      },
+    ]
+  }
+
+  async function load(agentId: string) {
+    const store = egressStore(db)
+    const [rules, credentials] = await Promise.all([store.rules(agentId), store.credentials(agentId)])
+    return {
+      agentId,
+      rules: rules.map(({ host, port }) => ({ host, port: port === 0 ? null : port })),
+      bound: credentials.flatMap(boundOf),
+    }
+  }
+
+  return {
+    of: async (agentId) => (await cache.get(agentId)) ?? { rules: [], bound: [] },
+    changed(agentId) {
+      cache.forget((held) => held.agentId === agentId)
+      changes.announce({ agent_id: agentId })
+    },
+    placeholder,
+    seal: (agentId, name, value) => vault.seal(value, contextOf(agentId, name)),
+  }
+}

@@ -1,0 +1,47 @@
+import * as endpoints from '@roost/contracts/agents/egress'
+import { agentRoute, answer, type Route } from '../../http/route.ts'
+import { Fault } from '../../kit/fault.ts'
+import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
+import type { EgressService } from './service.ts'
+
+export function egressRoutes(deps: {
+  egress: EgressService
+  directory: Pick<Directory, 'byId'>
+  setMode(agent: Agent, mode: endpoints.EgressMode): Promise<Agent>
+}): Route[] {
+  const { egress, directory, setMode } = deps
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  return [
+    agentRoute(endpoints.getAgentEgress, async (call) => egress.view(await agentOf(call))),
+    agentRoute(endpoints.putAgentEgress, async (call) => {
+      const { mode } = call.body
+      call.request.note({ mode })
+      const agent = await agentOf(call)
+      // What keeps the platform going must not be cut off by itself.
+      if (agent.is_system && mode !== 'off') throw new Fault('system_agent_protected')
+      return egress.view(await setMode(agent, mode))
+    }),
+    agentRoute(endpoints.allowEgress, async (call) => {
+      call.request.note({ host: call.body.host, port: call.body.port ?? null })
+      return egress.allow(await agentOf(call), call.body, call.caller)
+    }),
+    agentRoute(endpoints.disallowEgress, async (call) => {
+      await egress.disallow(await agentOf(call), call.params.rule_id)
+      return { success: true as const }
+    }),
+    agentRoute(endpoints.listEgressLog, async (call) => {
+      const { rows, total } = await egress.log(await agentOf(call), call.query)
+      return answer(rows, { headers: { 'x-total-count': String(total) } })
+    }),
+    agentRoute(endpoints.putEgressCredential, async (call) => {
+      const { variable } = call.params
+      call.request.note({ variable: variable.slice(0, 100), hosts: call.body.hosts })
+      return egress.bind(await agentOf(call), variable, call.body)
+    }),
+    agentRoute(endpoints.deleteEgressCredential, async (call) => {
+      call.request.note({ variable: call.params.variable.slice(0, 100) })
+      await egress.unbind(await agentOf(call), call.params.variable)
+      return { success: true as const }
+    }),
+  ]
+}

@@ -1,0 +1,224 @@
+import type {
+  AgentEgress,
+  EgressCredential,
+  EgressEntry,
+  EgressRule,
+  PutEgressCredential,
+} from '@roost/contracts/agents/egress'
+import { mostEgressRules } from '@roost/contracts/agents/egress'
+import type { AgentWayOut } from '@roost/contracts/link/egress'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Vault } from '../../foundation/vault/index.ts'
+import type { Caller } from '../../identity/access/index.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import { isSameSecret } from '../../kit/same-secret.ts'
+import type { Containers } from '../../ports/containers/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import type { Authority } from './authority.ts'
+import type { Keeping } from './keeping.ts'
+import type { Policies } from './policies.ts'
+import { isListed, type Policy, parseTarget } from './rules.ts'
+import { egressLogStore, egressStore } from './store.ts'
+import type { CredentialsTable, RulesTable } from './tables.ts'
+
+export type EgressService = {
+  view(agent: Agent): Promise<AgentEgress>
+  allow(
+    agent: Agent,
+    wanted: { host: string; port?: number | null | undefined },
+    by: Caller,
+  ): Promise<EgressRule>
+  /** Throws `not_found`. */
+  disallow(agent: Agent, ruleId: string): Promise<void>
+  log(agent: Agent, page: LogPage): Promise<{ rows: EgressEntry[]; total: number }>
+  bind(agent: Agent, name: string, wanted: PutEgressCredential): Promise<EgressCredential>
+  unbind(agent: Agent, name: string): Promise<void>
+  /** What the agent's program is told; null: it goes out by itself, as it is without this feature. */
+  wayOut(agent: Agent): Promise<AgentWayOut | null>
+  policyOf(agentId: string): Promise<Policy>
+  /** Who presents this at the proxy. */
+  admit(authorization: string | undefined): Promise<{ agentId: string; policy: Policy } | null>
+  /** Values that must not appear in a transcript. */
+  secrets(agentId: string): Promise<readonly string[]>
+  /** Whether any agent is to have no other way out. */
+  closesAny(): Promise<boolean>
+}
+type LogPage = { limit: number; offset: number; decision?: EgressEntry['decision'] | undefined }
+
+export type EgressServiceDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  vault: Pick<Vault, 'mac'>
+  containers: Pick<Containers, 'closing'>
+  directory: Pick<Directory, 'byId' | 'everyRow'>
+  events: Pick<Outbox, 'append'>
+  policies: Policies
+  keeping: Keeping
+  authority: Authority
+  /** Whether the agent's container stands in another network than the mode asks for. */
+  mustMove(agent: Agent): boolean
+  /** Tells the running program how it gets out now. */
+  tell(agent: Agent): Promise<unknown>
+  /** Puts placeholders into the workspace of a running agent; one that cannot be asked gets them when it greets. */
+  deliver(agent: Agent): Promise<void>
+  /** Throws `rate_limited`. */
+  limitCredentials(agentId: string): Promise<void>
+}
+
+const daySeconds = 24 * 3600
+
+export function createEgressService(deps: EgressServiceDeps): EgressService {
+  const { db, clock, vault, containers, directory, events, policies, keeping, authority } = deps
+
+  const ticketOf = ({ id, agent_key_id }: Pick<Agent, 'id' | 'agent_key_id'>) =>
+    vault.mac(`${id}\0${agent_key_id ?? ''}`, 'egress-ticket')
+
+  async function policyOf(agentId: string): Promise<Policy> {
+    const agent = await directory.byId(agentId)
+    // Of an agent that is gone nothing is let out.
+    if (!agent) return { mode: 'enforce', rules: [], bound: [] }
+    return { mode: agent.egress_mode, ...(await policies.of(agentId)) }
+  }
+
+  /** Everybody who looks at the agent's settings looks again. */
+  async function announce(tx: Tx, agent: Agent): Promise<void> {
+    const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
+    await events.append(tx, { ...event, fields: { setting: 'egress' } }, clock.now())
+  }
+
+  async function changed(agent: Agent): Promise<void> {
+    await db.atomically((tx) => announce(tx, agent))
+    await deps.deliver(agent)
+    await deps.tell(agent)
+  }
+
+  const credentialView = (row: CredentialsTable): EgressCredential => ({
+    name: row.name,
+    // Only this feature writes these columns.
+    hosts: JSON.parse(row.hosts) as string[],
+    places: JSON.parse(row.places) as EgressCredential['places'],
+    placeholder: policies.placeholder(row.agent_id, row.name),
+    has_value: row.value_sealed !== null,
+    source: row.source,
+    updated_at: row.updated_at,
+    last_used_at: row.last_used_at,
+  })
+
+  return {
+    policyOf,
+
+    async view(agent) {
+      const store = egressStore(db)
+      const since = timestamp(secondsLater(clock.now(), -daySeconds))
+      const [rules, credentials, denied_last_day] = await Promise.all([
+        store.rules(agent.id),
+        store.credentials(agent.id),
+        egressLogStore(db).deniedSince(agent.id, since),
+      ])
+      const { can, always, notes } = containers.closing
+      const isClosed = agent.applied === null ? null : always || agent.applied.network === 'closed'
+      return {
+        agent_name: agent.name,
+        mode: agent.egress_mode,
+        restart_needed: deps.mustMove(agent),
+        network: { can_close: can, is_closed: isClosed, notes: [...notes] },
+        allowed: rules.map(ruleView),
+        credentials: credentials.map(credentialView),
+        denied_last_day,
+      }
+    },
+
+    async allow(agent, { host, port }, by) {
+      // One spelling: numbers as an address, names as they are looked up.
+      const spelt = host.startsWith('*.') ? host : (parseTarget(`${host}:443`)?.host ?? host)
+      const row: RulesTable = {
+        id: newId(),
+        agent_id: agent.id,
+        host: spelt,
+        port: port ?? 0,
+        created_at: timestamp(clock.now()),
+        created_by: by.kind === 'anonymous' ? null : by.user.username,
+      }
+      return db.atomically(async (tx) => {
+        const store = egressStore(tx)
+        await agentStore(tx).lock(agent.id)
+        const rules = await store.rules(agent.id)
+        const present = rules.find((rule) => rule.host === row.host && rule.port === row.port)
+        if (present) return ruleView(present)
+        if (rules.length >= mostEgressRules)
+          throw new Fault('conflict', `An agent has at most ${mostEgressRules} rules.`)
+        await store.insertRule(row)
+        await announce(tx, agent)
+        tx.onCommitted(() => policies.changed(agent.id))
+        return ruleView(row)
+      })
+    },
+
+    disallow: (agent, ruleId) =>
+      db.atomically(async (tx) => {
+        if (!(await egressStore(tx).removeRule(agent.id, ruleId)))
+          throw new Fault('not_found', 'There is no such rule.')
+        await announce(tx, agent)
+        tx.onCommitted(() => policies.changed(agent.id))
+      }),
+
+    async log(agent, page) {
+      const [{ rows, total }, policy] = await Promise.all([
+        egressLogStore(db).list(agent.id, page),
+        policies.of(agent.id),
+      ])
+      const isAllowed = (row: { host: string; port: number }) =>
+        isListed(policy.rules, row) ||
+        policy.bound.some(({ hosts }) =>
+          hosts.some(({ host, port }) => host === row.host && port === row.port),
+        )
+      return { rows: rows.map(({ agent_id: _, ...row }) => ({ ...row, is_listed: isAllowed(row) })), total }
+    },
+
+    async bind(agent, name, wanted) {
+      await deps.limitCredentials(agent.id)
+      const row = await keeping.put(agent.id, name, wanted)
+      await changed(agent)
+      return credentialView(row)
+    },
+
+    async unbind(agent, name) {
+      await keeping.remove(agent.id, name)
+      await changed(agent)
+    },
+
+    async wayOut(agent) {
+      const { bound } = await policies.of(agent.id)
+      if (agent.egress_mode === 'off' && bound.length === 0) return null
+      return {
+        user: agent.id,
+        ticket: ticketOf(agent),
+        authority: bound.length > 0 ? await authority.certificate() : null,
+      }
+    },
+
+    async admit(authorization) {
+      const encoded = /^Basic +([A-Za-z0-9+/=]{1,500}) *$/i.exec(authorization ?? '')?.[1]
+      if (encoded === undefined) return null
+      const [, id = '', ticket = ''] =
+        /^([^:]{1,100}):(.*)$/.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+      const agent = id === '' ? null : await directory.byId(id)
+      if (!agent || !isSameSecret(ticket, ticketOf(agent))) return null
+      return { agentId: agent.id, policy: await policyOf(agent.id) }
+    },
+
+    secrets: async (agentId) => (await policies.of(agentId)).bound.map(({ value }) => value.reveal()),
+
+    closesAny: async () =>
+      (await directory.everyRow()).some(
+        ({ egress_mode, applied }) => egress_mode === 'enforce' || applied?.network === 'closed',
+      ),
+  }
+}
+
+function ruleView({ agent_id: _, port, ...rule }: RulesTable): EgressRule {
+  return { ...rule, port: port === 0 ? null : port }
+}
