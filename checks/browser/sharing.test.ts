@@ -209,3 +209,75 @@ describe('permissions', () => {
     await done(tab)
   })
 })
+
+describe('folders', () => {
+  const of = (name: string) => `/agents/${name}?tab=folders`
+  const foldersOf = async (name: string) =>
+    (await bench.platform.request('GET', `/api/agents/${name}/folders`)).json
+  const row = (page: Page, list: string, name: string) =>
+    page.getByRole('list', { name: list }).getByRole('listitem').filter({ hasText: name })
+  before(async () => {
+    await bench.platform.request('PUT', `/api/agents/${scout}/permissions`, { permitted_agents: [] })
+  })
+
+  test('an agent that may call no publisher says what to do', async () => {
+    const tab = await open(of(scout))
+    await tab.page.getByText('There is no folder to read').waitFor()
+    await tab.page.getByRole('link', { name: 'Whom it may call' }).click()
+    await rowsShown(tab.page)
+    await done(tab)
+  })
+
+  test('one publishes, the other reads after a restart, and both pages follow by themselves', async () => {
+    await bench.platform.request('POST', `/api/agents/${scout}/permissions/${writer}`)
+    const [publisher, reader] = [await open(of(writer)), await open(of(scout))]
+    await publisher.page.getByRole('switch', { name: 'Publish its folder' }).click()
+    await row(reader.page, 'Folders of others', writer).getByText('Not read').waitFor()
+    await reader.page.getByRole('switch', { name: 'Read folders of others' }).click()
+    await row(reader.page, 'Folders of others', writer).getByText('From the next start').waitFor()
+    await row(publisher.page, 'Readers', scout).getByText('From the next start').waitFor()
+    await reader.page.getByText('Changes wait for a restart').waitFor()
+    await keepPicture(reader, 'folders-waiting-light-desktop')
+    await reader.page.getByRole('button', { name: 'Restart' }).click()
+    await reader.page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click()
+    await row(reader.page, 'Folders of others', writer).getByText('Mounted').waitFor()
+    await row(publisher.page, 'Readers', scout).getByText('Mounted').waitFor()
+    await reader.page.getByText('Changes wait for a restart').waitFor({ state: 'detached' })
+    assert.equal((await foldersOf(scout)).consumed_folders[0].currently_mounted, true)
+    await publisher.page.getByRole('switch', { name: 'Publish its folder' }).click()
+    await row(reader.page, 'Folders of others', writer).getByText('Until the next start').waitFor()
+    await publisher.page.getByRole('switch', { name: 'Publish its folder' }).click()
+    await row(reader.page, 'Folders of others', writer).getByText('Mounted').waitFor()
+    await done(publisher)
+    await done(reader)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    await bench.platform.request('PUT', `/api/agents/${longName}/folders`, { expose_enabled: true })
+    await bench.platform.request('POST', `/api/agents/${scout}/permissions/${longName}`)
+    await reviewPage(bench, {
+      name: 'folders',
+      path: of(scout),
+      ready: (page) => row(page, 'Folders of others', longName).getByText('From the next start').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'folders-published',
+      path: of(writer),
+      ready: (page) => row(page, 'Readers', scout).waitFor(),
+    })
+  })
+
+  test('whoever an agent is shared with reads what it shares and changes nothing', async () => {
+    const tab = await open(of(scout), { token: annToken })
+    await tab.page.getByText('Only its owner decides').waitFor()
+    await row(tab.page, 'Folders of others', writer).waitFor()
+    assert.ok(await tab.page.getByRole('switch', { name: 'Read folders of others' }).isDisabled())
+    assert.equal(await row(tab.page, 'Folders of others', longName).count(), 0, 'which she does not reach')
+    await assertAccessible(tab, 'folders to read')
+    await done(tab)
+  })
+})
+
+function rowsShown(page: Page): Promise<void> {
+  return page.getByRole('switch', { name: `May call ${writer}` }).waitFor()
+}

@@ -59,21 +59,22 @@ function Folders({ folders }: { folders: SharedFolders }) {
 
 function NothingToRead({ name }: { name: string }) {
   return (
-    <EmptyState
-      icon={<FolderInput aria-hidden />}
-      title="There is no folder to read"
-      description="None of the agents that this one may call publishes one. Allow it to call another agent, and let that one publish its folder."
-      action={
-        <Link
-          to="/agents/$name"
-          params={{ name }}
-          search={{ tab: 'permissions' }}
-          className={buttonClass({ size: 'sm' })}
-        >
-          Permissions
-        </Link>
-      }
-      className="rounded-lg border border-line bg-surface"
-    />
+    <div className="rounded-lg border border-line bg-surface">
+      <EmptyState
+        icon={<FolderInput aria-hidden />}
+        title="There is no folder to read"
+        description="None of the agents that this one may call publishes one. Allow it to call another agent, and let that one publish its folder."
+        action={
+          <Link
+            to="/agents/$name"
+            params={{ name }}
+            search={{ tab: 'permissions' }}
+            className={buttonClass({ size: 'sm' })}
+          >
+            Whom it may call
+          </Link>
+        }
+      />
+    </div>
   )
 }
