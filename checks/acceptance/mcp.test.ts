@@ -5,10 +5,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { type Loose, type Platform, startPlatform } from './platform.ts'
 import { createAgent } from './steps.ts'
 
+/** Short answers come within it on a busy machine too. */
+const waitSeconds = 12
 let platform: Platform
 let userKey: string
 before(async () => {
-  platform = await startPlatform({ env: { ROOST_MCP_CHAT_TIMEOUT_MS: '3000' } })
+  platform = await startPlatform({ env: { ROOST_MCP_CHAT_TIMEOUT_MS: String(waitSeconds * 1000) } })
   await platform.startBeside('mcp/src/start.ts')
   await Promise.all([createAgent(platform, 'mcp-one'), createAgent(platform, 'mcp-two')])
   await platform.request('PUT', '/api/agents/mcp-one/permissions', { permitted_agents: ['mcp-two'] })
@@ -91,6 +93,23 @@ describe('who may come in', () => {
 })
 
 describe('a client with a user key', () => {
+  const message = `[[sleep:${waitSeconds + 3}]] [[reply:late]]`
+  const longWork = { agent_name: 'mcp-one', message, parallel: true, idempotency_key: 'k1' }
+  let long: Promise<{ receipt: Loose; told: unknown[] }>
+  // Goes on while the other tests do their work.
+  before(() => {
+    long = beginLong()
+  })
+
+  async function beginLong() {
+    const client = await connect(userKey)
+    const told: unknown[] = []
+    const onprogress = (progress: unknown) => told.push(progress)
+    const receipt = await call(client, 'chat_with_agent', longWork, { onprogress })
+    await client.close()
+    return { receipt, told }
+  }
+
   test('lists tools with schemas, and calls them', async () => {
     const client = await connect(userKey)
     const { tools } = await client.listTools()
@@ -117,22 +136,21 @@ describe('a client with a user key', () => {
     await client.close()
   })
 
+  test('sees the tool of a published agent, with a call of its own', async () => {
+    await platform.request('PUT', '/api/agents/mcp-two/mcp-exposed', { enabled: true })
+    const client = await connect(userKey)
+    await published(client)
+    const reply = await call(client, 'chat_with_mcp_two', { message: '[[reply:direct]]' })
+    assert.equal(reply.response, 'direct')
+    await client.close()
+  })
+
   test('gets a receipt for long work, whose result is there later, and is told that it goes on', async () => {
     const client = await connect(userKey)
-    const told: unknown[] = []
-    const receipt = await call(
-      client,
-      'chat_with_agent',
-      { agent_name: 'mcp-one', message: '[[sleep:5]] [[reply:late]]', parallel: true, idempotency_key: 'k1' },
-      { onprogress: (progress: unknown) => told.push(progress) },
-    )
+    const { receipt, told } = await long
     assert.equal(receipt.status, 'queued_timeout')
-    const again = await call(client, 'chat_with_agent', {
-      agent_name: 'mcp-one',
-      message: '[[sleep:5]] [[reply:late]]',
-      parallel: true,
-      idempotency_key: 'k1',
-    })
+    assert.ok(told.length >= 1)
+    const again = await call(client, 'chat_with_agent', longWork)
     assert.equal(again.execution_id, receipt.execution_id)
     let result: Loose
     do {
@@ -140,15 +158,6 @@ describe('a client with a user key', () => {
       result = await call(client, 'get_execution_result', { agent_name: 'mcp-one', execution_id })
     } while (result.status === 'queued' || result.status === 'running')
     assert.deepEqual([result.status, result.response], ['success', 'late'])
-    await client.close()
-  })
-
-  test('sees the tool of a published agent, with a call of its own', async () => {
-    await platform.request('PUT', '/api/agents/mcp-two/mcp-exposed', { enabled: true })
-    const client = await connect(userKey)
-    await published(client)
-    const reply = await call(client, 'chat_with_mcp_two', { message: '[[reply:direct]]' })
-    assert.equal(reply.response, 'direct')
     await client.close()
   })
 
@@ -188,24 +197,89 @@ async function published(client: Client): Promise<void> {
 }
 
 describe('an agent', () => {
-  const ask = async (message: string) =>
-    (await platform.request('POST', '/api/agents/mcp-one/task', { message })).json.response as string
-  const tool = (name: string, given: object) => `[[tool:mcp__roost__${name}:${JSON.stringify(given)}]]`
+  const ask = async (message: string, agent = 'mcp-one') =>
+    (await platform.request('POST', `/api/agents/${agent}/task`, { message })).json.response as string
+  const tool = (name: string, given: object, of = 'mcp__roost__') =>
+    `[[tool:${of}${name}:${JSON.stringify(given)}]]`
 
-  test('asks another one that it may call, through the CLI inside its container', async () => {
-    const answer = await ask(tool('chat_with_agent', { agent_name: 'mcp-two', message: 'hello sibling' }))
-    assert.match(answer, /ok: hello sibling/)
-  })
-
-  test('is refused by one that it may not call, and sees no tools for people', async () => {
-    await createAgent(platform, 'mcp-three')
-    const answer = await ask(tool('chat_with_agent', { agent_name: 'mcp-three', message: 'hello' }))
-    assert.match(answer, /Access denied/)
-    assert.match(await ask(tool('delete_agent', { name: 'mcp-two' })), /no-tool/)
-  })
+  // Each names the tools of a server in its own way.
+  const runtimes: [string, string, object][] = [
+    ['claude-code', 'mcp__roost__', {}],
+    ['gemini-cli', 'mcp_roost_', { runtime: 'gemini-cli' }],
+    ['codex', 'mcp__roost__', { template: 'codex-assistant' }],
+  ]
+  for (const [runtime, prefix, body] of runtimes) {
+    test(`${runtime} asks another agent that it may call, from inside its container, and is refused by one that it may not`, async () => {
+      const name = `mcp-by-${runtime}`
+      await createAgent(platform, name, body)
+      const granted = await platform.request('POST', `/api/agents/${name}/permissions/mcp-two`)
+      assert.equal(granted.status, 200, granted.text)
+      const sibling = { agent_name: 'mcp-two', message: `hello from ${runtime}` }
+      assert.match(
+        await ask(tool('chat_with_agent', sibling, prefix), name),
+        new RegExp(`ok: hello from ${runtime}`),
+      )
+      const [run] = (await platform.request('GET', '/api/agents/mcp-two/executions?limit=1')).json
+      assert.deepEqual([run.triggered_by, run.message], ['agent', sibling.message])
+      const other = { agent_name: 'mcp-one', message: 'hello' }
+      assert.match(await ask(tool('chat_with_agent', other, prefix), name), /Access denied/)
+      assert.match(await ask(tool('delete_agent', { name: 'mcp-two' }, prefix), name), /no-tool/)
+      await platform.request('DELETE', `/api/agents/${name}`)
+    })
+  }
 
   test('sees of the fleet itself and those it may call', async () => {
     const answer = await ask(tool('list_agents', {}))
     assert.match(answer, /"count":2/)
+  })
+})
+
+describe('a connector', () => {
+  const skill = (name: string, head: string) =>
+    platform.request('PUT', `/api/agents/mcp-one/files?path=.claude/skills/${name}/SKILL.md`, {
+      content: `---\n${head}\n---\nDo as you are told.\n`,
+    })
+
+  test('asks its agent and runs the playbooks that are exposed, and finds nothing else', async () => {
+    for (const [name, head] of [
+      ['open', 'description: Open to all'],
+      ['closed', 'description: Not offered'],
+      ['inner', 'user-invocable: false'],
+    ] as const)
+      assert.equal((await skill(name, head)).status, 200)
+    const connector = '/api/agents/mcp-one/connector'
+    const { key } = (await platform.request('POST', `${connector}/key`)).json
+    await platform.request('PUT', connector, { expose_all_playbooks: false, exposed_playbooks: ['open'] })
+    const client = await connect(key)
+    const { tools } = await client.listTools()
+    assert.deepEqual(tools.map(({ name }) => name).toSorted(), ['ask', 'list_playbooks', 'run_playbook'])
+    assert.equal(
+      (await call(client, 'ask', { message: '[[reply:at your service]]' })).response,
+      'at your service',
+    )
+    const { playbooks } = await call(client, 'list_playbooks')
+    assert.deepEqual(
+      playbooks.map((each: Loose) => [each.name, each.description]),
+      [['open', 'Open to all']],
+    )
+    const done = await call(client, 'run_playbook', { name: 'open', input: 'week 3 [[echo]]' })
+    assert.equal(done.status, 'success', JSON.stringify(done))
+    assert.match(done.response, /Do as you are told[\s\S]*week 3/)
+    for (const name of ['closed', 'inner', 'none']) {
+      const refused = await call(client, 'run_playbook', { name })
+      assert.deepEqual([refused.error, refused.available], ['playbook_not_exposed', ['open']])
+    }
+    await assert.rejects(client.callTool({ name: 'list_agents', arguments: {} }), /no tool/)
+    await platform.request('PUT', connector, { enabled: false })
+    assert.equal((await call(client, 'list_playbooks')).error, 'agent_not_found')
+    await client.close()
+    const all = (await platform.request('GET', '/api/agents/mcp-one/playbooks')).json
+    assert.deepEqual(
+      all.playbooks.map((each: Loose) => [each.name, each.exposed]),
+      [
+        ['closed', false],
+        ['open', false],
+      ],
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { type Json, objectAt, textAt } from '../kit/json.ts'
+import { prepareClaudeHome } from './claude-home.ts'
 import { createClaudeTurn } from './claude-lines.ts'
 import { endedWithoutResult, failed } from './faults.ts'
 import type { Dialogue, Launch, ReadOnlyRules, Runtime, Setup, Step, TurnInput } from './port.ts'
@@ -13,7 +14,10 @@ export const claude: Runtime = {
   name: 'claude-code',
   command: 'claude',
   keepsAlive: () => true,
-  prepare: async (setup) => launch(setup),
+  async prepare(setup) {
+    await prepareClaudeHome(setup.places)
+    return launch(setup)
+  },
   converse,
 }
 

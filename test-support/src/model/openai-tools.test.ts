@@ -107,6 +107,15 @@ test('a tool is also known by its own name, alone or with its namespace', () => 
   })
 })
 
+test('in code mode a tool of an MCP server is looked for where the script runs', () => {
+  const description = 'Deferred tools are listed in `ALL_TOOLS`.'
+  const request = offering({ tools: [{ type: 'custom', name: 'exec', description }] })
+  const call = translateCall(request, 'mcp__x__find', { q: 1 })
+  assert.deepEqual([call?.form, call?.name], ['custom', 'exec'])
+  assert.match(call?.argument ?? '', /tools\["mcp__x__find"\][\s\S]*no-tool: mcp__x__find[\s\S]*\{"q":1\}/)
+  assert.equal(translateCall(request, 'other', {}), null)
+})
+
 test('what nothing offered can do is no call', () => {
   assert.equal(translateCall(offering({}), 'Bash', bash), null)
   assert.equal(translateCall(offering({}), 'Write', write), null)

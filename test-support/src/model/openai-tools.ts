@@ -20,7 +20,7 @@ export function translateCall(request: ModelRequest, tool: string, input: JsonOb
   if (offered) return callOf(offered, input)
   if (tool === 'Bash') return shellCall(request, textOf(input.command))
   if (tool === 'Write') return patchCall(request, patchOf(textOf(input.file_path), textOf(input.content)))
-  return namespacedCall(request, tool, input)
+  return namespacedCall(request, tool, input) ?? deferredCall(request, tool, input)
 }
 
 function readTool(tool: JsonObject, namespace: string | null): OfferedTool[] {
@@ -45,6 +45,22 @@ function namespacedCall(request: ModelRequest, tool: string, input: JsonObject):
   return offered ? callOf(offered, input) : null
 }
 
+/**
+ * In code mode tools of MCP servers need not be described to be there: what is inside `exec` is known once it runs,
+ * and a tool that is not there is told as one that was not offered.
+ */
+function deferredCall(request: ModelRequest, tool: string, input: JsonObject): ToolCall | null {
+  if (!/^mcp__\w+$/.test(tool)) return null
+  const source = [
+    '// @exec: {"yield_time_ms": 600000}',
+    `const called = tools[${JSON.stringify(tool)}]`,
+    `if (called === undefined) text(${JSON.stringify(`no-tool: ${tool}`)})`,
+    `else for (const each of (await called(${JSON.stringify(input)})).content) text(each.text)`,
+  ].join('\n')
+  const exec = codeTool(request, 'ALL_TOOLS')
+  return exec && freeCall(exec, source)
+}
+
 function shellCall(request: ModelRequest, command: string): ToolCall | null {
   for (const offered of request.tools) {
     // Without the wait a command of more than ten seconds would come back as still running.
@@ -67,9 +83,14 @@ function patchCall(request: ModelRequest, patch: string): ToolCall | null {
 const LONGEST_YIELD_MS = 30_000
 
 function scriptCall(request: ModelRequest, inner: string, source: string): ToolCall | null {
+  const exec = codeTool(request, `${inner}(`)
+  return exec && freeCall(exec, source)
+}
+
+/** The tool that runs JavaScript, if it speaks of this. */
+function codeTool(request: ModelRequest, word: string): OfferedTool | null {
   const exec = request.tools.find((one) => one.form === 'custom' && one.name === 'exec')
-  if (!exec?.description.includes(`${inner}(`)) return null
-  return freeCall(exec, source)
+  return exec?.description.includes(word) ? exec : null
 }
 
 /** JavaScript for `exec`: runs the command until it ends and answers with all of its output. */

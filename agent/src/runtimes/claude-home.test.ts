@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { prepareClaudeHome } from './claude-home.ts'
+
+test("the workspace's skills are found in the CLI's own folder, also those that come later, and twice is once", async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'roost-claude-'))
+  t.after(() => rm(home, { recursive: true }))
+  const places = { home, state: join(home, '.roost/state'), scratch: join(home, 'scratch') }
+  await prepareClaudeHome(places)
+  await prepareClaudeHome(places)
+  const skill = join(home, '.claude/skills/report')
+  await mkdir(skill, { recursive: true })
+  await writeFile(join(skill, 'SKILL.md'), 'Do it.')
+  assert.equal(await readFile(join(places.state, 'skills/report/SKILL.md'), 'utf8'), 'Do it.')
+})
+
+test('a folder that somebody has made there stays', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'roost-claude-'))
+  t.after(() => rm(home, { recursive: true }))
+  const state = join(home, 'state')
+  await mkdir(join(state, 'commands'), { recursive: true })
+  await writeFile(join(state, 'commands/own.md'), 'own')
+  await prepareClaudeHome({ home, state, scratch: join(home, 'scratch') })
+  assert.equal(await readFile(join(state, 'commands/own.md'), 'utf8'), 'own')
+})
