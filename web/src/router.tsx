@@ -99,6 +99,21 @@ const execution = createRoute({
   }),
 }).lazy(() => loadCode(() => import('./pages/execution.tsx').then((page) => page.route)))
 
+const library = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/library',
+  validateSearch: z.object({
+    tab: text,
+    q: text,
+    template: text,
+    create: z.boolean().optional().catch(undefined),
+    from: text,
+    skill: text,
+    source: text,
+    held: text,
+  }),
+}).lazy(() => loadCode(() => import('./pages/library.tsx').then((page) => page.route)))
+
 const operations = createRoute({
   getParentRoute: () => signedIn,
   path: '/operations',
@@ -167,6 +182,7 @@ const routeTree = root.addChildren([
     dashboard,
     agent,
     execution,
+    library,
     operations,
     settings,
     account,

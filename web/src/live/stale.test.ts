@@ -11,6 +11,9 @@ test('a finished run makes the lists of runs stale, the run itself, and what it 
     ['execution', 'e1'],
     ['agent', 'scout', 'files'],
     ['agent', 'scout', 'info'],
+    ['agent', 'scout', 'credentials'],
+    ['agent', 'scout', 'git'],
+    ['agent', 'scout', 'egress'],
   ])
 })
 
@@ -31,6 +34,12 @@ test('a lifecycle event names its agent in its data', () => {
 test('a rename makes both names stale', () => {
   const names = staleBy({ type: 'agent_renamed', agent_name: 'new', old_name: 'old' }).map((key) => key[1])
   assert.ok(names.includes('old') && names.includes('new'))
+})
+
+test('a delivery and a sync of the library make all that is shown of skills stale', () => {
+  assert.deepEqual(staleBy({ type: 'skills_changed', agent_name: 'scout' }), [['skills']])
+  assert.deepEqual(staleBy({ type: 'skills_library_synced' }), [['skills']])
+  assert.deepEqual(staleBy({ type: 'git_sync_changed', agent_name: 'scout' }), [['agent', 'scout', 'git']])
 })
 
 test('an event that nobody shows makes nothing stale', () => {

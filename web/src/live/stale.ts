@@ -19,17 +19,22 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   }
   if (type === 'agent_event') return agent('events')
   if (type === 'agent_renamed') return [['agents'], ['folders'], ['agent', event.old_name], ...agent()]
-  if (type === 'agent_settings_changed')
-    return [['agents', 'list'], ['folders'], ...agent('details'), ...agent('settings')]
+  // What a library holds, who has what, and how deliveries went: all of it is told together.
+  if (type === 'skills_changed' || type === 'skills_library_synced') return [['skills']]
+  if (type === 'git_sync_changed') return agent('git')
+  if (type === 'agent_settings_changed') {
+    const parts = ['details', 'settings', 'egress'].flatMap((part) => agent(part))
+    return [['agents', 'list'], ['folders'], ...parts]
+  }
   if (type.startsWith('agent_')) {
-    const inside = lifecycle.includes(type) ? [...agent('files'), ...agent('logs'), ...agent('info')] : []
+    const inside = lifecycle.includes(type) ? insideOf.flatMap((part) => agent(part)) : []
     return [['agents'], ['folders'], ...agent('details'), ...agent('settings'), ...inside]
   }
   if (type.startsWith('execution_') || type === 'fan_out_completed') {
     const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []
     const talk = conversational.includes(String(event.triggered_by)) ? agent('sessions') : []
     // What a run has done to the workspace is told by its end alone.
-    const left = type === 'execution_finished' ? [...agent('files'), ...agent('info')] : []
+    const left = type === 'execution_finished' ? leftBehind.flatMap((part) => agent(part)) : []
     const loop = event.triggered_by === 'loop' ? agent('loops') : []
     return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk, ...left, ...loop]
   }
@@ -40,6 +45,11 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   if (type === 'chat_response_ready') return [...agent('sessions'), ['workspace']]
   return []
 }
+
+/** What only a running agent has, or tells. */
+const insideOf = ['files', 'logs', 'info', 'credentials', 'git', 'egress']
+/** What a run may change in the workspace. */
+const leftBehind = ['files', 'info', 'credentials', 'git', 'egress']
 
 /** After these the container is another one, or gone. */
 const lifecycle = ['agent_started', 'agent_stopped', 'agent_exited']

@@ -62,11 +62,31 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/reminders/reminders-tab.tsx')).RemindersTab),
   },
   {
+    id: 'skills',
+    label: 'Skills',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/skills/agent-skills-tab.tsx')).AgentSkillsTab),
+  },
+  {
     id: 'files',
     label: 'Files',
     who: 'access',
     fills: 'window',
     Content: lazyPart(async () => (await import('../features/workspace/files-tab.tsx')).FilesTab),
+  },
+  {
+    id: 'credentials',
+    label: 'Credentials',
+    who: 'access',
+    Content: lazyPart(
+      async () => (await import('../features/credentials/credentials-tab.tsx')).CredentialsTab,
+    ),
+  },
+  {
+    id: 'git',
+    label: 'Git',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/git/git-tab.tsx')).GitTab),
   },
   {
     id: 'logs',

@@ -5,6 +5,7 @@ import {
   Grid3x3,
   Inbox,
   LayoutDashboard,
+  LibraryBig,
   type LucideIcon,
   MessagesSquare,
   ScrollText,
@@ -19,7 +20,7 @@ export type Place = {
   /** Also what the palette finds it by. */
   label: string
   icon: LucideIcon
-  to: '/' | '/operations' | '/settings' | '/account' | '/workspace'
+  to: '/' | '/library' | '/operations' | '/settings' | '/account' | '/workspace'
   search?: Record<string, string>
   /** Pressed one after another: `g`, then this key. */
   key?: string
@@ -107,6 +108,13 @@ export function mainPlaces(): Place[] {
       search: { tab: 'schedules' },
       key: 'c',
       keywords: ['cron', 'clock', 'timetable', 'webhook'],
+    },
+    {
+      label: 'Library',
+      icon: LibraryBig,
+      to: '/library',
+      key: 'l',
+      keywords: ['templates', 'skills', 'sources', 'repositories', 'teach'],
     },
     {
       label: 'Workspace',

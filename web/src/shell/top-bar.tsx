@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
+import { useRef } from 'react'
 import { IconButton } from '../ui/button.tsx'
+import { useCurrentInView } from '../ui/use-current-in-view.ts'
 import { Logo } from './logo.tsx'
 import { activeOptions, mainPlaces } from './navigation.ts'
 import { PlaceCount } from './place-count.tsx'
@@ -9,6 +11,8 @@ import { UserMenu } from './user-menu.tsx'
 
 /** The navigation of narrow screens: a bar above, the main places below it. */
 export function TopBar({ me, onSearch }: ShellProps) {
+  const places = useRef<HTMLElement>(null)
+  useCurrentInView(places)
   return (
     <header className="sticky top-0 z-20 border-b border-line bg-surface md:hidden">
       <div className="flex h-12 items-center gap-1 px-3">
@@ -19,7 +23,7 @@ export function TopBar({ me, onSearch }: ShellProps) {
         <IconButton label="Search" icon={<Search />} onClick={onSearch} />
         <UserMenu me={me} compact />
       </div>
-      <nav aria-label="Main" className="flex gap-1 overflow-x-auto px-2 pb-1.5">
+      <nav ref={places} aria-label="Main" className="flex gap-1 overflow-x-auto px-2 pb-1.5">
         {mainPlaces().map((place) => (
           <Link
             key={place.label}

@@ -1,6 +1,7 @@
 import { Tabs as Primitive } from 'radix-ui'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { cx } from './class-names.ts'
+import { useCurrentInView } from './use-current-in-view.ts'
 
 export type Tab = { value: string; label: string; icon?: ReactNode; count?: number; content: ReactNode }
 
@@ -52,15 +53,7 @@ export function TabLinks({
   className?: string
 }) {
   const bar = useRef<HTMLElement>(null)
-  const shown = useRef<Element | null>(null)
-  // Where the bar is wider than the window, the active one is brought into view once it becomes active.
-  useEffect(() => {
-    const current = bar.current?.querySelector('[aria-current=page]')
-    if (!bar.current || !current || current === shown.current) return
-    shown.current = current
-    const [around, link] = [bar.current.getBoundingClientRect(), current.getBoundingClientRect()]
-    bar.current.scrollLeft += link.left - around.left - (around.width - link.width) / 2
-  })
+  useCurrentInView(bar)
   return (
     <nav ref={bar} aria-label={label} className={cx(barClass, className)}>
       {children}

@@ -38,14 +38,20 @@ const communityName = 'community'
 export function createSources({ db, clock, git, defaultSource, removed }: SourcesDeps): Sources {
   function addressOf(url: string): string {
     const checked = git.address(url)
-    if (!checked.ok) throw new Fault('invalid_skill_source', `The repository's address ${checked.message}.`)
+    if (!checked.ok) {
+      throw new Fault('invalid_skill_source', `The repository's address ${checked.message}.`, {
+        field: 'url',
+      })
+    }
     return checked.value
   }
 
   function checkRef(ref: GitRef): void {
     const wrong = git.checkRef(ref)
-    if (wrong)
-      throw new Fault('invalid_skill_source', `The ref "${ref.name.slice(0, 100)}" ${wrong.message}.`)
+    if (wrong) {
+      const sentence = `The ref "${ref.name.slice(0, 100)}" ${wrong.message}.`
+      throw new Fault('invalid_skill_source', sentence, { field: 'ref' })
+    }
   }
 
   const taken = (name: string) => new Fault('already_exists', `There is a source named "${name}" already.`)

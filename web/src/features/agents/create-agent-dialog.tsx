@@ -4,7 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
+import { useWatch } from 'react-hook-form'
 import type { z } from 'zod'
+import { atField } from '../../lib/at-field.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -46,7 +48,9 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
   })
 
   async function create(body: z.output<typeof CreateAgent>): Promise<void> {
-    const made = await api.call(createAgent, { body })
+    const made = await api.call(createAgent, { body }).catch((error: unknown) => {
+      throw atField(error, fieldOfCode)
+    })
     await queries.invalidateQueries({ queryKey: agentKeys.list })
     onClose()
     toast({
@@ -114,20 +118,33 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
   )
 }
 
+/** Refusals that are about one field and do not name it. */
+const fieldOfCode = {
+  agent_exists: 'name',
+  reserved_agent_name: 'name',
+  template_not_found: 'template',
+  template_unresolvable: 'template',
+  upstream_error: 'template',
+}
+
 function TemplateField() {
   const { api } = useApp()
-  const { data: templates } = useQuery(templatesQuery(api))
-  if (!templates || templates.length === 0) return null
+  const { data: templates = [] } = useQuery(templatesQuery(api))
+  const chosen = useWatch<{ template: string | null }, 'template'>({ name: 'template' })
+  // A repository by its address is on no list.
+  const isUnlisted = chosen !== null && !templates.some(({ id }) => id === chosen)
+  if (templates.length === 0 && !isUnlisted) return null
+  const listed = templates.map(({ id, display_name, description }) => ({
+    value: id,
+    label: display_name,
+    hint: description,
+  }))
   return (
     <SelectField
       name="template"
       label="Template"
       placeholder="None: an empty workspace"
-      options={templates.map(({ id, display_name, description }) => ({
-        value: id,
-        label: display_name,
-        hint: description,
-      }))}
+      options={isUnlisted ? [{ value: chosen, label: chosen }, ...listed] : listed}
     />
   )
 }

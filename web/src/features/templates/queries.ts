@@ -1,10 +1,42 @@
-import { listTemplates } from '@roost/contracts/agents/templates'
-import type { Client } from '@roost/contracts/client'
+import { getTemplate, getTemplateEnv, listTemplates } from '@roost/contracts/agents/templates'
+import { type Client, errorOf } from '@roost/contracts/client'
+import { getTemplateRepositories } from '@roost/contracts/foundation/platform-settings'
 import { queryOptions } from '@tanstack/react-query'
+
+export const templateKeys = {
+  all: ['templates'] as const,
+  repositories: ['settings', 'templates'] as const,
+}
 
 export const templatesQuery = (api: Client) =>
   queryOptions({
-    queryKey: ['templates'],
+    queryKey: templateKeys.all,
     queryFn: ({ signal }) => api.call(listTemplates, { signal }),
     staleTime: 60_000,
+  })
+
+export const templateQuery = (api: Client, id: string) =>
+  queryOptions({
+    queryKey: [...templateKeys.all, id, 'details'],
+    queryFn: ({ signal }) => api.call(getTemplate, { params: { id }, signal }),
+    staleTime: 60_000,
+  })
+
+/** A `.env` to fill in. */
+export const templateEnvQuery = (api: Client, id: string) =>
+  queryOptions({
+    queryKey: [...templateKeys.all, id, 'env'],
+    queryFn: async ({ signal }) => {
+      const response = await api.open(getTemplateEnv, { params: { id }, signal })
+      if (!response.ok) throw await errorOf(response)
+      return response.text()
+    },
+    staleTime: 60_000,
+  })
+
+/** What an admin has put on the list. */
+export const repositoriesQuery = (api: Client) =>
+  queryOptions({
+    queryKey: templateKeys.repositories,
+    queryFn: async ({ signal }) => (await api.call(getTemplateRepositories, { signal })).repositories,
   })

@@ -1,0 +1,225 @@
+/** What an agent knows and holds: its credentials and its repository, in a browser in front of a real platform. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { type GitServer, startGitServer } from '@roost/test-support/git/index'
+import { eventually } from '../acceptance/platform.ts'
+import { createAgent, docker } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+
+const name = 'qa-src-helper'
+const secret = 'canary-source-5d1e07'
+let host: GitServer
+let bench: Bench
+before(async () => {
+  host = await startGitServer()
+  await host.commit('acme/helper', {
+    'template.yaml':
+      'name: helper\ndisplay_name: Helper\ndescription: Made for this check\n' +
+      'credentials: {env_file: [LEDGER_URL, LEDGER_TOKEN], config_files: [credentials/ledger.pem]}\n' +
+      'credential_setup:\n  - {name: LEDGER_TOKEN, title: Token of the ledger, description: Made in its settings,' +
+      ' setup_url: "https://ledger.example.org/tokens"}\n' +
+      '  - {name: LEDGER_URL, title: Address of the ledger, secret: false, required: false, format: url}\n',
+    'CLAUDE.md': '# Helper\n',
+  })
+  await host.git('acme/helper', 'config', 'http.receivepack', 'true')
+  bench = await openBench({ env: { ROOST_GIT_BASE_URL: host.url, GITHUB_PAT: 'ghp-canary-src-40b1' } })
+  await createAgent(bench.platform, name, { template: 'github:acme/helper' })
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+  await host?.[Symbol.asyncDispose]()
+})
+afterEach((context) => tellFailure(bench, context))
+
+const open = async (at: string): Promise<Tab> => {
+  const tab = await bench.open()
+  await tab.goto(at)
+  return tab
+}
+const done = async (tab: Tab) => {
+  assert.deepEqual(tab.faults, [])
+  await tab.context.close()
+}
+const ask = (method: string, path: string, body?: object) =>
+  bench.platform.request(method, `/api/agents/${name}/${path}`, body)
+
+describe('credentials', () => {
+  const path = `/agents/${name}?tab=credentials`
+
+  test('the checklist says what is missing, and what was filled in is set', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    const needs = page.getByRole('list', { name: 'What the agent needs' })
+    await needs.getByText('Token of the ledger').waitFor()
+    assert.equal(await needs.getByText('Missing').count(), 2)
+    await page.getByRole('button', { name: 'Fill in variables' }).click()
+    await page.getByLabel('Token of the ledger').fill(`it's ${secret} "quoted"`)
+    await page.getByRole('button', { name: 'Another variable' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('2 WRONG')
+    await page.getByRole('button', { name: 'Write .env' }).click()
+    await page.getByText('must be letters, digits and underscores').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('OTHER')
+    await page.getByLabel('Value', { exact: true }).fill('more')
+    await keepPicture(tab, 'credentials-fill-in-light-desktop')
+    await assertAccessible(tab, 'filling in variables')
+    await page.getByRole('button', { name: 'Write .env' }).click()
+    await needs.getByText('Set', { exact: true }).waitFor()
+    const value = await docker(
+      'exec',
+      '-u',
+      'developer',
+      bench.platform.containerOf(name),
+      'cat',
+      '/home/developer/.env',
+    )
+    assert.match(value, new RegExp(`LEDGER_TOKEN="it's ${secret} \\\\"quoted\\\\""`))
+    await page.getByRole('button', { name: 'Fill in variables' }).click()
+    await page.getByText('These have a value now and would lose it').waitFor()
+    assert.ok(!(await page.content()).includes(secret), 'a value is shown again')
+    await page.keyboard.press('Escape')
+    await done(tab)
+  })
+
+  test('a path outside the rules is told on its field, before and by the platform', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Put files' }).click()
+    const where = page.getByLabel('Path in the workspace')
+    await where.fill('.bashrc')
+    await page.getByLabel('Content').fill('x')
+    await page.getByRole('button', { name: 'Write the files' }).click()
+    await page.getByText('is not a credential file').waitFor()
+    await where.fill('.mcp.json')
+    await page.getByLabel('Content').fill('{"mcpServers": {"a": {"command": "bash"}}}')
+    await page.getByRole('button', { name: 'Write the files' }).click()
+    await page.getByText(/must have one of npx/).waitFor()
+    await keepPicture(tab, 'credentials-files-refused-light-desktop')
+    await assertAccessible(tab, 'refused files')
+    await page.getByRole('button', { name: 'Remove file 1' }).click()
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.getByRole('button', { name: 'From this computer' }).click(),
+    ])
+    await chooser.setFiles({ name: 'ledger.pem', mimeType: '', buffer: Buffer.from([0xff, 0, 1]) })
+    await page.getByText('A file that is no text').waitFor()
+    await where.fill('credentials/ledger.pem')
+    await page.getByRole('button', { name: 'Write the files' }).click()
+    await page.getByRole('list', { name: 'Files' }).getByText('credentials/ledger.pem').waitFor()
+    await done(tab)
+  })
+
+  test('the bundle is sealed and opened again', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Import…' }).click()
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('bundle_missing', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByText(/Sealed/).waitFor()
+    await docker(
+      'exec',
+      '-u',
+      'developer',
+      bench.platform.containerOf(name),
+      'rm',
+      '/home/developer/credentials/ledger.pem',
+    )
+    await page.getByRole('button', { name: 'Import…' }).click()
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('2 files taken out of the bundle.', { exact: true }).waitFor()
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'agent-credentials',
+      path,
+      ready: async (page) => {
+        await page.getByText('Token of the ledger').waitFor()
+        await page.getByRole('list', { name: 'Variables' }).waitFor()
+      },
+    })
+  })
+})
+
+describe('git', () => {
+  const path = `/agents/${name}?tab=git`
+  const write = (text: string) =>
+    docker(
+      'exec',
+      '-u',
+      'developer',
+      bench.platform.containerOf(name),
+      'sh',
+      '-c',
+      `echo ${text} > /home/developer/notes.txt`,
+    )
+
+  test('what has changed is shown, committed and pushed', async () => {
+    await eventually(
+      () => ask('GET', 'git/status'),
+      ({ json }) => json.branch !== null && json.ahead === 0,
+    )
+    await write('work')
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('list', { name: 'Changed files' }).getByText('notes.txt').waitFor()
+    await page.getByRole('button', { name: 'Sync…' }).click()
+    await page.getByLabel('Message of the commit').fill('first work')
+    await page.getByRole('button', { name: 'Sync', exact: true }).click()
+    await page.getByRole('list', { name: 'Commits' }).getByText('first work').waitFor()
+    await page.getByText('Nothing is changed and not committed').waitFor()
+    await done(tab)
+  })
+
+  test('a conflict is named and changes nothing', async () => {
+    const { working_branch } = (await ask('GET', 'git/config')).json
+    await host.commit('acme/helper', { 'notes.txt': 'theirs\n' }, working_branch)
+    await write('mine')
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Sync…' }).click()
+    await page.getByRole('button', { name: 'Sync', exact: true }).click()
+    await page.getByText(/git_conflict · diverged/).waitFor()
+    await keepPicture(tab, 'git-conflict-light-desktop')
+    await assertAccessible(tab, 'a conflict')
+    await page.keyboard.press('Escape')
+    await done(tab)
+  })
+
+  test('a host that is away: the streak and the freeze are told, and another page sees them by itself', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('switch', { name: 'Freeze schedules while syncs fail' }).click()
+    await eventually(
+      () => ask('GET', 'git/config'),
+      ({ json }) => json.freeze_schedules_if_sync_failing,
+    )
+    host.behave('redirect')
+    await eventually(
+      async () => {
+        await ask('POST', 'git/pull', { strategy: 'clean' })
+        return (await ask('GET', 'git/sync-state')).json
+      },
+      ({ frozen }) => frozen,
+    )
+    await page.getByText('Its schedules are frozen').waitFor()
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'agent-git',
+      path,
+      ready: async (page) => {
+        await page.getByText('Its schedules are frozen').waitFor()
+        await page.getByRole('list', { name: 'Commits' }).getByText('first work').waitFor()
+      },
+    })
+    host.behave('well')
+  })
+
+  test('an agent without a repository says so', async () => {
+    await createAgent(bench.platform, 'qa-src-plain')
+    await reviewPage(bench, {
+      name: 'agent-git-unbound',
+      path: '/agents/qa-src-plain?tab=git',
+      ready: (page) => page.getByText('is bound to no repository').waitFor(),
+    })
+  })
+})

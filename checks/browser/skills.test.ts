@@ -1,0 +1,219 @@
+/** The library in a browser, in front of a real platform and a real git host: templates, skills, who has them. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { type GitServer, startGitServer } from '@roost/test-support/git/index'
+import { eventually, type Loose } from '../acceptance/platform.ts'
+import { createAgent } from '../acceptance/steps.ts'
+import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import { tellFailure } from './evidence.ts'
+
+const name = 'qa-lib-scout'
+let host: GitServer
+let bench: Bench
+before(async () => {
+  host = await startGitServer()
+  await host.commit('acme/lib', {
+    'skills/invoices/SKILL.md': instruction(
+      'Reads invoices and books them',
+      '# Invoices\n\n1. Read the PDF\n',
+    ),
+    'skills/invoices/read.sh': { script: '#!/bin/sh\necho read\n' },
+    'skills/invoices/passwd': { link: '/etc/passwd' },
+    'skills/weekly-report/SKILL.md': instruction('A weekly report as this company likes it', '# Report\n'),
+  })
+  await host.tag('acme/lib', 'v1', { message: 'one' })
+  await host.commit('acme/helper', {
+    'template.yaml':
+      'name: helper\ndisplay_name: Helper of accounting\ndescription: Books invoices and asks when it is not sure.\n' +
+      'tagline: Books are kept\nversion: "2"\nauthor: Acme\nresources: {cpu: "2", memory: 2g}\n' +
+      'use_cases: [Invoices in the morning]\nskills: [invoices]\n' +
+      'credentials: {env_file: [LEDGER_URL, LEDGER_TOKEN], config_files: [credentials/ledger.pem]}\n' +
+      'credential_setup:\n  - {name: LEDGER_TOKEN, title: Token of the ledger, description: Made in its settings}\n' +
+      "schedules:\n  - {name: Morning, cron: '0 7 * * 1-5', message: Book what came in}\n",
+  })
+  bench = await openBench({ env: { ROOST_GIT_BASE_URL: host.url } })
+  await createAgent(bench.platform, name)
+})
+after(async () => {
+  await bench?.[Symbol.asyncDispose]()
+  await host?.[Symbol.asyncDispose]()
+})
+afterEach((context) => tellFailure(bench, context))
+
+function instruction(description: string, body: string): string {
+  return `---\ndescription: ${description}\nautomation: gated\nrequires: {binaries: [pdftotext], env: [LEDGER_URL]}\n---\n${body}`
+}
+const open = async (at: string): Promise<Tab> => {
+  const tab = await bench.open()
+  await tab.goto(at)
+  return tab
+}
+const done = async (tab: Tab) => {
+  assert.deepEqual(tab.faults, [])
+  await tab.context.close()
+}
+const rows = async (): Promise<Loose[]> =>
+  (await bench.platform.request('GET', `/api/agents/${name}/skills`)).json
+
+describe('sources of skills', () => {
+  const path = '/library?tab=skills'
+
+  test('an address elsewhere is told on its field; a source is added, and synced at once', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Add source' }).click()
+    await page.getByLabel('Name', { exact: false }).fill('company')
+    await page.getByLabel('Repository').fill('https://example.org/acme/lib')
+    await page.getByRole('combobox', { name: 'Track' }).click()
+    await page.getByRole('option', { name: /Tag/ }).click()
+    await page.getByLabel('Branch or tag').fill('v1')
+    await page.getByRole('button', { name: 'Add and sync' }).click()
+    const address = page.getByLabel('Repository')
+    await page.locator('[aria-invalid=true]').waitFor()
+    assert.equal(await address.getAttribute('aria-invalid'), 'true')
+    await keepPicture(tab, 'skills-source-refused-light-desktop')
+    await assertAccessible(tab, 'a refused source')
+    await address.fill(`${host.url}/acme/lib`)
+    await page.getByRole('button', { name: 'Add and sync' }).click()
+    await page.getByRole('link', { name: 'invoices' }).waitFor()
+    await page.getByText('over community').waitFor()
+    await done(tab)
+  })
+
+  test('a moved tag is told by name, with what to do about it', async () => {
+    await host.commit('acme/lib', { 'skills/invoices/SKILL.md': '# Changed\n' })
+    await host.tag('acme/lib', 'v1', { message: 'moved' })
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Actions for company' }).click()
+    await page.getByRole('menuitem', { name: 'Sync now' }).click()
+    await page.getByText('the tag v1 was moved').waitFor()
+    await page.getByText('moved_tag', { exact: true }).first().waitFor()
+    await page.getByRole('switch', { name: 'The source community is enabled' }).click()
+    await page.getByText('over community').waitFor({ state: 'detached' })
+    await page.getByRole('switch', { name: 'The source community is enabled' }).click()
+    await page.getByText('over community').waitFor()
+    await done(tab)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
+    await reviewPage(bench, {
+      name: 'skills-library',
+      path,
+      ready: async (page) => {
+        await page.getByText('the tag v1 was moved').waitFor()
+        await page.getByRole('link', { name: 'invoices' }).waitFor()
+      },
+    })
+  })
+})
+
+describe('a skill and its agents', () => {
+  test('the page of a skill shows what it says and is made of, and assigns it', async () => {
+    const tab = await open('/library?tab=skills&q=invoi')
+    const { page } = tab
+    await page.getByRole('link', { name: 'invoices' }).click()
+    await page.getByRole('heading', { name: 'Invoices', exact: true }).waitFor()
+    await page.getByText('The link passwd was left out').waitFor()
+    await page.getByRole('combobox', { name: 'Agent to assign it to' }).click()
+    await page.getByRole('option', { name }).click()
+    await page.getByRole('button', { name: 'Assign', exact: true }).click()
+    await page.getByRole('link', { name, exact: true }).waitFor()
+    await eventually(rows, (all) => all.some((row) => row.delivery_status === 'injected'))
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'skill',
+      path: '/library?tab=skills&skill=invoices',
+      ready: async (page) => {
+        await page.getByRole('heading', { name: 'Invoices', exact: true }).waitFor()
+        await page.getByRole('link', { name, exact: true }).waitFor()
+      },
+    })
+  })
+
+  test('several are chosen at once; what is delivered shows by itself', async () => {
+    const tab = await open(`/agents/${name}?tab=skills`)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Choose skills' }).click()
+    await page.getByRole('checkbox', { name: /weekly-report/ }).click()
+    await keepPicture(tab, 'skills-choose-light-desktop')
+    await assertAccessible(tab, 'choosing skills')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const row = page.getByRole('row', { name: /weekly-report/ })
+    await row.getByText('Delivered', { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: /warnings? of invoices/ }).click()
+    await page.getByText('The program pdftotext is not in the agent').waitFor()
+    await page.keyboard.press('Escape')
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'agent-skills',
+      path: `/agents/${name}?tab=skills`,
+      ready: (page) => page.getByRole('row', { name: /weekly-report/ }).waitFor(),
+    })
+  })
+
+  test('taken away it is gone after Undo has passed; 409 of a stopped agent is named', async () => {
+    await bench.platform.request('POST', `/api/agents/${name}/stop`)
+    const tab = await open(`/agents/${name}?tab=skills`)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Take weekly-report away' }).click()
+    await page.getByRole('row', { name: /weekly-report/ }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('row', { name: /weekly-report/ }).waitFor()
+    await page.getByRole('button', { name: 'Deliver', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Deliver what is missing' }).click()
+    await page.getByText('agent_stopped').waitFor()
+    await keepPicture(tab, 'agent-skills-stopped-light-desktop')
+    await assertAccessible(tab, 'a delivery to a stopped agent')
+    await page.getByRole('button', { name: 'Start the agent' }).click()
+    await eventually(
+      async () => (await bench.platform.request('GET', `/api/agents/${name}`)).json.status,
+      (status) => status === 'running',
+    )
+    await done(tab)
+  })
+})
+
+describe('templates', () => {
+  const path = '/library?tab=templates'
+
+  test('an admin puts a repository on the list; its card tells what it needs', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Repositories' }).click()
+    await page.getByLabel('Repositories', { exact: true }).fill(`${host.url}/acme/helper.git`)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'Helper of accounting' }).click()
+    await page.getByText('Token of the ledger').waitFor()
+    await page.getByRole('button', { name: 'Show a .env to fill in' }).click()
+    await page.getByText('LEDGER_TOKEN=').waitFor()
+    await keepPicture(tab, 'template-details-light-desktop')
+    await assertAccessible(tab, 'details of a template')
+    await page.getByRole('button', { name: 'Create an agent from this' }).click()
+    await page.getByRole('dialog', { name: 'Create an agent' }).waitFor()
+    await page.getByRole('combobox', { name: 'Template' }).getByText('Helper of accounting').waitFor()
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'templates',
+      path,
+      ready: (page) => page.getByRole('link', { name: 'Helper of accounting' }).waitFor(),
+    })
+  })
+
+  test('a repository that has no template is refused by name, on the field', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'From a repository' }).click()
+    await page.getByRole('textbox', { name: 'Repository' }).fill('nobody/nothing')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create an agent' })
+    await dialog.getByRole('combobox', { name: 'Template' }).getByText('github:nobody/nothing').waitFor()
+    await dialog.getByLabel('Name').fill('qa-lib-nothing')
+    await dialog.getByRole('button', { name: 'Create and start' }).click()
+    await dialog.locator('[aria-invalid=true]').waitFor({ timeout: 60_000 })
+    await keepPicture(tab, 'template-refused-light-desktop')
+    await assertAccessible(tab, 'a refused template')
+    await done(tab)
+  })
+})

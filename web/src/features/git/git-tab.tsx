@@ -1,0 +1,36 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { useQuery } from '@tanstack/react-query'
+import { useApi } from '../../shell/app-context.ts'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { CommitList } from './commit-list.tsx'
+import { gitConfigQuery } from './queries.ts'
+import { RepositorySection } from './repository-section.tsx'
+import { SwitchesSection } from './switches-section.tsx'
+import { SyncSection } from './sync-section.tsx'
+import { Unbound } from './unbound.tsx'
+
+/** The repository of an agent: how its workspace stands to it, and what keeps the two in step. */
+export function GitTab({ agent }: { agent: AgentDetails }) {
+  const config = useQuery(gitConfigQuery(useApi(), agent.name))
+  const isOwner = agent.is_owner || agent.can_delete
+  if (config.data === undefined) {
+    if (!config.error) return <SkeletonList rows={6} label="Loading the repository" />
+    return (
+      <ErrorState
+        title="The repository could not be loaded"
+        error={config.error}
+        onRetry={() => void config.refetch()}
+      />
+    )
+  }
+  if (config.data === null) return <Unbound agent={agent} isOwner={isOwner} />
+  return (
+    <div className="min-w-0 max-w-5xl">
+      <SyncSection agent={agent} isOwner={isOwner} config={config.data} />
+      <SwitchesSection name={agent.name} config={config.data} isOwner={isOwner} />
+      <CommitList agent={agent} />
+      <RepositorySection agent={agent} config={config.data} isOwner={isOwner} />
+    </div>
+  )
+}

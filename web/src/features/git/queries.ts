@@ -1,0 +1,45 @@
+import { getGitConfig, getGitLog, getGitStatus, getGitSyncState } from '@roost/contracts/agents/git'
+import { ApiError, type Client } from '@roost/contracts/client'
+import { queryOptions } from '@tanstack/react-query'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const gitKeys = {
+  ofAgent: (name: string) => ['agent', name, 'git'] as const,
+}
+
+/** Null: the agent is bound to no repository. */
+export const gitConfigQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...gitKeys.ofAgent(name), 'config'],
+    queryFn: ({ signal }) =>
+      api.call(getGitConfig, { params: { name }, signal }).catch((error: unknown) => {
+        if (error instanceof ApiError && error.body?.error === 'git_not_configured') return null
+        throw error
+      }),
+  })
+
+/** As last seen; the agent is not asked. */
+export const gitSyncStateQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...gitKeys.ofAgent(name), 'state'],
+    queryFn: ({ signal }) => api.call(getGitSyncState, { params: { name }, signal }),
+  })
+
+/** As it is now: the agent is asked. */
+export const gitStatusQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...gitKeys.ofAgent(name), 'status'],
+    queryFn: ({ signal }) => api.call(getGitStatus, { params: { name }, signal }),
+  })
+
+/** Commits that are shown. */
+export const mostCommits = 50
+
+export const gitLogQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...gitKeys.ofAgent(name), 'log'],
+    queryFn: async ({ signal }) => {
+      const query = { limit: String(mostCommits) }
+      return (await api.call(getGitLog, { params: { name }, query, signal })).commits
+    },
+  })

@@ -1,0 +1,37 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import type { getGitConfig } from '@roost/contracts/agents/git'
+import type { CallReply } from '@roost/contracts/client'
+import { useQuery } from '@tanstack/react-query'
+import { useApi } from '../../shell/app-context.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { KeyValues } from '../../ui/key-values.tsx'
+import { Section } from '../../ui/section.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { gitStatusQuery } from './queries.ts'
+
+export type GitConfig = CallReply<typeof getGitConfig>
+
+type RepositoryProps = { agent: AgentDetails; config: GitConfig; isOwner: boolean }
+
+/** To what the agent is bound. */
+export function RepositorySection({ agent, config }: RepositoryProps) {
+  const status = useQuery(gitStatusQuery(useApi(), agent.name))
+  const code = (text: string | null | undefined) => text && <code className="break-all text-xs">{text}</code>
+  return (
+    <Section title="Repository" description="Where the workspace goes to and comes from.">
+      <Card>
+        <KeyValues
+          items={[
+            { label: 'Repository', value: code(config.github_repo) },
+            { label: 'Address', value: code(status.data?.remote_url) },
+            { label: 'Mode', value: config.source_mode ? <Badge>source: pull only</Badge> : 'pull and push' },
+            { label: 'Working branch', value: code(config.working_branch) },
+            { label: 'Source branch', value: code(config.source_branch) },
+            { label: 'Bound', value: <RelativeTime at={config.created_at} /> },
+          ]}
+        />
+      </Card>
+    </Section>
+  )
+}

@@ -1,0 +1,96 @@
+import { useId, useState } from 'react'
+import { plural } from '../../lib/format.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Textarea } from '../../ui/input.tsx'
+import { RadioCards } from '../../ui/radio-cards.tsx'
+import { type SyncBody, useSync } from './actions.ts'
+import { GitFault } from './git-fault.tsx'
+
+type SyncDialogProps = {
+  name: string
+  isOpen: boolean
+  /** Null while it is not known. */
+  changes: readonly string[] | null
+  onClose: () => void
+}
+type Strategy = NonNullable<SyncBody['strategy']>
+
+const strategies = [
+  { value: 'normal', label: 'Push', hint: 'Refused when the remote has commits that are not here.' },
+  {
+    value: 'pull_first',
+    label: 'Pull first, then push',
+    hint: 'Puts the work here on top of what is there.',
+  },
+  {
+    value: 'force_push',
+    label: 'Replace what is there',
+    hint: 'Commits of the working branch that are not here are lost.',
+  },
+] as const
+
+/** Commits what has changed, and pushes it to the working branch. */
+export function SyncDialog({ isOpen, onClose, ...rest }: SyncDialogProps) {
+  return (
+    <Dialog
+      open={isOpen}
+      onOpenChange={onClose}
+      title="Sync the workspace"
+      description="What has changed is committed and pushed to the working branch."
+    >
+      {isOpen && <SyncForm {...rest} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+function SyncForm({ name, changes, onClose }: Omit<SyncDialogProps, 'isOpen'>) {
+  const [message, setMessage] = useState('')
+  const [strategy, setStrategy] = useState<Strategy>('normal')
+  const sync = useSync(name)
+  const formId = useId()
+  return (
+    <form
+      id={formId}
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (sync.isPending) return
+        sync.mutate({ message: message.trim() || null, strategy }, { onSuccess: onClose })
+      }}
+    >
+      {changes !== null && (
+        <p className="text-muted text-sm">
+          {changes.length === 0 ? 'Nothing is changed now.' : `${plural(changes.length, 'file')} changed.`}
+        </p>
+      )}
+      <Field label="Message of the commit" hint={`Left empty: Sync of ${name}`}>
+        <Textarea
+          rows={2}
+          maxLength={2000}
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+        />
+      </Field>
+      <Field label="How">
+        <RadioCards options={strategies} value={strategy} onValueChange={setStrategy} />
+      </Field>
+      {strategy === 'force_push' && (
+        <Banner tone="warning">What others pushed to the working branch is overwritten.</Banner>
+      )}
+      <GitFault error={sync.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          type="submit"
+          variant={strategy === 'force_push' ? 'danger' : 'primary'}
+          pending={sync.isPending}
+        >
+          Sync
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { plural } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Checkbox } from '../../ui/checkbox.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { useSetSkills } from './actions.ts'
+import { libraryQuery } from './queries.ts'
+import { filterSkills, skillRows } from './skill-rows.ts'
+
+type ChooseSkillsProps = {
+  name: string
+  /** Names of what the agent has; null keeps the dialog closed. */
+  assigned: readonly string[] | null
+  onClose: () => void
+}
+
+/** All skills of an agent at once. */
+export function ChooseSkillsDialog({ name, assigned, onClose }: ChooseSkillsProps) {
+  return (
+    <Dialog
+      open={assigned !== null}
+      onOpenChange={onClose}
+      size="lg"
+      title={`Skills of ${name}`}
+      description="What is ticked is delivered; what is not is removed from the workspace."
+    >
+      {assigned !== null && <Choice name={name} assigned={assigned} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: readonly string[] }) {
+  const library = useQuery(libraryQuery(useApi()))
+  // What others assign meanwhile must not change what is ticked here.
+  const [before] = useState<ReadonlySet<string>>(() => new Set(assigned))
+  const [chosen, setChosen] = useState(before)
+  const [q, setQ] = useState('')
+  const set = useSetSkills(name)
+  if (!library.data) {
+    return library.error ? (
+      <ErrorState error={library.error} onRetry={() => void library.refetch()} />
+    ) : (
+      <SkeletonList />
+    )
+  }
+  const held = Object.fromEntries([...before].map((skill) => [skill, [{ name, label: null }]]))
+  const all = skillRows(library.data, held)
+  const stale = new Set(all.filter(({ skill }) => skill === null).map((row) => row.name))
+  const rows = filterSkills(all, { q })
+  const changed = all.filter((row) => before.has(row.name) !== chosen.has(row.name)).length
+  const fault = set.error && describeFault(set.error)
+  return (
+    <div className="flex flex-col gap-3">
+      <SearchInput label="Search skills" value={q} onValueChange={setQ} data-autofocus />
+      <ul aria-label="Skills" className="flex max-h-[50dvh] min-h-24 flex-col overflow-y-auto">
+        {rows.map(({ name: skill, skill: known }) => (
+          <li key={skill} className="border-b py-2 last:border-b-0">
+            <Checkbox
+              checked={chosen.has(skill)}
+              onCheckedChange={(isOn) =>
+                setChosen(new Set(isOn ? [...chosen, skill] : [...chosen].filter((each) => each !== skill)))
+              }
+              hint={known === null ? 'No enabled source has it any more.' : known.description}
+            >
+              {skill} {known && <span className="text-muted text-xs">{known.source_name}</span>}
+            </Checkbox>
+          </li>
+        ))}
+        {rows.length === 0 && <li className="py-6 text-center text-muted text-sm">No skill matches.</li>}
+      </ul>
+      {fault && (
+        <Banner tone="danger" title={fault.sentence}>
+          <code className="text-xs">{fault.code}</code>
+        </Banner>
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <Link to="/library" search={{ tab: 'skills' }} className="text-accent text-sm hover:underline">
+          To the library
+        </Link>
+        <span className="ml-auto text-muted text-xs" role="status">
+          {changed === 0 ? plural(chosen.size, 'skill') : plural(changed, 'change')}
+        </span>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          variant="primary"
+          disabled={changed === 0}
+          pending={set.isPending}
+          onClick={() => set.mutate({ before, chosen, stale }, { onSuccess: onClose })}
+        >
+          Save
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,105 @@
+import { CreateSkillSource, type SkillSource } from '@roost/contracts/skills/sources'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form, FormError, NumberField, SelectField, TextField, useZodForm } from '../../ui/form.tsx'
+import { useSaveSource } from './source-actions.ts'
+
+type SourceDialogProps = {
+  editing: SkillSource | 'new' | null
+  onClose: () => void
+  /** A new source, or one that tracks something else now: it is to be synced. */
+  onUnsynced: (source: SkillSource) => void
+}
+
+export function SourceDialog({ editing, onClose, onUnsynced }: SourceDialogProps) {
+  return (
+    <Dialog
+      open={editing !== null}
+      onOpenChange={onClose}
+      title={editing === 'new' ? 'Add a source of skills' : 'Edit the source'}
+      description="A repository of the git host. Each folder with a SKILL.md in it is one skill."
+    >
+      {editing !== null && (
+        <SourceForm
+          stored={editing === 'new' ? null : editing}
+          onDone={(saved) => {
+            onClose()
+            if (saved.last_sync_status === 'never') onUnsynced(saved)
+          }}
+          onCancel={onClose}
+        />
+      )}
+    </Dialog>
+  )
+}
+
+const refTypes = [
+  { value: 'branch', label: 'Branch', hint: 'Each sync takes what is new' },
+  { value: 'tag', label: 'Tag', hint: 'Stays at one commit; a moved tag is refused' },
+]
+
+type SourceFormProps = {
+  stored: SkillSource | null
+  onDone: (saved: SkillSource) => void
+  onCancel: () => void
+}
+
+function SourceForm({ stored, onDone, onCancel }: SourceFormProps) {
+  const save = useSaveSource(stored)
+  const form = useZodForm(CreateSkillSource, {
+    defaultValues: {
+      name: stored?.name ?? '',
+      url: stored?.url ?? '',
+      ref: stored?.ref ?? 'main',
+      ref_type: stored?.ref_type ?? 'branch',
+      enabled: stored?.enabled ?? true,
+      priority: stored?.priority ?? 100,
+    },
+  })
+  return (
+    <Form form={form} label="A source of skills" onSubmit={async (fields) => onDone(await save(fields))}>
+      <TextField name="name" label="Name" hint="Shown beside each of its skills" required autoFocus />
+      <TextField
+        name="url"
+        label="Repository"
+        mono
+        required
+        placeholder="https://github.com/owner/repository"
+        disabled={stored?.is_default === true}
+        spellCheck={false}
+        autoComplete="off"
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SelectField
+          name="ref_type"
+          label="Track"
+          options={refTypes}
+          disabled={stored?.is_default === true}
+        />
+        <TextField
+          name="ref"
+          label="Branch or tag"
+          mono
+          required
+          disabled={stored?.is_default === true}
+          spellCheck={false}
+        />
+      </div>
+      <NumberField
+        name="priority"
+        label="Priority"
+        hint="Of two skills of one name, that of the lower number is taken. 1 to 10000; the community source has 1000."
+        min={1}
+        max={10_000}
+        required
+      />
+      <FormError />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
+          {stored === null ? 'Add and sync' : 'Save'}
+        </Button>
+      </div>
+    </Form>
+  )
+}
