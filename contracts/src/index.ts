@@ -48,6 +48,7 @@ import * as fleet from './runs/fleet.ts'
 import * as loops from './runs/loops.ts'
 import * as playbooks from './runs/playbooks.ts'
 import * as queue from './runs/queue.ts'
+import * as spendCaps from './runs/spend-caps.ts'
 import * as tasks from './runs/tasks.ts'
 import * as skillAssignments from './skills/assignments.ts'
 import * as skillLibrary from './skills/library.ts'
@@ -92,6 +93,7 @@ const modules: Record<string, unknown>[] = [
   skillLibrary,
   skillSources,
   skillAssignments,
+  spendCaps,
   breaker,
   tasks,
   playbooks,

@@ -33,6 +33,7 @@ import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
 import { createLoops, loopRoutes } from './loops/index.ts'
 import { createPlaybooks, playbookRoutes } from './playbooks/index.ts'
 import { createQueue, queueRoutes } from './queue/index.ts'
+import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
 
@@ -47,10 +48,11 @@ export type RunRecords = {
   view: AgentView
   breakers: Breakers
   broker: Broker
+  spendCaps: SpendCaps
   isPlatformEnabled(): boolean
 }
 
-export type RunRecordsDeps = Omit<BrokerDeps, 'events' | 'monotonic'> & {
+export type RunRecordsDeps = Omit<BrokerDeps, 'events' | 'monotonic' | 'spendRefusal'> & {
   clock: Clock
   ephemeral: Ephemeral
   events: Pick<Outbox, 'append' | 'signal' | 'on'>
@@ -67,6 +69,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
   const live = createLive({ ephemeral, log })
   const hooks = createRunHooks()
   const executions = createExecutions({ db, clock, events, link, live, hooks })
+  const spendCaps = createSpendCaps({ db, clock, events })
   return {
     link,
     transportBreaker,
@@ -75,7 +78,12 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
     executions,
     view: createAgentView({ db, clock, executions }),
     breakers: createBreakers({ db, clock, isPlatformEnabled }),
-    broker: createBroker({ ...deps, monotonic: () => performance.now() }),
+    broker: createBroker({
+      ...deps,
+      monotonic: () => performance.now(),
+      spendRefusal: spendCaps.refusal,
+    }),
+    spendCaps,
     isPlatformEnabled,
   }
 }
@@ -155,6 +163,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   return {
     dispatch,
     routes: [
+      ...spendCapRoutes(records.spendCaps),
       ...breakerRoutes({ breakers, directory, settings }),
       ...executionRoutes(executions, log),
       ...fleetRoutes(fleet),

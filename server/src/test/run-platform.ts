@@ -26,6 +26,7 @@ import {
   executionStore,
   type RunHooks,
 } from '../runs/executions/index.ts'
+import { createSpendCaps, type SpendCaps } from '../runs/spend-caps/index.ts'
 import { createLive, type Live } from '../runs/transcripts/index.ts'
 import { createTestClock } from './clock.ts'
 
@@ -40,6 +41,7 @@ export type RunPlatform = {
   executions: Executions
   dispatch: Dispatch
   broker: Broker
+  spendCaps: SpendCaps
   agents: Map<string, AgentFact>
   /** Agents whose record says that they shall stop, whatever `agents` still says. */
   toldToStop: Set<string>
@@ -76,6 +78,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const awaitsSkills = new Set<string>()
   const secrets: string[] = []
   const { providerKey = 'provider-key-1' } = options
+  const spendCaps = createSpendCaps({ db, clock, events })
   const broker = createBroker({
     db,
     log,
@@ -85,6 +88,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     providerKey: () => (providerKey === null ? null : secret(providerKey)),
     providerBaseUrl: () => options.providerUrl ?? 'http://127.0.0.1:1',
     monotonic: () => performance.now(),
+    spendRefusal: (run) => spendCaps.refusal(run),
   })
   const executions = createExecutions({ db, clock, events, link, live, hooks })
   const dispatch = createDispatch({
@@ -124,6 +128,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     executions,
     dispatch,
     broker,
+    spendCaps,
     agents,
     toldToStop,
     awaitsSkills,

@@ -3,13 +3,15 @@ import { errorBody } from './errors.ts'
 import type { Provider } from './prices.ts'
 import { isHopeless } from './provider-rules.ts'
 
-/** Not let through: the status and sentence of the answer. */
+/** Not let through: the status and sentence of the answer; `code` where the refusal has a name of its own. */
 export class Refused extends Error {
   readonly status: number
-  constructor(status: number, message: string) {
+  readonly code: string | null
+  constructor(status: number, message: string, code: string | null = null) {
     super(message)
     this.name = 'Refused'
     this.status = status
+    this.code = code
   }
 }
 
@@ -28,14 +30,17 @@ export class BrokenOff extends Error {
   }
 }
 
-export type Failure = { status: number; message: string; isExpected: boolean }
+export type Failure = { status: number; message: string; code: string | null; isExpected: boolean }
 
 export function failureOf(error: unknown): Failure {
-  if (error instanceof Refused) return { status: error.status, message: error.message, isExpected: true }
-  if (error instanceof UpstreamDown || error instanceof BrokenOff) {
-    return { status: 502, message: error.message, isExpected: true }
+  if (error instanceof Refused) {
+    const { status, message, code } = error
+    return { status, message, code, isExpected: true }
   }
-  return { status: 502, message: 'The broker could not do this.', isExpected: false }
+  if (error instanceof UpstreamDown || error instanceof BrokenOff) {
+    return { status: 502, message: error.message, code: null, isExpected: true }
+  }
+  return { status: 502, message: 'The broker could not do this.', code: null, isExpected: false }
 }
 
 /** Answers in the provider's form; where the answer has begun already, it ends there. */
@@ -43,16 +48,14 @@ export function answerFailure(
   request: IncomingMessage,
   response: ServerResponse,
   provider: Provider,
-  { status, message }: Failure,
+  { status, message, code }: Failure,
 ): void {
   if (response.headersSent || response.destroyed) return void response.destroy()
-  const isNotConfigured = status === 503
-  const code = isNotConfigured ? { code: 'not_configured' } : {}
-  const body = errorBody(provider, { status, message, ...code })
+  const body = errorBody(provider, { status, message, ...(code === null ? {} : { code }) })
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    ...(isHopeless(status) || isNotConfigured ? { 'x-should-retry': 'false' } : {}),
+    ...(isHopeless(status) || code !== null ? { 'x-should-retry': 'false' } : {}),
     // What is left of the request is thrown away, so the connection is of no more use.
     connection: 'close',
   })

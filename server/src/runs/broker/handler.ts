@@ -29,6 +29,8 @@ export type HandlerDeps = {
   /** The key that the platform pays with; null when none is configured. */
   providerKey(provider: Provider): Secret | null
   providerBaseUrl(provider: Provider): string
+  /** Why a run may not spend more; null: it may. */
+  spendRefusal(run: { agentId: string; executionId: string }): Promise<string | null>
   /** Milliseconds that only grow, for latencies. */
   monotonic(): number
 }
@@ -58,6 +60,9 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       ? store.runningTurn(agentId, id)
       : store.runningRun(agentId, id))
     if (running === null) throw new Refused(403, 'The run of this token is not running.')
+    // Fails closed: without the database there is no run either.
+    const refusal = await deps.spendRefusal({ agentId, executionId: running })
+    if (refusal !== null) throw new Refused(402, `cap_reached: ${refusal}`, 'cap_reached')
     return running
   }
 
@@ -75,6 +80,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     throw new Refused(
       503,
       `not_configured: this platform has no key for ${asked.provider}. An admin sets one.`,
+      'not_configured',
     )
   }
 

@@ -37,6 +37,7 @@ export {
   type Reader,
 } from './service.ts'
 export type { Ending, Settle } from './settle.ts'
+export { spendStore } from './spend-store.ts'
 export {
   type EndPatch,
   type ExecutionRow,

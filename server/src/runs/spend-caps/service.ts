@@ -1,0 +1,80 @@
+import type { SpendCap } from '@roost/contracts/runs/spend-caps'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { dollars, spendStore } from '../executions/index.ts'
+import { type Caps, dayOf, microsOf, reachedCap } from './rules.ts'
+import { spendCapStore } from './store.ts'
+
+type NamedAgent = { id: string; name: string }
+
+export type SpendCaps = {
+  view(agent: NamedAgent): Promise<SpendCap>
+  /** What is left out stays; null ends a cap. */
+  change(
+    agent: NamedAgent,
+    patch: { daily_usd?: number | null | undefined; per_run_usd?: number | null | undefined },
+  ): Promise<SpendCap>
+  /**
+   * Whether a run may ask its model once more; null: it may, else the sentence of the refusal. What is under way
+   * is counted once it is answered, so that requests at the same time may go over a cap together, once.
+   */
+  refusal(run: { agentId: string; executionId: string }): Promise<string | null>
+}
+
+const none: Caps = { daily_micros: null, per_run_micros: null }
+
+export function createSpendCaps({
+  db,
+  clock,
+  events,
+}: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+}): SpendCaps {
+  const spentToday = (agentId: string) => spendStore(db).ofAgent(agentId, dayOf(clock.now()))
+
+  async function view({ id, name }: NamedAgent): Promise<SpendCap> {
+    const [caps, today] = await Promise.all([spendCapStore(db).of(id), spentToday(id)])
+    const { daily_micros, per_run_micros } = caps ?? none
+    return {
+      agent_name: name,
+      daily_usd: dollars(daily_micros),
+      per_run_usd: dollars(per_run_micros),
+      spent_today_usd: today / 1_000_000,
+    }
+  }
+
+  return {
+    view,
+    async change(agent, { daily_usd, per_run_usd }) {
+      const patch = {
+        ...(daily_usd === undefined ? {} : { daily_micros: microsOf(daily_usd) }),
+        ...(per_run_usd === undefined ? {} : { per_run_micros: microsOf(per_run_usd) }),
+      }
+      await db.atomically(async (tx) => {
+        await spendCapStore(tx).put(agent.id, patch, timestamp(clock.now()))
+        const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
+        await events.append(tx, { ...event, fields: { setting: 'spend-cap' } }, clock.now())
+      })
+      return view(agent)
+    },
+    async refusal({ agentId, executionId }) {
+      const caps = await spendCapStore(db).of(agentId)
+      if (!caps) return null
+      const [run, today] = await Promise.all([
+        caps.per_run_micros === null ? 0 : spendStore(db).ofRun(executionId),
+        caps.daily_micros === null ? 0 : spentToday(agentId),
+      ])
+      switch (reachedCap(caps, { run, today })) {
+        case 'run':
+          return `This run has spent what one run of the agent may (${dollars(caps.per_run_micros)} USD).`
+        case 'daily':
+          return `The agent has spent what it may today (${dollars(caps.daily_micros)} USD).`
+        case null:
+          return null
+      }
+    },
+  }
+}

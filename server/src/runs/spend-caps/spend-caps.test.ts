@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { startAgentsPlatform } from '../../test/agents-platform.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { as, routesApp } from '../../test/routes-app.ts'
+import { accept, linked, person, resultOf } from '../../test/run-platform.ts'
+import { executionStore } from '../executions/index.ts'
+import { spendCapRoutes } from './routes.ts'
+import { dayOf, microsOf, reachedCap } from './rules.ts'
+
+const usage = {
+  ...{ requests: 1, input_tokens: 0, output_tokens: 0, cache_creation_tokens: 0, cache_read_tokens: 0 },
+  ...{ context_used: 0, context_max: 0, model: null },
+}
+
+forEachDialect((_, open) => {
+  async function start() {
+    const clock = createTestClock()
+    const platform = await startAgentsPlatform({ db: await open(), clock })
+    const server = createServer((request, response) => void platform.broker.handle(request, response))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    after(() => {
+      server.closeAllConnections()
+      server.close()
+      platform.broker.close()
+    })
+    const app = routesApp(spendCapRoutes(platform.spendCaps), {
+      ann: { caller: person(), relation: 'owner' },
+      bob: { caller: person({ id: 'u2', username: 'bob', email: null }), relation: 'shared' },
+    })
+    const url = '/api/agents/scout/spend-cap'
+    const get = async () => (await app.inject({ method: 'GET', url, headers: as('ann') })).json()
+    const put = async (payload: object, who = 'ann') => {
+      const reply = await app.inject({ method: 'PUT', url, payload, headers: as(who) })
+      return { status: reply.statusCode, json: reply.json() }
+    }
+    /** A running run that has spent so much. */
+    async function run(usd: number) {
+      const { id } = await accept(platform)
+      const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+      const claimed = runs[0] ?? assert.fail('nothing was handed out')
+      await spend(id, usd)
+      return claimed
+    }
+    const spend = (id: string, usd: number) =>
+      executionStore(platform.db).addUsage(id, { ...usage, cost_micros: usd * 1_000_000 })
+    /** What the broker says to the next request of a run; without a cap it finds no provider. */
+    async function ask(claimed: { broker: { token: string } }) {
+      const { port } = server.address() as AddressInfo
+      const reply = await fetch(`http://127.0.0.1:${port}/broker/anthropic/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': claimed.broker.token, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'claude-x', messages: [] }),
+      })
+      return { status: reply.status, again: reply.headers.get('x-should-retry'), text: await reply.text() }
+    }
+    return { platform, clock, get, put, run, spend, ask }
+  }
+
+  test('there is no cap until somebody sets one, and each is set and ended by itself', async () => {
+    const { get, put } = await start()
+    const none = { agent_name: 'scout', daily_usd: null, per_run_usd: null, spent_today_usd: 0 }
+    assert.deepEqual(await get(), none)
+    assert.deepEqual((await put({ daily_usd: 5 })).json, { ...none, daily_usd: 5 })
+    assert.deepEqual((await put({ per_run_usd: 0.5 })).json, { ...none, daily_usd: 5, per_run_usd: 0.5 })
+    assert.deepEqual((await put({ daily_usd: null })).json, { ...none, per_run_usd: 0.5 })
+    assert.deepEqual(await get(), { ...none, per_run_usd: 0.5 })
+  })
+
+  test('422 for a cap of nothing, below it, or of words; 403 for somebody it is shared with', async () => {
+    const { put } = await start()
+    for (const body of [{}, { daily_usd: 0 }, { per_run_usd: -1 }, { daily_usd: '5' }, { daily: 5 }])
+      assert.equal((await put(body)).status, 422, JSON.stringify(body))
+    assert.deepEqual((await put({ daily_usd: 5 }, 'bob')).json.error, 'owner_required')
+  })
+
+  test('402 cap_reached once a run has spent what one may; the next run may go on', async () => {
+    const { put, run, spend, ask } = await start()
+    await put({ per_run_usd: 1 })
+    const first = await run(0.5)
+    assert.notEqual((await ask(first)).status, 402)
+    await spend(first.execution_id, 0.5)
+    const refused = await ask(first)
+    assert.deepEqual([refused.status, refused.again], [402, 'false'])
+    assert.match(refused.text, /"type":"cap_reached".*cap_reached: This run has spent/)
+    assert.notEqual((await ask(await run(0))).status, 402)
+  })
+
+  test('402 for every run once the agent has spent what it may in a day, until the next day begins', async () => {
+    const { platform, clock, get, put, run, ask } = await start()
+    await put({ daily_usd: 2 })
+    const done = await run(1.5)
+    await platform.dispatch.handlers.result(linked, resultOf(done))
+    const next = await run(0)
+    assert.notEqual((await ask(next)).status, 402)
+    const last = await run(0.5)
+    assert.equal((await get()).spent_today_usd, 2)
+    for (const claimed of [next, last]) {
+      const refused = await ask(claimed)
+      assert.equal(refused.status, 402)
+      assert.match(refused.text, /may today \(2 USD\)/)
+    }
+    await put({ daily_usd: 3 })
+    assert.notEqual((await ask(next)).status, 402)
+    await put({ daily_usd: 2 })
+    for (const claimed of [next, last]) await platform.dispatch.handlers.result(linked, resultOf(claimed))
+    await clock.advance(86_400)
+    assert.equal((await get()).spent_today_usd, 0)
+    assert.notEqual((await ask(await run(0))).status, 402)
+  })
+})
+
+test('a cap is reached by spending just as much', () => {
+  const caps = { daily_micros: 10, per_run_micros: 5 }
+  assert.equal(reachedCap(caps, { today: 9, run: 4 }), null)
+  assert.equal(reachedCap(caps, { today: 9, run: 5 }), 'run')
+  assert.equal(reachedCap(caps, { today: 10, run: 4 }), 'daily')
+  assert.equal(reachedCap({ daily_micros: null, per_run_micros: null }, { today: 1e9, run: 1e9 }), null)
+})
+
+test('a day is one of UTC, and the least cap is a micro-dollar', () => {
+  assert.equal(dayOf(new Date('2026-03-01T23:59:59.999Z')).toISOString(), '2026-03-01T00:00:00.000Z')
+  assert.deepEqual([microsOf(null), microsOf(0.5), microsOf(1e-9)], [null, 500_000, 1])
+})

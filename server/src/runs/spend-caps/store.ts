@@ -1,0 +1,29 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { SpendCapsTable } from './tables.ts'
+
+export function spendCapStore(executor: Executor) {
+  const db = executor.withTables<{ spend_caps: SpendCapsTable }>()
+  return {
+    async of(agentId: string): Promise<Pick<SpendCapsTable, 'daily_micros' | 'per_run_micros'> | null> {
+      const query = db.selectFrom('spend_caps').selectAll().where('agent_id', '=', agentId)
+      const row = await query.executeTakeFirst()
+      // PostgreSQL gives integers of this size as text.
+      return row
+        ? { daily_micros: numberOf(row.daily_micros), per_run_micros: numberOf(row.per_run_micros) }
+        : null
+    },
+
+    /** Columns that are not named stay as they are. */
+    async put(agentId: string, patch: Partial<SpendCapsTable>, now: string): Promise<void> {
+      await db
+        .insertInto('spend_caps')
+        .values({ agent_id: agentId, daily_micros: null, per_run_micros: null, ...patch, updated_at: now })
+        .onConflict((conflict) => conflict.column('agent_id').doUpdateSet({ ...patch, updated_at: now }))
+        .execute()
+    },
+  }
+}
+
+function numberOf(value: number | string | null): number | null {
+  return value === null ? null : Number(value)
+}
