@@ -5,6 +5,7 @@ import * as agentCredentials from './agents/credentials.ts'
 import * as agentEgress from './agents/egress.ts'
 import * as agentFolders from './agents/folders.ts'
 import * as agentGit from './agents/git.ts'
+import * as agentGitRepository from './agents/git-repository.ts'
 import * as agentHealth from './agents/health.ts'
 import * as agentLifecycle from './agents/lifecycle.ts'
 import * as agentKey from './agents/mcp-key.ts'
@@ -84,6 +85,7 @@ const modules: Record<string, unknown>[] = [
   agentCredentials,
   agentEgress,
   agentGit,
+  agentGitRepository,
   agentHealth,
   agentTags,
   agentSharing,

@@ -149,6 +149,7 @@ export async function compose(
     git,
     outward: adapters.outward,
     openClosed,
+    gitHost: adapters.gitHost,
     link: records.link,
     vault,
     events: outbox,
@@ -170,6 +171,7 @@ export async function compose(
       agentQuota: async () => settings.value('max_agents_creator'),
       gitRepositories: async () => settings.templateRepositories(),
       platformGitToken: () => settings.providerKey('github'),
+      ownGitTokenOf: identity.gitTokens.tokenOf,
       gitTokenOf: async (userId) =>
         (await identity.gitTokens.tokenOf(userId)) ?? settings.providerKey('github'),
       mcpUrl,

@@ -38,6 +38,19 @@ export function createGitCalls(git: () => Promise<WorkspaceGit>): Handlers {
         transfer: transfer(message),
         strategy: oneOf(pullStrategies, message),
       }),
+    'git.initialize': async (message) =>
+      (await git()).initialize({
+        branches: branches(message),
+        transfer: transfer(message),
+        remote_url: text(message, 'remote_url'),
+        message: text(message, 'message'),
+      }),
+    'git.reset': async (message) =>
+      (await git()).reset({
+        branches: branches(message),
+        transfer: transfer(message),
+        stamp: stamp(message),
+      }),
   }
 }
 
@@ -61,6 +74,12 @@ function oneOf<T extends string>(known: readonly T[], message: Json): T {
 
 function text(message: Json, key: string): string {
   return textAt(message, key) ?? invalid(key)
+}
+
+/** Part of a path and of a ref. */
+function stamp(message: Json): string {
+  const given = text(message, 'stamp')
+  return /^[A-Za-z0-9-]{1,40}$/.test(given) ? given : invalid('stamp')
 }
 
 function invalid(key: string): never {

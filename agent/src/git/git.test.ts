@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -130,6 +130,65 @@ test('a remote that refuses or is away is a failure without its address; credent
   await one.run(['config', 'remote.origin.url', 'https://user:tok@git.example.org/acme/away'])
   const { state } = await one.git.look({ ...one.call, transfer: null })
   assert.deepEqual([state.has_credential, state.remote_url], [true, 'https://git.example.org/acme/away'])
+})
+
+test('a workspace begins an empty remote, and joins one that has commits', async () => {
+  await using one = await workspace('acme/first')
+  await one.write('notes.txt', 'own\n')
+  const initialize = async (repository: string) => {
+    const transfer = { url: `${server.url}/${repository}.git`, ticket: 't' }
+    const remote_url = `https://git.example.org/${repository}`
+    return one.git.initialize({ branches, transfer, remote_url, message: 'first' })
+  }
+  await server.create('acme/empty')
+  const { end, state } = await initialize('acme/empty')
+  assert.ok(end.outcome === 'done', JSON.stringify(end))
+  for (const branch of ['main', 'roost/one/abc'])
+    assert.equal(await server.git('acme/empty', 'rev-parse', branch), end.commit_sha)
+  assert.equal(await server.git('acme/empty', 'show', 'main:notes.txt'), 'own')
+  assert.doesNotMatch(await server.git('acme/empty', 'ls-tree', '-r', '--name-only', 'main'), /\.env/)
+  assert.deepEqual(
+    [state.ahead, state.behind, state.remote_url],
+    [0, 0, 'https://git.example.org/acme/empty'],
+  )
+  const theirs = await server.commit('acme/full', { 'theirs.txt': 't\n' })
+  await server.git('acme/full', 'config', 'http.receivepack', 'true')
+  const joined = await initialize('acme/full')
+  assert.equal(joined.end.outcome, 'done', JSON.stringify(joined.end))
+  assert.equal(await server.git('acme/full', 'rev-parse', 'main'), theirs)
+  assert.equal(await server.git('acme/full', 'rev-parse', 'roost/one/abc~1'), theirs)
+  assert.equal(await server.git('acme/full', 'show', 'roost/one/abc:notes.txt'), 'own')
+})
+
+test('a reset makes the workspace what the source is, keeps what the agent has made, and loses nothing', async () => {
+  await using one = await workspace('acme/reset')
+  await mkdir(join(one.home, 'content'))
+  await one.write('content/made.md', 'made\n')
+  await one.write('notes.txt', 'changed\n')
+  await one.sync()
+  await one.write('loose.txt', 'loose\n')
+  // Somebody has put a file of the platform there: it is not theirs to write.
+  const main = await server.commit('acme/reset', { 'CLAUDE.md': 'two\n', '.env': 'SECRET=theirs\n' })
+  const done = await one.git.reset({ ...one.call, stamp: '20300101T000000Z' })
+  assert.ok(done.end.outcome === 'done', JSON.stringify(done.end))
+  assert.deepEqual(done.files_preserved, ['.env', 'content/made.md'])
+  assert.equal(done.snapshot_dir, '.roost/snapshots/20300101T000000Z')
+  assert.deepEqual(await Promise.all(['CLAUDE.md', 'notes.txt', '.env', 'content/made.md'].map(one.read)), [
+    'two\n',
+    'a\n',
+    'SECRET=1\n',
+    'made\n',
+  ])
+  await assert.rejects(access(join(one.home, 'loose.txt')))
+  for (const [name, text] of [
+    ['notes.txt', 'changed\n'],
+    ['loose.txt', 'loose\n'],
+  ])
+    assert.equal(await one.read(`${done.snapshot_dir}/${name}`), text)
+  assert.equal(await server.git('acme/reset', 'rev-parse', 'roost/one/abc'), done.end.commit_sha)
+  assert.equal(await server.git('acme/reset', 'rev-parse', 'roost/one/abc~1'), main)
+  const pushed = await server.git('acme/reset', 'log', '-p', '--format=', 'roost/one/abc')
+  assert.doesNotMatch(pushed, /SECRET=1/)
 })
 
 test('hooks of the workspace do not run', async () => {

@@ -6,14 +6,29 @@ import type {
   GitConflict,
   GitEnd,
   GitEndAnswer,
+  GitInitialize,
   GitLogAnswer,
   GitLook,
   GitLookAnswer,
   GitPull,
+  GitReset,
+  GitResetAnswer,
   GitSync,
 } from '@roost/contracts/link/git'
+import { createOwnRemote } from './own-remote.ts'
+import { createReset } from './reset.ts'
 import type { RunGit } from './run.ts'
-import { fetchBoth, isRepository, readLog, readState, reasonOf, seenAt, upstreamOf } from './state.ts'
+import {
+  failed,
+  fetchBoth,
+  headOf,
+  isRepository,
+  readLog,
+  readState,
+  reasonOf,
+  seenAt,
+  upstreamOf,
+} from './state.ts'
 
 type Without<T> = Omit<T, 't'>
 
@@ -23,6 +38,8 @@ export type WorkspaceGit = {
   bind(call: Without<GitBind>): Promise<GitEndAnswer>
   sync(call: Without<GitSync>): Promise<GitEndAnswer>
   pull(call: Without<GitPull>): Promise<GitEndAnswer>
+  initialize(call: Without<GitInitialize>): Promise<GitEndAnswer>
+  reset(call: Without<GitReset>): Promise<GitResetAnswer>
 }
 
 /** Of the platform, or of whoever works here: never part of a commit. */
@@ -52,6 +69,8 @@ const notShared = [
 
 /** The workspace as a repository of the agent's binding. One call at a time. */
 export function createWorkspaceGit({ git, home }: { git: RunGit; home: string }): WorkspaceGit {
+  const reset = createReset(git, floor)
+  const initialize = createOwnRemote({ git, prepare, beginAt, commit: (text) => commitChanges(text, null) })
   let last: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = last.then(work, work)
@@ -64,16 +83,27 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
   }
 
   async function bind({ branches, transfer, remote_url, commit }: Without<GitBind>): Promise<GitEnd> {
-    const branch = branchOf(branches)
+    const unprepared = await prepare(branchOf(branches), remote_url)
+    if (unprepared) return unprepared
+    const away = await fetchBoth(git, branches, transfer)
+    if (away !== null) return failed(away)
+    const stopped = await beginAt(branches, commit)
+    return stopped ?? { outcome: 'done', commit_sha: await headOf(git), files_changed: 0 }
+  }
+
+  async function prepare(branch: string, remoteUrl: string): Promise<GitEnd | null> {
     if (!(await isRepository(home))) {
       const made = await git(['init', '--quiet', '--template=', '-b', branch, home])
       if (!made.ok) return failed(reasonOf(made.error))
     }
-    await git(['config', '--replace-all', 'remote.origin.url', remote_url])
+    await git(['config', '--replace-all', 'remote.origin.url', remoteUrl])
     await git(['config', '--replace-all', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'])
     await exclude(home)
-    const away = await fetchBoth(git, branches, transfer)
-    if (away !== null) return failed(away)
+    return null
+  }
+
+  async function beginAt(branches: GitBranches, commit: string | null): Promise<GitEnd | null> {
+    const branch = branchOf(branches)
     const from = await firstThere(branches, commit)
     if (from === null) return failed('The remote has no commit to begin with.')
     // Files stay as they are: what differs from the commit shows as a change.
@@ -85,7 +115,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
       const done = await git(args)
       if (!done.ok) return failed(reasonOf(done.error))
     }
-    return { outcome: 'done', commit_sha: await head(), files_changed: 0 }
+    return null
   }
 
   async function firstThere(branches: GitBranches, commit: string | null): Promise<string | null> {
@@ -128,7 +158,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
       return failed(reasonOf(pushed.error))
     }
     await git(['update-ref', seenAt(branches.working), 'HEAD'])
-    return { outcome: 'done', commit_sha: await head(), files_changed: changed }
+    return { outcome: 'done', commit_sha: await headOf(git), files_changed: changed }
   }
 
   /** How many files went into a commit; 0 when nothing had changed. A text says why it was not possible. */
@@ -152,7 +182,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
   async function pull({ branches, transfer, strategy }: Without<GitPull>): Promise<GitEnd> {
     const away = await fetchBoth(git, branches, transfer)
     if (away !== null) return failed(away)
-    const before = await head()
+    const before = await headOf(git)
     if (strategy === 'force_reset') {
       const target = await upstreamOf(git, branches)
       const done = await git(['reset', '--quiet', '--hard', target ?? 'HEAD'])
@@ -190,13 +220,8 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
     return conflict('rebase_conflict', 'Commits of the agent and of the remote change the same lines.')
   }
 
-  async function head(): Promise<string | null> {
-    const found = await git(['rev-parse', '--verify', '-q', 'HEAD'])
-    return found.ok ? found.output.trim() : null
-  }
-
   async function finished(before: string | null): Promise<GitEnd> {
-    const now = await head()
+    const now = await headOf(git)
     if (before === null || now === null || before === now) {
       return { outcome: 'done', commit_sha: now, files_changed: 0 }
     }
@@ -216,6 +241,12 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
     bind: (call) => inTurn(async () => ended(call.branches, await bind(call))),
     sync: (call) => inTurn(async () => ended(call.branches, await sync(call))),
     pull: (call) => inTurn(async () => ended(call.branches, await pull(call))),
+    initialize: (call) => inTurn(async () => ended(call.branches, await initialize(call))),
+    reset: (call) =>
+      inTurn(async () => {
+        const { end, ...kept } = await reset(call)
+        return { ...(await ended(call.branches, end)), ...kept }
+      }),
   }
 }
 
@@ -230,10 +261,6 @@ async function exclude(home: string): Promise<void> {
   const present = new Set((await readFile(path, 'utf8').catch(() => '')).split('\n'))
   const missing = notShared.map((name) => `/${name}`).filter((line) => !present.has(line))
   if (missing.length > 0) await appendFile(path, `${missing.join('\n')}\n`)
-}
-
-function failed(message: string): GitEnd {
-  return { outcome: 'failed', message }
 }
 
 function conflict(kind: GitConflict, message: string): GitEnd {

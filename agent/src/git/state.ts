@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { GitBranches, GitCommitFacts, GitState, GitTransfer } from '@roost/contracts/link/git'
+import type { GitBranches, GitCommitFacts, GitEnd, GitState, GitTransfer } from '@roost/contracts/link/git'
 import type { RunGit } from './run.ts'
 
 export const maxChanges = 500
@@ -95,6 +95,16 @@ export async function readLog(git: RunGit, limit: number): Promise<GitCommitFact
       const [sha = '', message = '', author = '', date = ''] = entry.split('\x01')
       return { sha, message: message.slice(0, 1000), author: author.slice(0, 200), date }
     })
+}
+
+/** Null: no commit yet. */
+export async function headOf(git: RunGit): Promise<string | null> {
+  const found = await git(['rev-parse', '--verify', '-q', 'HEAD'])
+  return found.ok ? found.output.trim() : null
+}
+
+export function failed(message: string): GitEnd {
+  return { outcome: 'failed', message }
 }
 
 /** What git printed, for people: without addresses, which may hold what is not for them. */

@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import type { GitEndAnswer, GitLogAnswer, GitLookAnswer } from './git.ts'
-import { gitConflicts } from './git.ts'
+import {
+  type GitEndAnswer,
+  type GitLogAnswer,
+  type GitLookAnswer,
+  type GitResetAnswer,
+  gitConflicts,
+  maxPreserved,
+} from './git.ts'
 
 const Short = z.string().max(2000)
 const Sha = z.string().max(64)
@@ -26,3 +32,9 @@ const End = z.discriminatedUnion('outcome', [
 export const GitLookReply: z.ZodType<GitLookAnswer> = z.object({ state: State, failed: Short.nullable() })
 export const GitLogReply: z.ZodType<GitLogAnswer> = z.object({ commits: z.array(Commit).max(100) })
 export const GitEndReply: z.ZodType<GitEndAnswer> = z.object({ end: End, state: State })
+export const GitResetReply: z.ZodType<GitResetAnswer> = z.object({
+  end: End,
+  state: State,
+  snapshot_dir: z.string().max(200).nullable(),
+  files_preserved: z.array(z.string().max(5000)).max(maxPreserved),
+})

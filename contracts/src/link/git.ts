@@ -8,6 +8,9 @@
 /** A call may take so long; the agent gives up on git a little earlier. */
 export const gitCallSeconds = 120
 
+/** So many files are named at most; more are preserved all the same. */
+export const maxPreserved = 500
+
 export type GitTransfer = {
   /** The repository below the platform's own address. */
   url: string
@@ -89,4 +92,26 @@ export type GitPull = {
   transfer: GitTransfer
   strategy: PullStrategy
 }
+/**
+ * Makes the workspace a repository of a new binding and pushes it. On a remote that is empty the source branch
+ * begins with what is here, too.
+ */
+export type GitInitialize = {
+  t: 'git.initialize'
+  branches: GitBranches
+  transfer: GitTransfer
+  /** Shown as the remote; without credentials. */
+  remote_url: string
+  message: string
+}
+/** Makes the workspace what the source branch is; what the agent has made of its own stays. */
+export type GitReset = {
+  t: 'git.reset'
+  branches: GitBranches
+  transfer: GitTransfer
+  /** Names the folder and the ref that hold what was there before: letters, digits and hyphens. */
+  stamp: string
+}
+/** `snapshot_dir`: below the workspace. Null: nothing was done. */
+export type GitResetAnswer = GitEndAnswer & { snapshot_dir: string | null; files_preserved: string[] }
 export type GitEndAnswer = { end: GitEnd; state: GitState }

@@ -22,11 +22,14 @@ import type { AgentWayOut } from './egress.ts'
 import type {
   GitBind,
   GitEndAnswer,
+  GitInitialize,
   GitLog,
   GitLogAnswer,
   GitLook,
   GitLookAnswer,
   GitPull,
+  GitReset,
+  GitResetAnswer,
   GitSync,
 } from './git.ts'
 import type { TranscriptLine } from './transcript.ts'
@@ -421,6 +424,8 @@ export type PlatformCalls = {
   'git.bind': { request: GitBind; answer: GitEndAnswer }
   'git.sync': { request: GitSync; answer: GitEndAnswer }
   'git.pull': { request: GitPull; answer: GitEndAnswer }
+  'git.initialize': { request: GitInitialize; answer: GitEndAnswer }
+  'git.reset': { request: GitReset; answer: GitResetAnswer }
   'skills.list': { request: SkillsList; answer: SkillsListAnswer }
   'skills.install': { request: SkillInstall; answer: SkillInstallAnswer }
   'skills.remove': { request: SkillsRemove; answer: SkillsRemoveAnswer }

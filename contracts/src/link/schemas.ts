@@ -4,7 +4,7 @@
  * container's program imports: it carries no validation library.
  */
 import { z } from 'zod'
-import { GitEndReply, GitLogReply, GitLookReply } from './git-schemas.ts'
+import { GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
 import {
   type AgentCalls,
   type FileNode,
@@ -185,6 +185,8 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'git.bind': GitEndReply,
   'git.sync': GitEndReply,
   'git.pull': GitEndReply,
+  'git.initialize': GitEndReply,
+  'git.reset': GitResetReply,
   'skills.list': z.object({
     skills: z
       .array(

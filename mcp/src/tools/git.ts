@@ -1,4 +1,5 @@
 import { getGitLog, getGitStatus, getGitSyncState, pullGit, syncGit } from '@roost/contracts/agents/git'
+import { InitializeGit, initializeGit, resetToMain } from '@roost/contracts/agents/git-repository'
 import { pullStrategies, syncStrategies } from '@roost/contracts/link/git'
 import { z } from 'zod'
 import { type Tool, tool } from '../tool.ts'
@@ -52,5 +53,24 @@ export const gitTools: Tool[] = [
     effect: 'write',
     input: { agent_name: agentName, strategy: z.enum(pullStrategies).optional() },
     run: (call, { agent_name, ...body }) => call.api.call(pullGit, { params: { name: agent_name }, body }),
+  }),
+  tool({
+    name: 'initialize_github_sync',
+    description:
+      "Give an agent without a repository one, and push its workspace there. An empty repository begins with the workspace; one that has commits is joined on a branch of the agent's own.",
+    audience: 'person',
+    effect: 'write',
+    input: { agent_name: agentName, ...InitializeGit.shape },
+    run: (call, { agent_name, ...body }) =>
+      call.api.call(initializeGit, { params: { name: agent_name }, body }),
+  }),
+  tool({
+    name: 'reset_to_main_preserve_state',
+    description:
+      "Make an agent's workspace what the source branch is, and keep what the agent has made (content, output, reports, exports, uploads, memory). Every file that was changed is kept in a folder; the working branch is pushed by force.",
+    audience: 'person',
+    effect: 'write',
+    input: { agent_name: agentName },
+    run: (call, { agent_name }) => call.api.call(resetToMain, { params: { name: agent_name } }),
   }),
 ]

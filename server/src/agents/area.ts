@@ -18,6 +18,7 @@ import type { AgentsNetwork, Containers } from '../ports/containers/port.ts'
 import type { Db, Tx } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Git } from '../ports/git/port.ts'
+import type { GitHost } from '../ports/git-host/port.ts'
 import type { Log } from '../ports/log.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
@@ -34,9 +35,11 @@ import { createFolders, createFoldersFor, folderRoutes } from './folders/index.t
 import {
   type AgentGit,
   createAgentGit,
+  createAgentGitTokens,
   createGitLoop,
   createTransfers,
   gitRoutes,
+  repositoryRoutes,
   type Transfers,
 } from './git/index.ts'
 import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
@@ -97,6 +100,8 @@ export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
     gitRepositories(): Promise<readonly string[]>
     /** The platform's own for the git host; null for none. */
     platformGitToken(): Secret | null
+    /** A person's own; null for none. */
+    ownGitTokenOf(userId: string): Promise<Secret | null>
     /** A person's own, else the platform's. */
     gitTokenOf(userId: string): Promise<Secret | null>
   }
@@ -129,6 +134,7 @@ export type AgentsAreaDeps = {
   containers: Containers
   images: AgentImages
   git: Git
+  gitHost: GitHost
   /** Where connections to the outside may lead. */
   outward: { gitHost: Locate; agents: Locate }
   /** Makes the network without a way out, and has the platform heard there. */
@@ -247,6 +253,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...needs,
     directory,
     templateFolder: templates.madeFrom,
+    gitFactsFor: (agent) => git.factsFor(agent),
     foldersFor: createFoldersFor({ db, edges }),
     abandoned: deps.keys.deleteAgentKeys,
   })
@@ -265,6 +272,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     secretsOf: (agentId) => secretsOf(agentId),
   })
   const addressOf = (repository: string) => `${options.gitBaseUrl}/${repository}`
+  const gitTokens = createAgentGitTokens({ ...deps, ...platform, host: deps.gitHost })
   const gitTransfers = createTransfers({
     ...deps,
     gitUrl: options.agentsGitUrl,
@@ -272,10 +280,19 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     locate: deps.outward.gitHost,
     tokenOf: async (agentId) => {
       const agent = await directory.byId(agentId)
-      return agent ? platform.gitTokenOf(agent.owner_id) : null
+      return agent ? gitTokens.of(agent) : null
     },
   })
-  const git = createAgentGit({ ...deps, ...needs, transfers: gitTransfers, addressOf })
+  const git: AgentGit = createAgentGit({
+    ...deps,
+    ...needs,
+    directory,
+    host: deps.gitHost,
+    tokens: gitTokens,
+    transfers: gitTransfers,
+    addressOf,
+    isWorking: async (agentId) => (await needs.contextOf([agentId])).get(agentId)?.busy ?? false,
+  })
   hooks.onCreated(async (tx, { agent }) => {
     await git.bindNew(tx, agent)
     return {}
@@ -381,6 +398,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       // Fixed words under /api/agents come before names.
       ...healthRoutes(health, directory),
       ...gitRoutes({ git, directory, reach, clock }),
+      ...repositoryRoutes({ git, tokens: gitTokens, directory }),
       ...permissionRoutes(permissions, directory),
       ...folderRoutes(folders, directory),
       ...registryRoutes({ registry, directory, idempotency: deps.idempotency }),

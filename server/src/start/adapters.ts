@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { gitApiAddress } from '../foundation/settings/index.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
 import { newId } from '../kit/ids.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
@@ -14,6 +15,8 @@ import { openEphemeral } from '../ports/ephemeral/open.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import { createGit } from '../ports/git/binary.ts'
 import type { Git } from '../ports/git/port.ts'
+import { createGitHub } from '../ports/git-host/github.ts'
+import type { GitHost } from '../ports/git-host/port.ts'
 import type { Host } from '../ports/host/port.ts'
 import { systemHost } from '../ports/host/system.ts'
 import type { Log } from '../ports/log.ts'
@@ -31,6 +34,7 @@ export type Adapters = {
   containers: Containers
   images: AgentImages
   git: Git
+  gitHost: GitHost
   host: Host
   outward: Outward
   /** Null: no mail is sent. */
@@ -68,6 +72,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     containers,
     images,
     git,
+    gitHost: createGitHub({ apiUrl: gitApiAddress(config.gitBaseUrl), fetch }),
     host: systemHost(dataDir),
     outward: createOutward(config),
     mail,

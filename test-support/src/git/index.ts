@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { createHostApi } from './host-api.ts'
 
 const run = promisify(execFile)
 
@@ -17,6 +18,8 @@ export type GitServer = {
   url: string
   /** Commits to a repository (`owner/name`), which is made when it is not there; answers the commit. */
   commit(repository: string, files: Files, branch?: string): Promise<string>
+  /** An empty repository that takes pushes. */
+  create(repository: string): Promise<void>
   /** Sets a tag, by force; annotated when it has a message. */
   tag(repository: string, name: string, options?: { at?: string; message?: string }): Promise<void>
   /** Git in the bare repository itself. */
@@ -52,6 +55,9 @@ export async function startGitServer(): Promise<GitServer> {
       case 'well':
         break
     }
+    if (request.url?.startsWith('/api/v3/')) {
+      return void api(request, response).catch(() => response.destroy())
+    }
     answer(root, request, response)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -61,6 +67,17 @@ export async function startGitServer(): Promise<GitServer> {
   const bare = (repository: string) => join(root, `${repository}.git`)
   const git = async (repository: string, ...args: string[]) =>
     (await run('git', ['-C', bare(repository), ...args], { env })).stdout.trim()
+  async function create(repository: string): Promise<void> {
+    await run('git', ['init', '-q', '--bare', '-b', 'main', bare(repository)], { env })
+    await git(repository, 'config', 'http.receivepack', 'true')
+  }
+  const api = createHostApi({
+    create,
+    async find(repository) {
+      const head = await git(repository, 'symbolic-ref', '--short', 'HEAD').catch(() => null)
+      return head === null ? null : { defaultBranch: head }
+    },
+  })
 
   return {
     url: `http://127.0.0.1:${port}`,
@@ -69,6 +86,7 @@ export async function startGitServer(): Promise<GitServer> {
       behaviour = how
     },
     git,
+    create,
     async commit(repository, files, branch = 'main') {
       const target = bare(repository)
       await run('git', ['init', '-q', '--bare', '-b', 'main', target], { env })

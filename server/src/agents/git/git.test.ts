@@ -2,69 +2,14 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import type { GitEnd, GitState } from '@roost/contracts/link/git'
-import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import { startGitServer } from '@roost/test-support/git/index'
 import { createThrowawayVault } from '../../foundation/vault/index.ts'
 import type { Located } from '../../kit/addresses.ts'
 import { secret } from '../../kit/secret.ts'
 import { silentLog } from '../../ports/log.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { openAgents } from '../test/world.ts'
+import { bound, done, inStep } from './test/bound.ts'
 import { createTransfers } from './transfer.ts'
-
-const yaml = 'name: helper\ndisplay_name: Helper\ndescription: From git\n'
-const sha = 'a'.repeat(40)
-const inStep: GitState = {
-  is_repository: true,
-  branch: 'main',
-  remote_url: 'https://git.example.org/acme/helper',
-  has_credential: false,
-  last_commit: { sha, message: 'm', author: 'a', date: '2030-01-01T00:00:00Z' },
-  changes: [],
-  ahead: 0,
-  behind: 0,
-}
-const done: GitEnd = { outcome: 'done', commit_sha: sha, files_changed: 1 }
-
-type Open = Parameters<Parameters<typeof forEachDialect>[0]>[1]
-async function bound(open: Open, options: { token?: string } = { token: 'tok' }) {
-  const server = await startGitServer()
-  await server.commit('acme/helper', { 'template.yaml': yaml })
-  await server.git('acme/helper', 'config', 'http.receivepack', 'true')
-  const alerts: PlatformAlert[] = []
-  const cleared: string[] = []
-  const world = await openAgents(await open(), {
-    git: { url: server.url, ...options },
-    needs: {
-      raiseAlert: async (_tx, alert) => void alerts.push(alert),
-      clearAlert: async (_tx, _id, kind) => void cleared.push(kind),
-    },
-  })
-  const owner = await world.person()
-  const made = await world.request(owner.key, 'POST', '/api/agents', {
-    name: 'one',
-    template: 'github:acme/helper',
-  })
-  assert.equal(made.status, 200, JSON.stringify(made.json))
-  const agent = await world.row('one')
-  const said = { state: inStep, failed: null as string | null, end: done }
-  world.link.link(agent.id, {
-    'git.bind': () => ({ end: done, state: said.state }),
-    'git.look': () => ({ state: said.state, failed: said.failed }),
-    'git.sync': () => ({ end: said.end, state: said.state }),
-    'git.pull': () => ({ end: said.end, state: said.state }),
-    'git.log': () => ({ commits: [{ sha, message: 'm', author: 'a', date: 'd' }] }),
-  })
-  const look = async () => world.area.git.look(await world.row('one'))
-  const call = (method: string, path: string, body?: object) =>
-    world.request(owner.key, method, `/api/agents/one/git/${path}`, body)
-  const dispose = async () => {
-    await world[Symbol.asyncDispose]()
-    await server[Symbol.asyncDispose]()
-  }
-  return { world, agent, owner, said, alerts, cleared, look, call, [Symbol.asyncDispose]: dispose }
-}
 
 forEachDialect((_name, open) => {
   test('an agent from a repository is bound: with a token on a branch of its own, else in source mode', async () => {

@@ -13,6 +13,11 @@ export function workingBranch(agent: { id: string; name: string }): string {
   return `roost/${agent.name}/${plain.slice(-8)}`
 }
 
+/** Part of a path and of a ref: `20300101T000000Z-1a`. */
+export function stampOf(now: Date): string {
+  return `${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${now.getMilliseconds().toString(36)}`
+}
+
 export function isFrozen(row: Pick<AgentGitRow, 'freeze_schedules' | 'consecutive_failures'>): boolean {
   return row.freeze_schedules === 1 && row.consecutive_failures >= failuresThatCount
 }

@@ -1,5 +1,5 @@
 import type { Executor } from '../../ports/database/port.ts'
-import type { AgentGitRow, AgentGitTables } from './tables.ts'
+import type { AgentGitRow, AgentGitTables, AgentGitTokenRow } from './tables.ts'
 
 export type GitPatch = Partial<Omit<AgentGitRow, 'agent_id' | 'created_at'>>
 
@@ -13,6 +13,43 @@ export function gitStore(executor: Executor) {
     },
 
     all: (): Promise<AgentGitRow[]> => db.selectFrom('agent_git').selectAll().orderBy('agent_id').execute(),
+
+    /** Bindings whose failures count, of agents whose schedules they freeze. */
+    frozen: (failures: number) =>
+      db
+        .selectFrom('agent_git')
+        .select(['agent_id', 'consecutive_failures'])
+        .where('freeze_schedules', '=', 1)
+        .where('consecutive_failures', '>=', failures)
+        .execute(),
+
+    /** The agent's binding is this one from now on. */
+    async replace(row: AgentGitRow): Promise<void> {
+      const { agent_id: _, ...rest } = row
+      await db
+        .insertInto('agent_git')
+        .values(row)
+        .onConflict((conflict) => conflict.column('agent_id').doUpdateSet(rest))
+        .execute()
+    },
+
+    async sealedToken(agentId: string): Promise<string | null> {
+      const query = db.selectFrom('agent_git_tokens').select('sealed').where('agent_id', '=', agentId)
+      return (await query.executeTakeFirst())?.sealed ?? null
+    },
+
+    async putToken(row: AgentGitTokenRow): Promise<void> {
+      const { sealed, updated_at } = row
+      await db
+        .insertInto('agent_git_tokens')
+        .values(row)
+        .onConflict((conflict) => conflict.column('agent_id').doUpdateSet({ sealed, updated_at }))
+        .execute()
+    },
+
+    async removeToken(agentId: string): Promise<void> {
+      await db.deleteFrom('agent_git_tokens').where('agent_id', '=', agentId).execute()
+    },
 
     async insert(row: AgentGitRow): Promise<void> {
       await db.insertInto('agent_git').values(row).execute()

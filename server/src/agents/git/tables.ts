@@ -28,4 +28,27 @@ export type AgentGitRow = {
   auto_synced_at: string | null
 }
 
-export type AgentGitTables = { agent_git: AgentGitRow }
+/** The agent's own token of the git host, sealed. */
+export type AgentGitTokenRow = { agent_id: string; sealed: string; updated_at: string }
+
+export type AgentGitTables = { agent_git: AgentGitRow; agent_git_tokens: AgentGitTokenRow }
+
+/** Of a binding that was just made. */
+export const blankBinding = {
+  auto_sync: 0,
+  pull_sync: 0,
+  freeze_schedules: 0,
+  bound_at: null,
+  last_sync_at: null,
+  last_sync_status: 'never',
+  failing: null,
+  consecutive_failures: 0,
+  last_error: null,
+  last_commit_sha: null,
+  ahead: null,
+  behind: null,
+  dirty: null,
+  seen_at: null,
+  tried_at: null,
+  auto_synced_at: null,
+} as const satisfies Partial<AgentGitRow>

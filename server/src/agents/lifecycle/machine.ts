@@ -17,7 +17,7 @@ import { type Agent, agentStore, type Directory, type Leftover } from '../direct
 import type { FolderMount } from './folder-mount.ts'
 import type { SshPorts } from './ports.ts'
 import { networkFor, plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
-import { containerSpec, volumeLabels, volumesOf } from './spec.ts'
+import { containerSpec, type SpecInput, volumeLabels, volumesOf } from './spec.ts'
 
 export type MachineOptions = {
   internalPort: number
@@ -42,6 +42,8 @@ export type MachineDeps = {
   templateFolder(
     agent: Pick<Agent, 'template' | 'template_commit'>,
   ): Promise<{ name: string; folder: string } | null>
+  /** What a container that is made now is told of its repository; null: it has none. */
+  gitFactsFor(agent: Agent): Promise<SpecInput['git']>
   /** Folders of other agents that the agent reads when it is started now. */
   foldersFor(agent: Agent): Promise<FolderMount[]>
   /** Makes the network without a way out, and has the platform heard there. */
@@ -110,6 +112,7 @@ export function createMachine(deps: MachineDeps): Machine {
           image,
           agentKey,
           template: await deps.templateFolder(agent),
+          git: await deps.gitFactsFor(agent),
           folders,
         },
         { ...options, kind: containers.kind, network, hostCpus: engine.cpus },

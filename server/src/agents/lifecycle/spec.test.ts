@@ -24,6 +24,7 @@ const input: SpecInput = {
   image: { image: 'roost-agent:x', version: 'abc' },
   agentKey: 'svc_mcp_key',
   template: { name: 'business-assistant', folder: '/srv/templates/business-assistant' },
+  git: null,
   folders: [],
 }
 const options: ContainerOptions = {

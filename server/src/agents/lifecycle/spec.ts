@@ -40,6 +40,8 @@ export type SpecInput = {
   image: { image: string; version: string }
   /** The agent's own key; it is worth something only at the platform. */
   agentKey: string
+  /** As it is when the container is made; null: it has no repository. */
+  git: { sourceMode: boolean; workingBranch: string } | null
   /** Mounted for the first start; null for none. */
   template: { name: string; folder: string } | null
   /** Of other agents. */
@@ -86,7 +88,7 @@ export function containerSpec(input: SpecInput, options: ContainerOptions): Cont
 
 /** No provider key and no git token: both stay in the platform. */
 function environment(input: SpecInput, options: ContainerOptions): Record<string, string> {
-  const { agent, image, template, agentKey } = input
+  const { agent, image, template, git, agentKey } = input
   const { internalPort, network, kind } = options
   // A sandbox has no way to the host but a socket, which its forwarder offers on loopback.
   const host = kind === 'sandbox' ? '127.0.0.1' : network.platformUrlHost
@@ -107,6 +109,7 @@ function environment(input: SpecInput, options: ContainerOptions): Record<string
     ...(kind === 'sandbox' ? { ROOST_GATEWAY_PORT: String(internalPort) } : {}),
     ...(agent.github_repo ? { GITHUB_REPO: agent.github_repo } : {}),
     ...(agent.source_branch ? { GIT_SOURCE_BRANCH: agent.source_branch } : {}),
+    ...(git ? { GIT_SOURCE_MODE: String(git.sourceMode), GIT_WORKING_BRANCH: git.workingBranch } : {}),
   }
 }
 

@@ -21,6 +21,7 @@ import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { createFakeEngine, type FakeOptions } from '../../ports/containers/fake.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { createGit } from '../../ports/git/binary.ts'
+import { createGitHub } from '../../ports/git-host/github.ts'
 import { silentLog } from '../../ports/log.ts'
 import { type AgentsArea, type AgentsNeeds, createAgentsArea } from '../area.ts'
 import { agentStore } from '../directory/index.ts'
@@ -102,6 +103,7 @@ export async function openAgents(
       path: process.env.PATH ?? '',
     }),
     openClosed: () => containers.ensureClosedNetwork(),
+    gitHost: createGitHub({ apiUrl: `${gitBaseUrl}/api/v3`, fetch }),
     outward: { gitHost: async () => near, agents: async () => near },
     link,
     vault,
@@ -133,6 +135,7 @@ export async function openAgents(
       limitCredentials: async () => {},
       gitRepositories: async () => options.git?.repositories ?? [],
       platformGitToken: () => null,
+      ownGitTokenOf: async () => (options.git?.token ? secret(options.git.token) : null),
       gitTokenOf: async () => (options.git?.token ? secret(options.git.token) : null),
     },
     needs: { ...nothing, ...options.needs },

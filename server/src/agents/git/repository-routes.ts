@@ -1,0 +1,57 @@
+import {
+  bindToOwnRepository,
+  deleteAgentGitToken,
+  getAgentGitToken,
+  initializeGit,
+  putAgentGitToken,
+  resetToMain,
+} from '@roost/contracts/agents/git-repository'
+import { agentRoute, type Route } from '../../http/route.ts'
+import { type Directory, requireAgent } from '../directory/index.ts'
+import type { AgentGit } from './service.ts'
+import type { AgentGitTokens } from './tokens.ts'
+
+export type RepositoryRouteDeps = {
+  git: Pick<AgentGit, 'initialize' | 'bindToOwn' | 'reset' | 'tokenChanged'>
+  tokens: AgentGitTokens
+  directory: Pick<Directory, 'byId'>
+}
+
+export function repositoryRoutes({ git, tokens, directory }: RepositoryRouteDeps): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+
+  return [
+    agentRoute(initializeGit, async (call) => {
+      const { repo_owner, repo_name, create_repo, private: isPrivate, description = null } = call.body
+      const repository = `${repo_owner}/${repo_name}`
+      call.request.note({ repository })
+      const wanted = { repository, mayCreate: create_repo, isPrivate, description }
+      return git.initialize(await agentOf(call), wanted)
+    }),
+    agentRoute(bindToOwnRepository, async (call) => {
+      const { destination_repo: repository, github_pat = null, private: isPrivate } = call.body
+      call.request.note({ repository, has_token: github_pat !== null })
+      const wanted = { repository, mayCreate: true, isPrivate, description: null }
+      return git.bindToOwn(await agentOf(call), wanted, github_pat)
+    }),
+    agentRoute(getAgentGitToken, async (call) => tokens.status(await agentOf(call))),
+    agentRoute(putAgentGitToken, async (call) => {
+      const agent = await agentOf(call)
+      await tokens.check(call.body.pat, 'pat')
+      await tokens.put(agent.id, call.body.pat)
+      await git.tokenChanged(agent.id)
+      return tokens.status(agent)
+    }),
+    agentRoute(deleteAgentGitToken, async (call) => {
+      const agent = await agentOf(call)
+      await tokens.remove(agent.id)
+      await git.tokenChanged(agent.id)
+      return tokens.status(agent)
+    }),
+    agentRoute(resetToMain, async (call) => {
+      const done = await git.reset(await agentOf(call))
+      call.request.note({ commit_sha: done.commit_sha, snapshot_dir: done.snapshot_dir })
+      return done
+    }),
+  ]
+}
