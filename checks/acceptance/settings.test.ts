@@ -263,3 +263,18 @@ describe('settings of the platform', () => {
     assert.equal((await setting('PUT', '/a_note', { value: 'x'.repeat(16 * 1024 + 1) })).status, 422)
   })
 })
+
+test('a spent cap ends runs with cap_reached, by the CLI in its container, until the cap is raised', async () => {
+  const task = () =>
+    platform.request('POST', `/api/agents/${name}/task`, { message: '[[usage:1000,1000]] [[reply:done]]' })
+  assert.equal((await task()).json.response, 'done')
+  const spent = (await get('spend-cap')).json
+  assert.deepEqual([spent.daily_usd, spent.per_run_usd], [null, null])
+  assert.ok(spent.spent_today_usd > 0)
+  assert.equal((await put('spend-cap', { daily_usd: spent.spent_today_usd })).status, 200)
+  const refused = await task()
+  assert.deepEqual([refused.status, refused.json.error_code], [503, 'cap_reached'], refused.text)
+  assert.match(refused.json.detail, /may today/)
+  assert.equal((await put('spend-cap', { daily_usd: null })).status, 200)
+  assert.equal((await task()).json.response, 'done')
+})
