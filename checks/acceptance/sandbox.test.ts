@@ -218,6 +218,22 @@ describe('the platform in sandboxes', () => {
     assert.equal(file.text, 'from-the-agent\n')
   })
 
+  test('it reads what another agent publishes from its next start on, and changes nothing of it', async () => {
+    const ask = async (method: string, path: string, body?: object) => {
+      const reply = await platform.request(method, `/api/agents/${path}`, body)
+      assert.equal(reply.status, 200, reply.text)
+    }
+    await ask('PUT', 'box-codex/files?path=shared-out/note.txt', { content: 'from codex' })
+    await ask('PUT', 'box-codex/folders', { expose_enabled: true })
+    await ask('PUT', 'box-claude/folders', { consume_enabled: true })
+    await ask('POST', 'box-claude/permissions/box-codex')
+    for (const power of ['stop', 'start']) await ask('POST', `box-claude/${power}`)
+    const script = 'cd shared-in/box-codex; cat note.txt; echo x > note.txt; touch ../mine; ls -A .. .'
+    const said = await inside(platform, 'box-claude', script)
+    assert.match(said, /from codex/)
+    assert.equal(said.match(/Read-only file system/g)?.length, 2, said)
+  })
+
   test('a turn outlives the death of the platform, with its whole transcript', async () => {
     const path = '/api/agents/box-claude'
     const turn = await beginTurn(

@@ -13,6 +13,7 @@ const yaml = [
   'type: git-helper',
   'tags: [from-git]',
   'credentials: {env_file: [CRM_TOKEN]}',
+  'shared_folders: {expose: true}',
   'schedules: [{name: daily, cron: "0 8 * * *", message: go}, {name: odd, cron: "@daily", message: go}]',
 ].join('\n')
 
@@ -44,6 +45,7 @@ forEachDialect((_name, open) => {
     )
     const row = await world.row('one')
     assert.deepEqual([row.template_commit, row.source_branch], [commit, 'dev'])
+    assert.deepEqual([row.expose_folder, row.consume_folders], [true, false])
     const made = await world.area.templates.madeFrom(row)
     assert.equal(await readFile(join(made?.folder ?? '', 'CLAUDE.md'), 'utf8'), '# Git\n')
     const info = await world.request(owner.key, 'GET', '/api/agents/one/info')
