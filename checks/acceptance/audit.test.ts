@@ -1,6 +1,7 @@
 /** The audit log: who did what with which key, and that nobody changed it since. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { openLive } from './live.ts'
 import { type Loose, type Platform, startPlatform } from './platform.ts'
 import { assertShape } from './steps.ts'
 
@@ -65,6 +66,28 @@ test('mcp_key_id and mcp_scope filter; a key that is refused is there with its n
   assert.ok((await log('mcp_scope=user')).entries.every((each: Loose) => each.mcp_scope === 'user'))
   const unknown = await platform.request('GET', '/api/audit-log?mcp_scope=root')
   assert.deepEqual([unknown.status, unknown.json.error], [422, 'unknown_filter'])
+})
+
+test('what a key reads is there too, once a minute for each thing it reads, from whichever door', async () => {
+  const ops = await mint('reader', 'ops')
+  const read = (path: string) => platform.request('GET', path, undefined, { token: ops.key })
+  const replies = await Promise.all(Array.from({ length: 20 }, () => read('/api/version')))
+  assert.ok(replies.every(({ status }) => status === 200))
+  await read('/api/agents/no-such-agent/executions')
+  const { entries } = await log(`mcp_key_id=${ops.id}`)
+  assert.deepEqual(
+    entries.map((each: Loose) => [each.endpoint, each.target_id, each.status, each.actor_ip]),
+    [
+      ['GET /api/agents/{name}/executions', 'no-such-agent', 404, '127.0.0.1'],
+      ['GET /api/version', null, 200, '127.0.0.1'],
+    ],
+  )
+  const user = await mint('listener')
+  const live = openLive(platform, `/ws/events?token=${user.key}`)
+  await live.next('connected')
+  live.end()
+  const [opened] = (await log(`mcp_key_id=${user.id}`)).entries
+  assert.deepEqual([opened.endpoint, opened.status], ['WS /ws/events', 101])
 })
 
 test('sessions and user keys of an admin read it; a key of another scope is refused', async () => {

@@ -8,7 +8,7 @@ import type { AuditEntry } from '../foundation/audit/index.ts'
 import { type Caller, refuseAfter, refuseBefore } from '../identity/access/index.ts'
 import { Fault } from '../kit/fault.ts'
 import { silentLog } from '../ports/log.ts'
-import { auditEntryOf } from './audit.ts'
+import { recordCall, recordSocket } from './audit.ts'
 import { createGuard } from './guard.ts'
 import { answer, route, streamAnswer } from './route.ts'
 import { createServer } from './serve.ts'
@@ -36,6 +36,7 @@ const signIn = endpoint({
   access: { who: 'none' },
   audit: { type: 'authentication', action: 'sign_in' },
 })
+const inner = endpoint({ ...base, id: 'inner', method: 'POST', path: '/inner', access: { who: 'internal' } })
 const slow = endpoint({
   ...base,
   id: 'slow',
@@ -48,6 +49,9 @@ const stream = endpoint({ ...slow, id: 'stream', path: '/stream', streams: ['tex
 
 function app() {
   const entries: AuditEntry[] = []
+  /** Of what may be repeated. */
+  const reads: AuditEntry[] = []
+  const written = (entry: AuditEntry) => String(entries.push(entry))
   const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
   const told = Promise.withResolvers<void>()
@@ -64,6 +68,13 @@ function app() {
         request.note({ username: 'ada' })
         throw new Fault('invalid_credentials')
       }),
+      route(inner, async ({ request }) => {
+        const as = request.header('as')
+        if (as === 'stranger') throw new Fault('not_authenticated')
+        // As much of a caller as the entry looks at.
+        if (as === 'agent') request.calledBy({ kind: 'key', user, key } as unknown as Caller)
+        return answer({})
+      }),
       route(slow, async () => {
         begun.resolve()
         await finish.promise
@@ -75,7 +86,9 @@ function app() {
       async identify(authorization) {
         if (!authorization) throw new Fault('not_authenticated')
         // As much of a caller as the rules and the entry look at.
-        return { kind: 'key', user, key } as unknown as Caller
+        return (authorization === 'session'
+          ? { kind: 'session', user }
+          : { kind: 'key', user, key }) as unknown as Caller
       },
       reach: async () => null,
       refuseBefore,
@@ -85,12 +98,11 @@ function app() {
     log: silentLog,
     trustedProxies: [],
     answered(request) {
-      const entry = auditEntryOf(request)
-      if (entry) entries.push(entry)
+      recordCall({ record: written, recordRead: (entry) => reads.push(entry) }, request)
       told.resolve()
     },
   })
-  return { server, entries, begun: begun.promise, finish: finish.resolve, told: told.promise }
+  return { server, entries, reads, begun: begun.promise, finish: finish.resolve, told: told.promise }
 }
 
 const authorization = 'Bearer k'
@@ -123,16 +135,56 @@ test('a write of a key is one entry with the key beside its owner, and what it w
   ])
 })
 
-test('a read is no entry; a refused gate is one, with the key that was refused', async () => {
-  const { server, entries } = app()
+test('a read is no entry but of a key; a refused gate is one, with the key that was refused', async () => {
+  const { server, entries, reads } = app()
+  await server.inject({ method: 'GET', url: '/read', headers: { authorization: 'session' } })
   await server.inject({ method: 'GET', url: '/read', headers: { authorization } })
   assert.deepEqual(entries, [])
+  assert.equal(reads.length, 1)
+  assert.partialDeepStrictEqual(reads, [
+    { ...who, event_type: 'system', event_action: 'read', endpoint: 'GET /read', status: 200 },
+  ])
   await server.inject({ method: 'GET', url: '/gated', headers: { authorization } })
   await server.inject({ method: 'GET', url: '/gated' })
   assert.partialDeepStrictEqual(entries, [
     { ...who, event_type: 'authorization', status: 403, details: { error: 'admin_required' } },
     { actor_type: 'anonymous', actor_id: null, actor_ip: '127.0.0.1', status: 401 },
   ])
+})
+
+test('an internal call is an entry when it was an agent, found out by the route, and when it was refused', async () => {
+  const { server, entries } = app()
+  const call = (as: string) => server.inject({ method: 'POST', url: '/inner', headers: { as } })
+  await call('nobody')
+  assert.deepEqual(entries, [])
+  await call('agent')
+  await call('stranger')
+  assert.partialDeepStrictEqual(entries, [
+    { mcp_key_id: 'k1', mcp_scope: 'user', endpoint: 'POST /inner', status: 200 },
+    { mcp_key_id: null, endpoint: 'POST /inner', status: 401 },
+  ])
+})
+
+test('a socket is an entry when it was refused, and when a key opened it', () => {
+  const entries: AuditEntry[] = []
+  const reads: AuditEntry[] = []
+  const audit = {
+    record: (entry: AuditEntry) => String(entries.push(entry)),
+    recordRead: (entry: AuditEntry) => void reads.push(entry),
+  }
+  const from = { path: '/ws/events', ip: '127.0.0.1' }
+  // As much of a caller as the entry looks at.
+  const [byKey, session] = [
+    { kind: 'key', user, key },
+    { kind: 'session', user },
+  ] as unknown as Caller[]
+  recordSocket(audit, { ...from, caller: byKey ?? null, why: null })
+  recordSocket(audit, { ...from, caller: session ?? null, why: null })
+  recordSocket(audit, { ...from, caller: byKey ?? null, why: { close: 4003, reason: 'no' } })
+  recordSocket(audit, { ...from, caller: null, why: { status: 503, error: 'starting_up' } })
+  assert.partialDeepStrictEqual(reads, [{ ...who, endpoint: 'WS /ws/events', status: 101 }])
+  assert.partialDeepStrictEqual(entries, [{ ...who, event_type: 'authorization', status: 403 }])
+  assert.deepEqual([reads.length, entries.length], [1, 1])
 })
 
 test('a sign-in that fails is one entry, with the account that was named', async () => {

@@ -1,30 +1,50 @@
-import type { AuditEntry } from '../foundation/audit/index.ts'
+import type { Endpoint } from '@roost/contracts/kit/endpoint'
+import type { Audit, AuditEntry } from '../foundation/audit/index.ts'
 import type { Caller } from '../identity/access/caller.ts'
 import type { AnsweredRequest } from './serve.ts'
-import type { RefusedSocket } from './sockets.ts'
+import type { AskedSocket } from './sockets.ts'
 
 const quiet = new Set(['postHeartbeat', 'validateKey'])
 
 /**
- * The entry of an answered call, or null when none is due: every write and every refused gate has one, and
- * reads that their endpoint marks. It is made here from the endpoint and the caller so that no handler can
- * forget it.
+ * Writes down an answered call: every write, every refused gate, reads that their endpoint marks, and every
+ * other call with a key. It is made here from the endpoint and the caller so that no handler can forget it.
  */
-export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
-  const { endpoint, caller, admitted, notes } = request.roost
-  if (!endpoint || endpoint.access.who === 'internal') return null
+export function recordCall(audit: Pick<Audit, 'record' | 'recordRead'>, request: AnsweredRequest): void {
+  const { endpoint, caller } = request.roost
+  if (!endpoint) return
   const refused = request.status === 401 || request.status === 403
+  // What a program asks every few seconds tells nothing.
+  if (quiet.has(endpoint.id) && !refused) return
+  const isOfKey = caller?.kind === 'key'
+  // What the platform's own processes ask on this machine is told of where it is done.
+  if (endpoint.access.who === 'internal' && !isOfKey && !refused) return
+  const entry = auditEntryOf(request, endpoint, refused)
+  if (entry) audit.record(entry)
+  else if (isOfKey) audit.recordRead(entryOf(request, endpoint, { type: 'system', action: endpoint.id }))
+}
+
+/** Null: a read of which nothing is told. */
+function auditEntryOf(request: AnsweredRequest, endpoint: Endpoint, refused: boolean): AuditEntry | null {
+  const { notes } = request.roost
   // A read is told of by its endpoint, or by the handler that saw somebody read what is another person's.
   const isRead = endpoint.method === 'GET' && Object.keys(notes).length === 0
   const audited = endpoint.audit ?? (isRead ? null : { type: 'system' as const, action: endpoint.id })
   if (!audited && !refused) return null
-  // What a program asks every few seconds tells nothing.
-  if (quiet.has(endpoint.id) && !refused) return null
   const type =
     refused && endpoint.access.who !== 'none' ? 'authorization' : (audited?.type ?? 'authorization')
+  return entryOf(request, endpoint, { type, action: audited?.action ?? endpoint.id })
+}
+
+function entryOf(
+  request: AnsweredRequest,
+  endpoint: Endpoint,
+  about: { type: AuditEntry['event_type']; action: string },
+): AuditEntry {
+  const { caller, admitted, notes } = request.roost
   return {
-    event_type: type,
-    event_action: audited?.action ?? endpoint.id,
+    event_type: about.type,
+    event_action: about.action,
     ...actorOf(caller, request.ip),
     ...targetOf(request),
     details: {
@@ -39,22 +59,26 @@ export function auditEntryOf(request: AnsweredRequest): AuditEntry | null {
   }
 }
 
-/** The entry of a socket that was not opened for who asked; null when nobody was refused. */
-export function socketEntryOf({ path, ip, caller, why }: RefusedSocket): AuditEntry | null {
-  const status = 'status' in why ? why.status : why.close === 4003 ? 403 : 401
-  if (status !== 401 && status !== 403) return null
-  return {
-    event_type: 'authorization',
+/** Writes down a socket that was not opened for who asked, and one that was opened with a key. */
+export function recordSocket(audit: Pick<Audit, 'record' | 'recordRead'>, socket: AskedSocket): void {
+  const { path, ip, caller, why } = socket
+  const about = {
     event_action: 'open_socket',
     ...actorOf(caller, ip),
     target_type: null,
     target_id: null,
-    details: 'close' in why ? { close: why.close, reason: why.reason } : { error: why.error },
     request_id: null,
-    source: 'api',
+    source: 'api' as const,
     endpoint: `WS ${path}`,
-    status,
   }
+  if (why === null) {
+    if (caller?.kind === 'key') audit.recordRead({ ...about, event_type: 'system', details: {}, status: 101 })
+    return
+  }
+  const status = 'status' in why ? why.status : why.close === 4003 ? 403 : 401
+  if (status !== 401 && status !== 403) return
+  const details = 'close' in why ? { close: why.close, reason: why.reason } : { error: why.error }
+  audit.record({ ...about, event_type: 'authorization', details, status })
 }
 
 /** What a parameter of the path names, and a note of the handler where the path cannot know it yet. */

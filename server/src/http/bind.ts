@@ -141,6 +141,9 @@ function factsOf(request: FastifyRequest): RequestFacts {
     },
     readObject,
     note: (details) => Object.assign(state.notes, details),
+    calledBy(caller) {
+      state.caller = caller
+    },
   }
 }
 

@@ -7,15 +7,15 @@ import type { Clock } from '../kit/clock.ts'
 import { Fault } from '../kit/fault.ts'
 import type { MigrationState } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
-import { auditEntryOf, socketEntryOf } from './audit.ts'
+import { recordCall, recordSocket } from './audit.ts'
 import { serveDocs } from './docs.ts'
 import { forwarding } from './forward.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
 import { withRawPrefix } from './listen.ts'
 import { isLoopback } from './loopback.ts'
 import { type Pages, servePages } from './pages.ts'
-import { createServer } from './serve.ts'
-import { type RefusedSocket, type SocketRoute, serveSockets } from './sockets.ts'
+import { type AnsweredRequest, createServer } from './serve.ts'
+import { type AskedSocket, type SocketRoute, serveSockets } from './sockets.ts'
 import { attachWayOut, withOwnAddress } from './way-out.ts'
 
 export type PlatformServerDeps = {
@@ -65,6 +65,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const shared = { guard: platform.guard, checkReplies, log }
   const streams = new Set<AbortController>()
   let pages: Pages | null = null
+  const answered = (request: AnsweredRequest) => recordCall(platform.audit, request)
   const openApp = createServer({
     ...shared,
     standing: platform.standing,
@@ -72,16 +73,19 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     trustedProxies,
     routes: [...platform.routes, ...healthRoutes({ clock, migrations: deps.migrations })],
     streams,
-    answered(request) {
-      const entry = auditEntryOf(request)
-      if (entry) platform.audit.record(entry)
-    },
+    answered,
   })
   const publicEndpoints = endpoints.filter((endpoint) => endpoint.access.who !== 'internal')
   serveDocs(openApp, publicEndpoints, platform.version)
   pages = servePages(openApp, deps.pagesFolder)
   const internalRoutes = [...internalHealthRoutes(), ...platform.internalRoutes]
-  const internalApp = createServer({ ...shared, trustedProxies: [], routes: internalRoutes, streams })
+  const internalApp = createServer({
+    ...shared,
+    trustedProxies: [],
+    routes: internalRoutes,
+    streams,
+    answered,
+  })
 
   const internalRest: RequestListener = (request, response) => {
     // What is for the platform's own processes is not there for the agents' network.
@@ -90,10 +94,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   }
   const withMcp = (rest: RequestListener) =>
     deps.mcpPort === undefined ? rest : forwarding({ path: '/mcp', port: deps.mcpPort, log }, rest)
-  const refused = (socket: RefusedSocket) => {
-    const entry = socketEntryOf(socket)
-    if (entry) platform.audit.record(entry)
-  }
+  const asked = (socket: AskedSocket) => recordSocket(platform.audit, socket)
   return {
     async ready() {
       await openApp.ready()
@@ -114,11 +115,11 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       ),
     ),
     attachSockets(server) {
-      serveSockets(server, platform.socketRoutes, log, refused)
+      serveSockets(server, platform.socketRoutes, log, asked)
       return server
     },
     attachLinks(server) {
-      serveSockets(server, [linkRoute(platform)], log, refused)
+      serveSockets(server, [linkRoute(platform)], log, asked)
       attachWayOut(server, platform.egress, deps.internalPort)
       return server
     },
@@ -140,7 +141,7 @@ function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): So
         return { close: 4003, reason: 'only an agent key opens a link', caller }
       }
       const agent = { agentId: caller.key.agent_id, agentName: caller.key.name, keyId: caller.key.id }
-      return { open: (socket) => hub.accept(socket, agent) }
+      return { open: (socket) => hub.accept(socket, agent), caller }
     },
   }
 }

@@ -33,6 +33,8 @@ export type RequestFacts = {
   readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z.output<T>
   /** Facts for the audit entry that `http/` writes for this call; names, never secret values. */
   note(details: Record<string, unknown>): void
+  /** Who it was that called, where an internal route has found it out by itself. */
+  calledBy(caller: Caller): void
 }
 
 /** An answer that is more than its JSON body. */

@@ -18,15 +18,16 @@ export type SocketRoute = {
    */
   admit(
     request: IncomingMessage,
-  ): Promise<{ open(socket: WebSocket): void } | { close: number; reason: string; caller?: Caller }>
+  ): Promise<({ open(socket: WebSocket): void } | { close: number; reason: string }) & { caller?: Caller }>
 }
 
-/** Somebody who was not let in: by a close code, or by an error in the upgrade's own answer. */
-export type RefusedSocket = {
+/** Somebody who was let in, or was not: by a close code, or by an error in the upgrade's own answer. */
+export type AskedSocket = {
   path: string
   ip: string
   caller: Caller | null
-  why: { close: number; reason: string } | { status: number; error: ErrorCode }
+  /** Null: the socket was opened. */
+  why: null | { close: number; reason: string } | { status: number; error: ErrorCode }
 }
 
 /** Lets `server` open sockets on `routes`; every other upgrade is answered 404. */
@@ -34,7 +35,7 @@ export function serveSockets(
   server: Server,
   routes: SocketRoute[],
   log: Log,
-  refused: (socket: RefusedSocket) => void = () => {},
+  asked: (socket: AskedSocket) => void = () => {},
 ): { close(): void } {
   const servers = new Map(
     routes.map((route) => {
@@ -59,14 +60,13 @@ export function serveSockets(
         socket.on('error', () => socket.terminate())
         socket.close(decision.close, decision.reason)
       })
-      if ('close' in decision) {
-        const { close, reason, caller = null } = decision
-        refused({ ...from, caller, why: { close, reason } })
-      }
+      const { caller = null } = decision
+      const why = 'close' in decision ? { close: decision.close, reason: decision.reason } : null
+      asked({ ...from, caller, why })
     } catch (error) {
       if (isFault(error)) {
         const why = { status: statusOf(error.code), error: error.code }
-        refused({ ...from, caller: null, why })
+        asked({ ...from, caller: null, why })
         return refuse(stream, error.code)
       }
       log.error({ err: error, path: found.route.path }, 'socket refused by a fault')

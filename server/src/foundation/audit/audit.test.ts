@@ -10,6 +10,7 @@ import { type AuditEntry, createAudit } from './index.ts'
 import { auditReadStore } from './read-store.ts'
 import { chain, firstInvalid, type Link, type Unchained } from './rules.ts'
 import type { AuditRow } from './tables.ts'
+import { verifyChain } from './verify.ts'
 
 const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
   event_type: 'agent_lifecycle',
@@ -41,6 +42,29 @@ forEachDialect((_dialect, open) => {
     )
     assert.equal(firstBroken(rows), null)
     assert.equal(rows[0]?.previous_hash, null)
+  })
+
+  test('twenty writers at once make one chain, whatever is swept meanwhile', async () => {
+    const db = await open()
+    const clock = createTestClock()
+    const writers = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const own = index === 0 ? db : await db.openAgain()
+        return createAudit({ db: own, clock, log: silentLog })
+      }),
+    )
+    for (let round = 0; round < 5; round += 1) {
+      for (const writer of writers) writer.record(entry())
+      await Promise.all(writers.map((writer) => writer.flush()))
+      await clock.advance(60)
+      const [first, second] = writers
+      const before = new Date(clock.now().getTime() - 120_000)
+      await Promise.all([first?.sweep(before), second?.sweep(before)])
+    }
+    const rows = await stored(db)
+    assert.equal(rows.length, 40)
+    assert.equal(firstBroken(rows), null)
+    assert.deepEqual(await verifyChain(db, {}), { valid: true, status: 'verified', checked: 40 })
   })
 
   test('two processes that write at once make one chain', async () => {
@@ -136,6 +160,35 @@ describe('writing', () => {
     await clock.advance(0.1)
     await audit.flush()
     assert.equal((await stored(db)).length, 1)
+  })
+
+  test('what is read again and again is one entry at once, and one for the rest of its minute', async () => {
+    await using db = await openTestDatabase()
+    const clock = createTestClock()
+    const audit = createAudit({ db, clock, log: silentLog })
+    const read = (key: string, target = 'a') =>
+      audit.recordRead(entry({ mcp_key_id: key, endpoint: 'GET /x', target_id: target, status: 200 }))
+    for (let time = 0; time < 20; time += 1) read('k1')
+    read('k1', 'b')
+    read('k2')
+    const told = async () => {
+      await audit.flush()
+      return (await stored(db)).map((row) => [row.mcp_key_id, row.target_id, JSON.parse(row.details)])
+    }
+    const first = [
+      ['k1', 'a', {}],
+      ['k1', 'b', {}],
+      ['k2', 'a', {}],
+    ]
+    assert.deepEqual(await told(), first)
+    await clock.advance(61)
+    const rest = [['k1', 'a', { calls: 19 }]]
+    assert.deepEqual(await told(), [...first, ...rest])
+    read('k1')
+    read('k1')
+    clock.set('2020-01-01T00:00:00.000Z')
+    await audit.close()
+    assert.deepEqual(await told(), [...first, ...rest, ['k1', 'a', {}], ['k1', 'a', { calls: 1 }]])
   })
 
   test('entries wait while the database is away and are stored when it is back', async () => {

@@ -4,6 +4,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type Log, redactFields } from '../../ports/log.ts'
+import { createRepeats } from './repeats.ts'
 import { chain, type Unchained } from './rules.ts'
 import { auditStore } from './store.ts'
 
@@ -16,6 +17,8 @@ import { auditStore } from './store.ts'
 export type Audit = {
   /** Answers the id of the entry. */
   record(entry: AuditEntry): string
+  /** One of what may be thousands that are alike; see `Repeats`. */
+  recordRead(entry: AuditEntry): void
   /** Resolves when everything recorded so far is stored. Throws what the database throws. */
   flush(): Promise<void>
   /** Removes entries older than `before`; the number of them. */
@@ -75,6 +78,7 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
 
   /** One writer at a time: the order of the queue is the order of the chain. */
   const flush = async () => {
+    repeats.tell('over')
     while (writing) await writing.catch(() => {})
     if (waiting.length === 0) return
     writing = writeAll().finally(() => {
@@ -102,24 +106,29 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
     }
   }
 
-  return {
-    record(entry) {
-      const row = rowOf(entry, clock.now())
-      if (waiting.length >= mostWaiting) {
-        lost += 1
-        return row.event_id
-      }
-      waiting.push(row)
-      if (waiting.length >= batchEntries) full.resolve()
-      soon ??= flushSoon().finally(() => {
-        soon = null
-      })
+  const record = (entry: AuditEntry): string => {
+    const row = rowOf(entry, clock.now())
+    if (waiting.length >= mostWaiting) {
+      lost += 1
       return row.event_id
-    },
+    }
+    waiting.push(row)
+    if (waiting.length >= batchEntries) full.resolve()
+    soon ??= flushSoon().finally(() => {
+      soon = null
+    })
+    return row.event_id
+  }
+  const repeats = createRepeats({ clock, record })
+
+  return {
+    record,
+    recordRead: repeats.note,
     flush,
     sweep: (before) => db.atomically((tx) => auditStore(tx).sweep(timestamp(before))),
     async close() {
       closing.abort()
+      repeats.tell('all')
       await soon
       await flush()
     },

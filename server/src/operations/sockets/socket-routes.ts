@@ -32,6 +32,7 @@ export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
 
   const opened = (caller: SignedIn, asked: URLSearchParams): Awaited<ReturnType<SocketRoute['admit']>> => ({
     open: (socket) => sockets.accept(socket, caller, lastEventIdOf(asked)),
+    caller,
   })
 
   async function isEphemeral({ key }: KeyCaller): Promise<boolean> {

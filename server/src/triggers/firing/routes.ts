@@ -37,7 +37,9 @@ export function internalFiringRoutes(deps: {
     route(endpoints.executeTask, async ({ body, request }) => {
       const call = { key: request.header('idempotency-key'), signal: request.signal }
       if (isLoopback(request.ip)) return execute.asPlatform(body, call)
-      return execute.asAgent(await identify(request.header('authorization')), body, call)
+      const caller = await identify(request.header('authorization'))
+      request.calledBy(caller)
+      return execute.asAgent(caller, body, call)
     }),
     route(endpoints.executeTasks, ({ body }) => execute.allAsPlatform(body)),
     route(endpoints.scheduleChanges, ({ query }) => deps.changesAfter(query.after)),
