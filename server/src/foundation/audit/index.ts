@@ -5,7 +5,8 @@
  * is stored stays as it is until the retention sweep removes it. Refuses to know who may read it, and what
  * deserves an entry: the web layer and the features say so.
  */
+export type { AuditEntry } from './entry.ts'
 export { type AuditReads, createAuditReads } from './reads.ts'
 export { auditRetention } from './retention.ts'
 export { auditRoutes, internalAuditRoutes } from './routes.ts'
-export { type Audit, type AuditEntry, createAudit } from './service.ts'
+export { type Audit, createAudit } from './service.ts'

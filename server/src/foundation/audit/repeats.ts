@@ -1,5 +1,5 @@
 import type { Clock } from '../../kit/clock.ts'
-import type { AuditEntry } from './service.ts'
+import type { AuditEntry } from './entry.ts'
 
 /**
  * Entries of what programs do again and again. Of those that are alike (key, endpoint, target and status) the

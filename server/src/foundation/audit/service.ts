@@ -1,9 +1,8 @@
-import type { AuditActorType, AuditSource } from '@roost/contracts/foundation/audit'
-import type { AuditType } from '@roost/contracts/kit/endpoint'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type Log, redactFields } from '../../ports/log.ts'
+import type { AuditEntry } from './entry.ts'
 import { createRepeats } from './repeats.ts'
 import { chain, type Unchained } from './rules.ts'
 import { auditStore } from './store.ts'
@@ -25,26 +24,6 @@ export type Audit = {
   sweep(before: Date): Promise<number>
   /** Writes what is waiting and stops. */
   close(): Promise<void>
-}
-
-/** Details hold names, never secret values. */
-export type AuditEntry = {
-  event_type: AuditType
-  event_action: string
-  actor_type: AuditActorType
-  actor_id?: string | null
-  actor_email?: string | null
-  actor_ip?: string | null
-  mcp_key_id?: string | null
-  mcp_key_name?: string | null
-  mcp_scope?: string | null
-  target_type?: string | null
-  target_id?: string | null
-  details?: Record<string, unknown>
-  request_id?: string | null
-  source: AuditSource
-  endpoint?: string | null
-  status?: number | null
 }
 
 const batchEntries = 200
