@@ -87,7 +87,9 @@ test('an agent keeps its own schedules with its own key, and those of nobody els
   assert.deepEqual([made.status, made.json.created_by], [201, name])
   assert.equal((await api('POST', `/${made.json.id}/disable`, undefined, key)).json.status, 'disabled')
   const other = { name: 'x', cron_expression: '0 4 * * *', message: 'x' }
-  const refused = await platform.request('POST', '/api/agents/qa-clock-other/schedules', other, { token: key })
+  const refused = await platform.request('POST', '/api/agents/qa-clock-other/schedules', other, {
+    token: key,
+  })
   assert.equal(refused.status, 403)
   assert.equal((await api('DELETE', `/${made.json.id}`, undefined, key)).status, 204)
 })

@@ -7,7 +7,7 @@ const tag = 'Folders'
 
 /** What an agent publishes stands here in its own container, ... */
 export const exposedPath = '/home/developer/shared-out'
-/** ... and here, under the publisher's name and to be read only, in those of its consumers. */
+/** ... and here, under the publisher's name, in those of its consumers, who write in it as well. */
 export const consumedPath = '/home/developer/shared-in'
 
 export function mountPathOf(publisher: string): string {
@@ -26,7 +26,7 @@ const Mounting = z.object({
 export const ConsumedFolder = Mounting.extend({
   source_agent: z.string(),
   mount_path: z.string(),
-  access_mode: z.enum(['ro', 'rw']),
+  access_mode: z.literal('rw'),
 })
 export type ConsumedFolder = z.output<typeof ConsumedFolder>
 

@@ -45,7 +45,7 @@ forEachDialect((_name, open) => {
   }
   type It = Awaited<ReturnType<typeof start>>
   const path = '/home/developer/shared-in/writer'
-  const folder = { source_agent: 'writer', mount_path: path, access_mode: 'ro' }
+  const folder = { source_agent: 'writer', mount_path: path, access_mode: 'rw' }
 
   async function readingOf(it: It): Promise<void> {
     await it.set('writer', { expose_enabled: true })
@@ -209,7 +209,7 @@ forEachDialect((_name, open) => {
       {
         source_agent: 'author',
         mount_path: moved,
-        access_mode: 'ro',
+        access_mode: 'rw',
         currently_mounted: true,
         after_restart: 'mounted',
       },

@@ -43,7 +43,7 @@ function consumed(
   return {
     source_agent: name,
     mount_path: mountPathOf(name),
-    access_mode: 'ro' as const,
+    access_mode: 'rw' as const,
     currently_mounted,
     after_restart,
     volume,

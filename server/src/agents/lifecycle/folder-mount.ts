@@ -1,7 +1,7 @@
 import { consumedPath, mountPathOf } from '@roost/contracts/agents/folders'
 import type { Mount } from '../../ports/containers/port.ts'
 
-/** The folder of another agent that a container is to read. */
+/** The folder of another agent that a container gets. */
 export type FolderMount = {
   sourceId: string
   /** Of the publisher, as it is now: the folder stands under it. */
@@ -20,12 +20,12 @@ export function readFolderMark(mark: string): Pick<FolderMount, 'name' | 'volume
 }
 
 /**
- * What others publish, to be read only. They stand in a folder that is empty at each start, so that nothing
+ * What others publish, to work in together. They stand in a folder that is empty at each start, so that nothing
  * in the workspace is in their way, and no trace of one that was withdrawn is left there.
  */
 export function folderMounts(folders: readonly FolderMount[]): Mount[] {
   const mounts = folders.map(
-    ({ name, volume }): Mount => ({ type: 'volume', volume, target: mountPathOf(name), readOnly: true }),
+    ({ name, volume }): Mount => ({ type: 'volume', volume, target: mountPathOf(name) }),
   )
   return [{ type: 'empty', target: consumedPath }, ...mounts]
 }

@@ -37,7 +37,7 @@ const options: ContainerOptions = {
   hostCpus: 4,
 }
 
-test('folders of others stand under their names, to be read only', () => {
+test('folders of others stand under their names', () => {
   const folders = [
     { sourceId: 's1', name: 'ada', volume: 'agent-ada-000000-shared' },
     { sourceId: 's2', name: 'bob', volume: 'agent-old-111111-shared' },
@@ -51,7 +51,6 @@ test('folders of others stand under their names, to be read only', () => {
       type: 'volume',
       volume,
       target: `/home/developer/shared-in/${name}`,
-      readOnly: true,
     })),
   ])
 })

@@ -22,7 +22,7 @@ export function ReadSection({ folders, mayEdit }: { folders: SharedFolders; mayE
   return (
     <Section
       title="Reads"
-      description="Folders that other agents publish and that this one may call. It finds each under its publisher’s name, to be read only."
+      description="Folders that other agents publish and that this one may call. It finds each under its publisher’s name and works in it too."
     >
       <Field
         layout="row"

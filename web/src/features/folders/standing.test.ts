@@ -5,7 +5,7 @@ import { readFolders, standingOf } from './standing.ts'
 const folder = (source: string, currently_mounted: boolean, after_restart: 'mounted' | 'gone') => ({
   source_agent: source,
   mount_path: `/home/developer/shared-in/${source}`,
-  access_mode: 'ro' as const,
+  access_mode: 'rw' as const,
   currently_mounted,
   after_restart,
 })
