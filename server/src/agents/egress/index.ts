@@ -69,10 +69,7 @@ export function createEgress(deps: EgressDeps): Egress {
         },
       },
     ],
-    async close() {
-      proxy.close()
-      await record.settled()
-    },
+    close: proxy.close,
   }
 }
 

@@ -18,7 +18,9 @@ export type EgressProxy = {
   connect(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
   /** Serves requests with an address in full (`GET http://host/`). Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-  close(): void
+  /** Resolves when what was noted of the traffic so far is written down. */
+  settled(): Promise<void>
+  close(): Promise<void>
 }
 
 export type ProxyDeps = {
@@ -172,9 +174,12 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
       }
     },
 
-    close() {
+    settled: () => record.settled(),
+
+    async close() {
       interceptor.close()
       for (const socket of tunnels) socket.destroy()
+      await record.settled()
     },
   }
 }

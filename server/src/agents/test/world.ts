@@ -14,6 +14,7 @@ import { createStanding } from '../../http/standing.ts'
 import { refuseAfter, refuseBefore, type SignedIn } from '../../identity/access/index.ts'
 import { createAllowList } from '../../identity/allow-list/index.ts'
 import { createWorld, openIdentity } from '../../identity/test/fixture.ts'
+import type { Locate } from '../../kit/addresses.ts'
 import { secret } from '../../kit/secret.ts'
 import { createFakeAgentImages } from '../../ports/agent-images/fake.ts'
 import { type AgentRuntime, agentRuntimes } from '../../ports/agent-images/port.ts'
@@ -73,6 +74,8 @@ export async function openAgents(
     /** Left out: a git host that does not answer. */
     git?: { url: string; repositories?: string[]; token?: string }
     sshEnabled?: boolean
+    /** Where agents' connections to the outside lead; left out: to this machine. */
+    locate?: Locate
     /** Of features to the right, which may need the area. */
     routes?: Route[] | ((area: AgentsArea) => Route[])
   } = {},
@@ -104,7 +107,7 @@ export async function openAgents(
     }),
     openClosed: () => containers.ensureClosedNetwork(),
     gitHost: createGitHub({ apiUrl: `${gitBaseUrl}/api/v3`, fetch }),
-    outward: { gitHost: async () => near, agents: async () => near },
+    outward: { gitHost: async () => near, agents: options.locate ?? (async () => near) },
     link,
     vault,
     events,

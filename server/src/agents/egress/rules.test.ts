@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { secret } from '../../kit/secret.ts'
+import { withPlaceholders } from './env-rules.ts'
+import { createMask, maskText } from './mask.ts'
+import { type Bound, isListed, judge, parseTarget, spellHosts } from './rules.ts'
+import { substitute } from './substitute.ts'
+
+const bound = (over: Partial<Bound> = {}): Bound => ({
+  name: 'TOKEN',
+  hosts: [{ host: 'api.example.com', port: 443 }],
+  places: ['header'],
+  placeholder: 'roost-placeholder-one',
+  value: secret('real/va+lue'),
+  ...over,
+})
+
+test('a target has one spelling, and an odd spelling of an address is an address', () => {
+  for (const [text, expected] of [
+    ['API.Example.COM:443', { host: 'api.example.com', port: 443 }],
+    ['api.example.com.:8443', { host: 'api.example.com', port: 8443 }],
+    ['0x7f.1:80', { host: '127.0.0.1', port: 80 }],
+    ['2130706433:80', { host: '127.0.0.1', port: 80 }],
+    ['0177.0.0.1:80', { host: '127.0.0.1', port: 80 }],
+    ['[::FFFF:127.0.0.1]:443', { host: '::ffff:7f00:1', port: 443 }],
+    ['１２７.0.0.1:443', { host: '127.0.0.1', port: 443 }],
+  ] as const) {
+    assert.deepEqual(parseTarget(text), expected, text)
+  }
+  for (const text of ['', 'host', 'host:0', 'host:65536', 'a b:1', 'u@host:1', 'host/x:1', ':1', 'h#:1'])
+    assert.equal(parseTarget(text), null, text)
+})
+
+test('a rule is for its host and port; without a port for the two of the web; a star is for all names below', () => {
+  const rules = [
+    { host: 'a.example.com', port: null },
+    { host: 'b.example.com', port: 22 },
+    { host: '*.wild.example.com', port: null },
+  ]
+  const listed = (host: string, port: number) => isListed(rules, { host, port })
+  assert.deepEqual(
+    [listed('a.example.com', 443), listed('a.example.com', 80), listed('a.example.com', 22)],
+    [true, true, false],
+  )
+  assert.deepEqual([listed('b.example.com', 22), listed('b.example.com', 443)], [true, false])
+  assert.deepEqual(
+    [
+      listed('x.y.wild.example.com', 443),
+      listed('wild.example.com', 443),
+      listed('evilwild.example.com', 443),
+      listed('xa.example.com', 443),
+    ],
+    [true, false, false, false],
+  )
+})
+
+test('what is judged: bound hosts, then rules, then the mode', () => {
+  const target = { host: 'api.example.com', port: 443 }
+  const policy = { rules: [], bound: [bound()] }
+  assert.equal(judge({ mode: 'enforce', ...policy }, target).reason, 'credential')
+  assert.equal(judge({ mode: 'enforce', ...policy }, { ...target, port: 80 }).reason, 'not_listed')
+  assert.equal(judge({ mode: 'learn', rules: [], bound: [] }, target).reason, 'learnt')
+  const listed = { mode: 'enforce' as const, rules: [{ host: 'api.example.com', port: null }], bound: [] }
+  assert.equal(judge(listed, target).decision, 'allowed')
+  assert.equal(judge(listed, { host: 'other.example.com', port: 443 }).decision, 'denied')
+})
+
+test('hosts are written down once, in one spelling', () => {
+  assert.deepEqual(spellHosts(['API.example.com', 'api.example.com:443', 'b.example.com:8443']), [
+    'api.example.com',
+    'b.example.com:8443',
+  ])
+})
+
+test('a placeholder is replaced in headers and in Basic sign-in, in the query only where that was said', () => {
+  const basic = Buffer.from('me:roost-placeholder-one').toString('base64')
+  const headers: [string, string][] = [
+    ['Authorization', 'Bearer roost-placeholder-one'],
+    ['X-Other', 'roost-placeholder-two'],
+    ['Proxy', `Basic ${basic}`],
+  ]
+  const sent = substitute(headers, '/p/roost-placeholder-one?k=roost-placeholder-one', [bound()])
+  assert.deepEqual(sent.headers, [
+    ['Authorization', 'Bearer real/va+lue'],
+    ['X-Other', 'roost-placeholder-two'],
+    ['Proxy', `Basic ${Buffer.from('me:real/va+lue').toString('base64')}`],
+  ])
+  assert.equal(sent.path, '/p/roost-placeholder-one?k=roost-placeholder-one')
+  assert.deepEqual(sent.used, ['TOKEN'])
+  assert.ok(sent.secrets.includes('real/va+lue'))
+  const query = substitute([], '/p/roost-placeholder-one?k=roost-placeholder-one', [
+    bound({ places: ['header', 'query'] }),
+  ])
+  assert.equal(query.path, '/p/roost-placeholder-one?k=real%2Fva%2Blue')
+})
+
+test('a secret is blotted out however the stream is cut, and nothing else is held back or changed', async () => {
+  const text = 'a secret-one b secret-two secret-on c secret-onesecret-one se'
+  // Of what came in pieces three bytes may have gone before.
+  const expected = /^a (s?e?c?\*{7,10}) b (s?e?c?\*{7,10}) secret-on c (s?e?c?\*{7,10}){2} se$/
+  for (let cut = 1; cut <= text.length; cut += 1) {
+    const mask = createMask(['secret-one', 'secret-two'])
+    for (let at = 0; at < text.length; at += cut) mask.write(Buffer.from(text.slice(at, at + cut)))
+    mask.end()
+    const masked = Buffer.concat(await mask.toArray()).toString()
+    assert.match(masked, expected, `cut ${cut}`)
+    assert.equal(masked.length, text.length)
+  }
+  assert.equal(maskText('x secret-one', ['secret-one']), 'x **********')
+})
+
+test('what can be no beginning of a secret goes on at once', () => {
+  const mask = createMask(['secret-one'])
+  mask.write(Buffer.from('data: 1\n\n'))
+  assert.equal(mask.read()?.toString(), 'data: 1\n\n')
+  mask.write(Buffer.from('sec'))
+  assert.equal(mask.read()?.toString(), 'sec')
+})
+
+test('a .env holds placeholders for what is bound, everything else stays as it is written', () => {
+  const kept = [
+    { name: 'TOKEN', placeholder: 'roost-placeholder-t', hasValue: true },
+    { name: 'NEW', placeholder: 'roost-placeholder-n', hasValue: true },
+    { name: 'LATER', placeholder: 'roost-placeholder-l', hasValue: false },
+  ]
+  const before = [
+    '# keys',
+    'export TOKEN="real-value" # mine',
+    "OTHER='it is'",
+    'GONE=roost-placeholder-g',
+    'URL=https://u:real-value@h',
+    'LATER=soon',
+  ].join('\n')
+  assert.equal(
+    withPlaceholders(before, kept, new Map([['TOKEN', 'real-value']])),
+    [
+      '# keys',
+      'export TOKEN=roost-placeholder-t # mine',
+      "OTHER='it is'",
+      'GONE=',
+      'URL=https://u:roost-placeholder-t@h',
+      'LATER=soon',
+      'NEW=roost-placeholder-n',
+      '',
+    ].join('\n'),
+  )
+  assert.equal(withPlaceholders('A=1\n', [], new Map()), 'A=1\n')
+})
