@@ -1,5 +1,5 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Executor } from '../../ports/database/port.ts'
+import { type Insertable, type InsertResult, type Selectable, sql } from 'kysely'
+import type { Executor, RowStatement } from '../../ports/database/port.ts'
 import type { NewEvent, StoredEvent } from './event.ts'
 import type { OutboxTables } from './tables.ts'
 
@@ -12,12 +12,15 @@ export function outboxStore(on: Executor) {
 
     /** In their order. The statements are sent at once. */
     async insertAll(events: readonly NewEvent[], ts: string): Promise<void> {
-      const statements: Promise<unknown>[] = []
-      for (let from = 0; from < events.length; from += rowsOfInsert) {
-        const rows = events.slice(from, from + rowsOfInsert).map((event) => rowOf(event, ts))
-        statements.push(db.insertInto('outbox').values(rows).execute())
+      const insertion: RowStatement<OutboxRow, InsertResult> = {
+        name: 'outbox.insert',
+        rows: rowsOfInsert,
+        make: (some) => db.insertInto('outbox').values([...some]),
       }
-      await Promise.all(statements)
+      await on.manyRows(
+        insertion,
+        events.map((event) => rowOf(event, ts)),
+      )
     },
 
     async hasUnplaced(): Promise<boolean> {
@@ -96,7 +99,9 @@ export function outboxStore(on: Executor) {
 /** Few lengths are few statements, and those are prepared. */
 const rowsOfInsert = 100
 
-function rowOf(event: NewEvent, ts: string): Insertable<OutboxTables['outbox']> {
+type OutboxRow = Insertable<OutboxTables['outbox']>
+
+function rowOf(event: NewEvent, ts: string): OutboxRow {
   return {
     position: null,
     type: event.type,

@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import type { Opened } from './opened.ts'
 import type { Db, Tx } from './port.ts'
 import { isRetriable, openPostgres } from './postgres.ts'
+import { createRowStatements, type RunRows } from './row-statements.ts'
 import { createShared } from './shared.ts'
 import { openSqlite } from './sqlite.ts'
 
@@ -39,6 +40,8 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
     createQueryCompiler: () => dialect.createQueryCompiler(),
   }
   const kysely = new Kysely<unknown>({ dialect: guardedDialect })
+  const rowStatements = createRowStatements()
+  const manyRowsOn = (on: Kysely<unknown>) => rowStatements((query) => on.executeQuery(query))
 
   /** Kysely would send a statement of a transaction only when the one before it was answered. */
   async function together(transaction: Transaction<unknown>): Promise<Transaction<unknown>> {
@@ -55,7 +58,8 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
     const startedAt = performance.now()
     try {
       const result = await kysely.transaction().execute(async (transaction) => {
-        const tx = createTx(await together(transaction), acts, statements)
+        const on = await together(transaction)
+        const tx = createTx({ on, manyRows: manyRowsOn(on) }, acts, statements)
         const result = await scopes.run(scope, () => work(tx))
         // SQLite would commit what is left of a transaction of which a statement failed.
         if (name === 'sqlite') await Promise.all(statements)
@@ -91,6 +95,7 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
   return {
     dialect: name,
     withTables: <Tables>() => kysely as unknown as Kysely<Tables>,
+    manyRows: manyRowsOn(kysely),
     atomically,
     async atomicallyShared(sharing, work) {
       refuseInside()
@@ -104,8 +109,12 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
         .setAccessMode('read only')
         .execute((transaction) => {
           const scope = { open: true }
+          const on = {
+            withTables: <Tables>() => transaction as unknown as Kysely<Tables>,
+            manyRows: manyRowsOn(transaction),
+          }
           return scopes
-            .run(scope, () => work({ withTables: <Tables>() => transaction as unknown as Kysely<Tables> }))
+            .run(scope, () => work(on))
             .finally(() => {
               scope.open = false
             })
@@ -123,12 +132,13 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
 }
 
 function createTx(
-  transaction: Transaction<unknown>,
+  { on, manyRows }: { on: Transaction<unknown>; manyRows: RunRows },
   acts: (() => void)[],
   statements: Promise<unknown>[],
 ): Tx {
   return {
-    withTables: <Tables>() => transaction as unknown as Transaction<Tables>,
+    withTables: <Tables>() => on as unknown as Transaction<Tables>,
+    manyRows,
     alongside(statement) {
       statements.push(statement)
       // Heard at the commit; until then a rejection is nobody's fault.

@@ -1,4 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { RunRows } from './row-statements.ts'
+
+export type { RowStatement } from './row-statements.ts'
 
 /**
  * The database. One list of migrations and one portable subset of SQL for both dialects (`sqlite:`,
@@ -11,6 +14,8 @@ export type Db = {
   readonly dialect: 'sqlite' | 'postgres'
   /** The same database seen through the tables of one store. */
   withTables<Tables>(): Kysely<Tables>
+  /** For statements about rows by the hundred. */
+  readonly manyRows: RunRows
   /**
    * Runs `work` in one transaction: all of it is committed, or nothing. Write-locks at once on SQLite, so a
    * read inside cannot be overtaken; serialization faults and busy databases are retried a bounded number
@@ -55,6 +60,7 @@ export type Shared = {
 
 export type Tx = {
   withTables<Tables>(): Transaction<Tables>
+  readonly manyRows: RunRows
   /**
    * A statement of this transaction whose answer nobody waits for: the commit is sent right behind it. When it
    * fails, nothing is committed and `atomically` throws its error.
@@ -67,7 +73,7 @@ export type Tx = {
 }
 
 /** What a store works on: the database itself or an open transaction. */
-export type Executor = { withTables<Tables>(): Kysely<Tables> }
+export type Executor = { withTables<Tables>(): Kysely<Tables>; readonly manyRows: RunRows }
 
 export type Migration = {
   /** `0001-accounts`; applied in order of names, each once, in a transaction of its own. */

@@ -22,10 +22,9 @@ export const movedMeanwhile = [
 /** Without the columns that are null anyway: there are two texts of the statement, and both are prepared. */
 export function written(row: ExecutionsTable): ExecutionsTable {
   if (afterwards.some((column) => row[column] !== null)) return row
-  const short = { ...row }
-  // All of them may be null, which is what the database gives a column that is not named.
-  for (const column of afterwards) delete (short as Partial<ExecutionsTable>)[column]
-  return short
+  const kept = Object.entries(row).filter(([column]) => !isAfterwards.has(column))
+  // All others may be null, which is what the database gives a column that is not named.
+  return Object.fromEntries(kept) as ExecutionsTable
 }
 
 /** Columns that a run gets on its way; nearly every one that is taken in has none of them. */
@@ -61,3 +60,5 @@ const afterwards: readonly (keyof ExecutionsTable)[] = [
   'validation_report',
   'delivery',
 ]
+
+const isAfterwards: ReadonlySet<string> = new Set(afterwards)

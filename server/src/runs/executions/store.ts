@@ -1,6 +1,6 @@
 import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
-import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Executor } from '../../ports/database/port.ts'
+import { type InsertResult, type SelectQueryBuilder, sql } from 'kysely'
+import type { Executor, RowStatement } from '../../ports/database/port.ts'
 import { movedMeanwhile, written } from './columns.ts'
 import type { ExecutionsTable, ExecutionTables } from './tables.ts'
 
@@ -68,6 +68,12 @@ export function executionStore(executor: Executor) {
       .$if(keyId !== undefined, (q) => q.where('source_mcp_key_id', '=', keyId ?? ''))
   }
 
+  const insertion: RowStatement<ExecutionRow, InsertResult> = {
+    name: 'executions.insert',
+    rows: rowsOfInsert,
+    make: (some) => db.insertInto('executions').values([...some]),
+  }
+
   return {
     async insert(row: ExecutionRow): Promise<void> {
       await db.insertInto('executions').values(written(row)).execute()
@@ -75,15 +81,9 @@ export function executionStore(executor: Executor) {
 
     /** The statements are sent at once. */
     async insertAll(rows: readonly ExecutionRow[]): Promise<void> {
-      const statements: Promise<unknown>[] = []
       // A statement names the columns of all its rows.
-      for (const alike of Map.groupBy(rows.map(written), (row) => Object.keys(row).length).values()) {
-        for (let from = 0; from < alike.length; from += rowsOfInsert) {
-          const values = alike.slice(from, from + rowsOfInsert)
-          statements.push(db.insertInto('executions').values(values).execute())
-        }
-      }
-      await Promise.all(statements)
+      const alike = Map.groupBy(rows.map(written), (row) => Object.keys(row).length).values()
+      await Promise.all(alike.map((some) => executor.manyRows(insertion, some)))
     },
 
     async byId(id: string): Promise<ExecutionRow | null> {
