@@ -95,3 +95,19 @@ test('above the limit the oldest goes', async () => {
   for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await cache.get(key)
   assert.deepEqual(loads, ['a', 'b', 'c', 'a'])
 })
+
+test('who asks while a thing is loaded waits for it; who asks after it was forgotten does not', async () => {
+  const { cache, loads, whileLoading } = setup()
+  assert.deepEqual(await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')]), ['A', 'A', 'A'])
+  assert.deepEqual(loads, ['a'])
+  cache.clear()
+  let later: Promise<string | null> | undefined
+  whileLoading(() => {
+    whileLoading(() => {})
+    cache.forget(() => false)
+    later = cache.get('a')
+  })
+  await cache.get('a')
+  await later
+  assert.deepEqual(loads, ['a', 'a', 'a'])
+})

@@ -22,7 +22,20 @@ export function createCache<T>(options: {
   const { clock, maxEntries, load } = options
   const maxAge = options.maxAgeSeconds * 1000
   const entries = new Map<string, { value: T; at: number }>()
+  const loading = new Map<string, Promise<T | null>>()
   let generation = 0
+
+  /** Those who ask while it is being loaded wait for the same answer. */
+  function loadOnce(key: string): Promise<T | null> {
+    const begun = loading.get(key)
+    if (begun) return begun
+    const loaded = load(key).finally(() => {
+      if (loading.get(key) === loaded) loading.delete(key)
+    })
+    loading.set(key, loaded)
+    return loaded
+  }
+
   return {
     async get(key) {
       const now = clock.now().getTime()
@@ -30,7 +43,7 @@ export function createCache<T>(options: {
       // Also not newer than now: a clock set back must not lengthen an entry's life.
       if (held && now >= held.at && now - held.at < maxAge) return held.value
       const before = generation
-      const value = await load(key)
+      const value = await loadOnce(key)
       if (value === null) entries.delete(key)
       // A change told while loading may not be in what was loaded.
       else if (before === generation) {
@@ -45,10 +58,12 @@ export function createCache<T>(options: {
     },
     forget(which) {
       generation += 1
+      loading.clear()
       for (const [key, { value }] of entries) if (which(value)) entries.delete(key)
     },
     clear() {
       generation += 1
+      loading.clear()
       entries.clear()
     },
   }
