@@ -34,8 +34,10 @@ export type Round = {
   handedOver(): Promise<void>
 }
 
-/** Claimed by one statement and handed over by one call, while the next are claimed. */
-const sentTogether = 200
+/** Claimed by one transaction. */
+const claimedTogether = 2_000
+/** Handed over by one call, one call behind the other. */
+const sentTogether = 250
 
 export function createRound(deps: RoundDeps): Round {
   const { db, clock, platform, signal } = deps
@@ -47,6 +49,8 @@ export function createRound(deps: RoundDeps): Round {
   let lastDue: ReadonlyMap<string, string> = new Map()
   let position = 0
   let last = Number.NEGATIVE_INFINITY
+  /** A claim failed, and nobody knows whether it was committed: its rows would be nobody's. */
+  let mayBeClaimed = false
 
   const now = () => clock.now().getTime()
 
@@ -63,23 +67,31 @@ export function createRound(deps: RoundDeps): Round {
     }
   }
 
-  /** The claim decides: what was there before is another one's, or was decided. */
-  async function claim(due: readonly DueSchedule[]): Promise<void> {
-    const rows = due.flatMap(({ schedule, plan }) =>
-      plan.fire.map(({ dueAt, isCatchUp }) => rowOf(schedule, dueAt, { is_catch_up: isCatchUp ? 1 : 0 })),
-    )
-    for (let from = 0; from < rows.length; from += sentTogether) {
-      const slice = rows.slice(from, from + sentTogether)
-      const won = new Set((await store.insertNew(slice)).map(keyOf))
-      send(slice.filter((row) => won.has(keyOf(row))))
-    }
-  }
-
-  async function recordMissed(due: readonly DueSchedule[]): Promise<void> {
-    const rows = due.flatMap(({ schedule, plan }) =>
+  /**
+   * The claim decides: what was there before is another one's, or was decided. What was missed is recorded with it:
+   * a claim without that would hide what was missed before it. All of it before anything is sent, so that on SQLite
+   * claims do not wait for what the platform writes of the first of them.
+   */
+  async function claim(due: readonly DueSchedule[]): Promise<FireRow[]> {
+    const missed = due.flatMap(({ schedule, plan }) =>
       plan.missed.map(({ dueAt, reason }) => rowOf(schedule, dueAt, { outcome: 'missed', reason })),
     )
-    if (rows.length > 0) await store.insertNew(rows)
+    const claimed = due.flatMap(({ schedule, plan }) =>
+      plan.fire.map(({ dueAt, isCatchUp }) => rowOf(schedule, dueAt, { is_catch_up: isCatchUp ? 1 : 0 })),
+    )
+    const inserted = await db.atomically(async (tx) => {
+      const [, claims] = await Promise.all([
+        fireStore(tx).insertNew(missed),
+        fireStore(tx).insertNew(claimed),
+      ])
+      return claims
+    })
+    const won = new Set(inserted.map(keyOf))
+    return claimed.filter((row) => won.has(keyOf(row)))
+  }
+
+  function sendAll(rows: readonly FireRow[]): void {
+    for (let from = 0; from < rows.length; from += sentTogether) send(rows.slice(from, from + sentTogether))
   }
 
   function rowOf(
@@ -115,10 +127,7 @@ export function createRound(deps: RoundDeps): Round {
 
   return {
     async begin() {
-      const open = await store.open()
-      for (let from = 0; from < open.length; from += sentTogether) {
-        send(open.slice(from, from + sentTogether))
-      }
+      sendAll(await store.open())
       lastDue = await store.lastDue(timestamp(clock.now()))
       await follow()
       lastDue = new Map()
@@ -130,15 +139,15 @@ export function createRound(deps: RoundDeps): Round {
       if (now() < last - 1000) timetable.setBack(now())
       last = now()
       for (;;) {
-        // The first are on their way before the last are thought about.
-        const due = timetable.due(last, sentTogether)
+        if (mayBeClaimed) sendAll(await store.open())
+        mayBeClaimed = false
+        const due = timetable.due(last, claimedTogether)
         if (due.length === 0) return
         try {
-          // Missed ones first: a claim without them would hide what was missed before it.
-          await recordMissed(due)
-          await claim(due)
+          sendAll(await claim(due))
         } catch (error) {
           timetable.putBack(due)
+          mayBeClaimed = true
           throw error
         }
       }

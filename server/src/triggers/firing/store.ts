@@ -1,5 +1,5 @@
 import type { FireOutcome } from '@roost/contracts/triggers/schedules'
-import type { Executor } from '../../ports/database/port.ts'
+import type { Executor, RowStatement } from '../../ports/database/port.ts'
 import type { FiresTable, FireTables, SchedulerStateTable } from './tables.ts'
 
 export type FireRow = FiresTable
@@ -13,28 +13,45 @@ export type Decision = {
 export type SchedulerState = Omit<SchedulerStateTable, 'id'>
 
 /** Rows of one statement: far below what either database takes as parameters. */
-const batch = 200
+const batch = 250
 
 export function fireStore(executor: Executor) {
   const db = executor.withTables<FireTables>()
 
-  /** Answers those that were not there. */
-  async function insertNew(rows: readonly FireRow[]): Promise<DueTime[]> {
-    const inserted: DueTime[] = []
-    for (let from = 0; from < rows.length; from += batch) {
-      const slice = await db
+  const insertion: RowStatement<FireRow, DueTime> = {
+    name: 'fires.insert',
+    rows: batch,
+    make: (some) =>
+      db
         .insertInto('fires')
-        .values(rows.slice(from, from + batch))
+        .values([...some])
         .onConflict((conflict) => conflict.columns(['schedule_id', 'due_at']).doNothing())
-        .returning(['schedule_id', 'due_at'])
-        .execute()
-      inserted.push(...slice)
-    }
-    return inserted
+        .returning(['schedule_id', 'due_at']),
+  }
+  const decision: RowStatement<FireRow, DueTime> = {
+    name: 'fires.decide',
+    rows: batch,
+    make: (some) =>
+      db
+        .insertInto('fires')
+        .values([...some])
+        .onConflict((conflict) =>
+          conflict
+            .columns(['schedule_id', 'due_at'])
+            .doUpdateSet((e) => ({
+              outcome: e.ref('excluded.outcome'),
+              reason: e.ref('excluded.reason'),
+              execution_id: e.ref('excluded.execution_id'),
+              recorded_at: e.ref('excluded.recorded_at'),
+            }))
+            .where('fires.outcome', 'is', null),
+        )
+        .returning(['schedule_id', 'due_at']),
   }
 
   return {
-    insertNew,
+    /** Answers those that were not there. */
+    insertNew: (rows: readonly FireRow[]): Promise<DueTime[]> => executor.manyRows(insertion, rows),
 
     /** Null: it was decided before. One that nobody has claimed is decided all the same. */
     async decide(due: DueTime & { agent_id: string }, decision: Decision): Promise<DueTime | null> {
@@ -53,29 +70,11 @@ export function fireStore(executor: Executor) {
     },
 
     /** The same for several; answers those that were not decided before. Each is named once. */
-    async decideAll(rows: readonly (DueTime & { agent_id: string } & Decision)[]): Promise<DueTime[]> {
-      const decided: Promise<DueTime[]>[] = []
-      for (let from = 0; from < rows.length; from += batch) {
-        const values = rows.slice(from, from + batch).map((row) => ({ ...row, is_catch_up: 0 }))
-        const statement = db
-          .insertInto('fires')
-          .values(values)
-          .onConflict((conflict) =>
-            conflict
-              .columns(['schedule_id', 'due_at'])
-              .doUpdateSet((e) => ({
-                outcome: e.ref('excluded.outcome'),
-                reason: e.ref('excluded.reason'),
-                execution_id: e.ref('excluded.execution_id'),
-                recorded_at: e.ref('excluded.recorded_at'),
-              }))
-              .where('fires.outcome', 'is', null),
-          )
-          .returning(['schedule_id', 'due_at'])
-        decided.push(statement.execute())
-      }
-      return (await Promise.all(decided)).flat()
-    },
+    decideAll: (rows: readonly (DueTime & { agent_id: string } & Decision)[]): Promise<DueTime[]> =>
+      executor.manyRows(
+        decision,
+        rows.map((row) => ({ ...row, is_catch_up: 0 })),
+      ),
 
     /** Of these schedules, at these times. */
     async findAll(dues: readonly DueTime[]): Promise<FireRow[]> {

@@ -1,4 +1,4 @@
-import { isTimezone, parseCron } from '../../kit/cron.ts'
+import { type Cron, isTimezone, parseCron } from '../../kit/cron.ts'
 import { nextTime, timesBetween } from '../../kit/next-time.ts'
 import { openZone, type Zone } from '../../kit/zone.ts'
 import type { Schedule } from './store.ts'
@@ -14,11 +14,18 @@ export type ScheduleTimes = {
 }
 
 /** Most schedules are due at few times of the day. */
-const rememberedCrons = 100
+const rememberedTimes = 200
+
+/** From `from` on, and before `next`, the next due time is `next`. Milliseconds since 1970. */
+type Span = { from: number; next: number }
+/** Who looks for what is due asks for the time that has come and for the one after it. */
+const rememberedSpans = 2
+
+type Opened = { cron: Cron; zone: Zone; spans: readonly Span[] }
 
 /**
- * Remembers the zones it has opened: to open one, or to see that it is one, costs more than asking it; and some of the
- * expressions that it has read.
+ * Remembers the zones it has opened: to open one, or to see that it is one, costs more than asking it; and of some
+ * expressions what they say and when they are due next: what is due at nine comes by the hundred.
  */
 export function createScheduleTimes(): ScheduleTimes {
   const zones = new Map<string, Zone>()
@@ -29,24 +36,32 @@ export function createScheduleTimes(): ScheduleTimes {
     zones.set(name, zone)
     return zone
   }
-  const crons = new Map<string, ReturnType<typeof parseCron>>()
-  const cronOf = (expression: string) => {
-    const known = crons.get(expression)
-    if (known !== undefined) return known
-    const cron = parseCron(expression)
-    if (crons.size >= rememberedCrons) crons.clear()
-    crons.set(expression, cron)
-    return cron
-  }
-  const open = ({ cron_expression, timezone }: Timed) => {
-    const cron = cronOf(cron_expression)
+  const known = new Map<string, Opened | null>()
+  const open = ({ cron_expression, timezone }: Timed): Opened | null => {
+    const key = `${timezone} ${cron_expression}`
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const cron = parseCron(cron_expression)
     const zone = cron && zoneOf(timezone)
-    return cron && zone ? { cron, zone } : null
+    const opened = cron && zone ? { cron, zone, spans: [] } : null
+    if (known.size >= rememberedTimes) known.clear()
+    known.set(key, opened)
+    return opened
   }
+
+  function nextOf(opened: Opened, after: number): number | null {
+    const { cron, zone, spans } = opened
+    const span = spans.find(({ from, next }) => from <= after && after < next)
+    if (span) return span.next
+    const next = nextTime(cron, zone, after)
+    if (next !== null) opened.spans = [{ from: after, next }, ...spans].slice(0, rememberedSpans)
+    return next
+  }
+
   return {
     next(schedule, after) {
       const opened = open(schedule)
-      const time = opened && nextTime(opened.cron, opened.zone, after.getTime())
+      const time = opened && nextOf(opened, after.getTime())
       return time === null ? null : new Date(time)
     },
     upcoming(schedule, after, count) {

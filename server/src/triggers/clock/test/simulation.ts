@@ -47,6 +47,7 @@ export function startSimulation(
     async fire({ schedule_id, due_at }: DueFire, signal: AbortSignal) {
       if (mode === 'down') throw new Error('the platform is down')
       if (mode === 'silent') {
+        signal.throwIfAborted()
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
       }
       const execution_id = `${schedule_id} ${due_at}`
