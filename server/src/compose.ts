@@ -226,6 +226,7 @@ export async function compose(
     works,
     records,
     agents,
+    platformSettings: settings,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,
     mayBegin: skills.mayBegin,

@@ -2,6 +2,7 @@ import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
+import type { SweepDeps } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
@@ -30,7 +31,7 @@ import {
 } from './executions/index.ts'
 import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
 import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
-import { createLoops, loopRoutes } from './loops/index.ts'
+import { createLoops, loopRetention, loopRoutes } from './loops/index.ts'
 import { createPlaybooks, playbookRoutes } from './playbooks/index.ts'
 import { createQueue, queueRoutes } from './queue/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
@@ -99,6 +100,8 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
     records: RunRecords
+    /** Of the platform; those of agents are in `agents`. */
+    platformSettings: SweepDeps['settings']
     agents: Pick<
       AgentsArea,
       'directory' | 'reach' | 'settings' | 'facts' | 'hooks' | 'lifecycle' | 'ask' | 'connectors'
@@ -175,7 +178,12 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...loopRoutes(loops),
       ...queueRoutes(queue),
     ],
-    loops: [...dispatch.loops, ...fanOuts.loops, ...loops.loops],
+    loops: [
+      ...dispatch.loops,
+      ...fanOuts.loops,
+      ...loops.loops,
+      loopRetention({ ...deps, settings: deps.platformSettings }),
+    ],
     async close() {
       await fanOuts.settled()
       await loops.close()

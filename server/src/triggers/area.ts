@@ -27,7 +27,7 @@ import {
   type RaiseAlert,
   type ReachesAgent,
 } from './firing/index.ts'
-import { createReminders, type DeliverResult, reminderRoutes } from './reminders/index.ts'
+import { createReminders, type DeliverResult, reminderRetention, reminderRoutes } from './reminders/index.ts'
 import {
   createSchedules,
   createScheduleTimes,
@@ -36,7 +36,7 @@ import {
   scheduleRetention,
   scheduleRoutes,
 } from './schedules/index.ts'
-import { createSubscriptions, subscriptionRoutes } from './subscriptions/index.ts'
+import { createSubscriptions, eventRetention, subscriptionRoutes } from './subscriptions/index.ts'
 import { type CallDeps, createCallWebhook, createManageWebhooks, webhookRoutes } from './webhooks/index.ts'
 
 /** What the features that start runs by themselves are built from. */
@@ -172,7 +172,9 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
         retentionDays: () => settings.value('schedule_soft_delete_retention_days'),
       }),
       ...subscriptions.loops,
+      eventRetention(deps),
       ...reminders.loops,
+      reminderRetention(deps),
     ],
     async close() {
       await firing.settled()

@@ -16,3 +16,4 @@ export { createProviderTest, gitApiAddress, type TestProvider } from './provider
 export type { Retention } from './retention.ts'
 export { settingsRoutes } from './routes.ts'
 export { type Installed, openSettings, type Settings } from './service.ts'
+export { createSweep, type SweepDeps, type Swept } from './sweep.ts'

@@ -7,5 +7,6 @@
  * puts the run off and is no failed run. Refuses to know how a run is worked on: it asks `dispatch` for runs
  * and hears of their ends through `RunHooks`.
  */
+export { loopRetention } from './retention.ts'
 export { loopRoutes } from './routes.ts'
 export { createLoops, type Loops, type LoopsDeps } from './service.ts'

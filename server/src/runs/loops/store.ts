@@ -174,6 +174,30 @@ export function loopStore(executor: Executor) {
       return rows.map(({ id }) => id)
     },
 
+    async countAll(): Promise<number> {
+      const row = await db
+        .selectFrom('loops')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async countEnded(before: string): Promise<number> {
+      const row = await db
+        .selectFrom('loops')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('completed_at', '<', before)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Removes at most `limit` of those; their runs are those of dispatch. */
+    async removeEnded(before: string, limit: number): Promise<number> {
+      const ended = db.selectFrom('loops').select('id').where('completed_at', '<', before).limit(limit)
+      const result = await db.deleteFrom('loops').where('id', 'in', ended).executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+
     async removeOfAgent(agentId: string): Promise<void> {
       await db.deleteFrom('loops').where('agent_id', '=', agentId).execute()
     },

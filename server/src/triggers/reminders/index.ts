@@ -6,5 +6,6 @@
  * set. Refuses to know what a conversation is: `DeliverResult` is filled by the conversations.
  */
 export type { DeliverResult } from './deliver.ts'
+export { reminderRetention } from './retention.ts'
 export { reminderRoutes } from './routes.ts'
 export { createReminders, type Reminders, type RemindersDeps } from './service.ts'

@@ -8,6 +8,12 @@ export type ReminderRow = RemindersTable
 export function reminderStore(executor: Executor) {
   const db = executor.withTables<ReminderTables>()
   const all = () => db.selectFrom('reminders').selectAll()
+  const over = (before: string) =>
+    db
+      .selectFrom('reminders')
+      .where('status', 'in', ['fired', 'cancelled', 'failed'])
+      .where('deliver_until', 'is', null)
+      .where((e) => e(e.fn.coalesce('fired_at', 'cancelled_at', 'next_attempt_at'), '<', before))
   const pending = (id: string) =>
     db.updateTable('reminders').where('id', '=', id).where('status', '=', 'pending')
 
@@ -159,6 +165,31 @@ export function reminderStore(executor: Executor) {
 
     async delivered(id: string): Promise<void> {
       await db.updateTable('reminders').set({ deliver_until: null }).where('id', '=', id).execute()
+    },
+
+    async countAll(): Promise<number> {
+      const row = await db
+        .selectFrom('reminders')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Over since before a time, and nothing of them waits to be delivered. */
+    async countOver(before: string): Promise<number> {
+      const row = await over(before)
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Removes at most `limit` of those. */
+    async removeOver(before: string, limit: number): Promise<number> {
+      const result = await db
+        .deleteFrom('reminders')
+        .where('id', 'in', over(before).select('id').limit(limit))
+        .executeTakeFirst()
+      return Number(result.numDeletedRows)
     },
 
     async removeOfAgent(agentId: string): Promise<void> {

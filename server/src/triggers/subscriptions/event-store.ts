@@ -14,6 +14,24 @@ export type EventFilter = {
 
 export function eventStore(executor: Executor) {
   const db = executor.withTables<SubscriptionTables>()
+
+  const done = (before: string) =>
+    db
+      .selectFrom('agent_events')
+      .where('created_at', '<', before)
+      .where('subscriptions_triggered', 'is not', null)
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('agent_event_deliveries as delivery')
+              .select('delivery.event_id')
+              .whereRef('delivery.event_id', '=', 'agent_events.id')
+              .where('delivery.state', '=', 'pending'),
+          ),
+        ),
+      )
+
   return {
     async insert(row: EventRow): Promise<void> {
       await db.insertInto('agent_events').values(row).execute()
@@ -78,6 +96,32 @@ export function eventStore(executor: Executor) {
 
     async remove(id: string): Promise<void> {
       await db.deleteFrom('agent_events').where('id', '=', id).execute()
+    },
+
+    async countAll(): Promise<number> {
+      const row = await db
+        .selectFrom('agent_events')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Emitted before a time, and everybody was woken or dropped. */
+    async countDone(before: string): Promise<number> {
+      const row = await done(before)
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Removes at most `limit` of those, with whom they woke. */
+    async removeDone(before: string, limit: number): Promise<number> {
+      const found = await done(before).select('id').orderBy('created_at').limit(limit).execute()
+      const ids = found.map(({ id }) => id)
+      if (ids.length === 0) return 0
+      await db.deleteFrom('agent_event_deliveries').where('event_id', 'in', ids).execute()
+      await db.deleteFrom('agent_events').where('id', 'in', ids).execute()
+      return ids.length
     },
 
     /** Takes a delivery and holds it until the transaction ends; false: it was made or dropped already. */

@@ -6,5 +6,6 @@
  * killed meanwhile, that what others wrote comes marked as data and without secrets, and that a chain of events
  * ends as one of calls does. Refuses to know how a run is worked on: it asks `dispatch`.
  */
+export { eventRetention } from './retention.ts'
 export { subscriptionRoutes } from './routes.ts'
 export { createSubscriptions, type Subscriptions, type SubscriptionsDeps } from './service.ts'

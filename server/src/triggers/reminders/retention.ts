@@ -1,0 +1,16 @@
+import type { Loop } from '../../background/loops.ts'
+import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
+import { reminderStore } from './store.ts'
+
+/** Removes reminders that were fired, cancelled or given up long ago. */
+export function reminderRetention(deps: SweepDeps): Loop {
+  const store = reminderStore(deps.db)
+  return createSweep(deps, {
+    name: 'triggers.reminder-retention',
+    what: 'reminders',
+    key: 'agent_reminders_retention_days',
+    countBefore: store.countOver,
+    countAll: store.countAll,
+    removeBefore: store.removeOver,
+  })
+}

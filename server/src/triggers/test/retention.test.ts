@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SweepDeps } from '../../foundation/settings/index.ts'
+import { silentLog } from '../../ports/log.ts'
+import { loopRetention } from '../../runs/loops/index.ts'
+import { loopStore } from '../../runs/loops/store.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect, type TestDb } from '../../test/dialects.ts'
+import { reminderRetention } from '../reminders/index.ts'
+import { type ReminderRow, reminderStore } from '../reminders/store.ts'
+import { type EventRow, eventStore } from '../subscriptions/event-store.ts'
+import { eventRetention } from '../subscriptions/index.ts'
+
+const never = new AbortController().signal
+const [old, young] = ['2026-01-01T00:00:00.000Z', '2026-05-31T00:00:00.000Z']
+
+function deps(db: TestDb): SweepDeps {
+  return {
+    ...{ db, clock: createTestClock('2026-06-01T00:00:00.000Z'), log: silentLog },
+    settings: {
+      value: () => 30,
+      retention: { admit: async () => ({ isAdmitted: true, isNew: false }) },
+    },
+    raiseAlert: async () => {},
+  }
+}
+
+forEachDialect((_name, open) => {
+  test('old events go with whom they woke; what is not delivered stays', async () => {
+    await using db = await open()
+    const store = eventStore(db)
+    const event = (id: string, over: Partial<EventRow> = {}): EventRow => ({
+      ...{ id, source_agent: 'scout', source_agent_id: 'a1', source_user_id: null, event_type: 'x' },
+      ...{ payload: null, source: '{}', chain_depth: 0, subscriptions_triggered: 1, created_at: old },
+      ...over,
+    })
+    const events = [
+      event('done'),
+      event('waits'),
+      event('unmatched', { subscriptions_triggered: null }),
+      event('young', { created_at: young }),
+    ]
+    for (const row of events) await store.insert(row)
+    const delivery = { subscription_id: 's', agent_id: 'a2', agent_name: 'helper' }
+    const over = { execution_id: null, dropped: null }
+    await store.addDeliveries([
+      { event_id: 'done', ...delivery, state: 'done', ...over },
+      { event_id: 'waits', ...delivery, state: 'pending', ...over },
+    ])
+    await eventRetention(deps(db)).run(never)
+    const left = await store.list({ readable: null }, 10)
+    assert.deepEqual(left.map(({ id }) => id).sort(), ['unmatched', 'waits', 'young'])
+    const deliveries = await store.deliveriesOf(['done', 'waits'])
+    assert.deepEqual(
+      deliveries.map(({ event_id }) => event_id),
+      ['waits'],
+    )
+  })
+
+  test('reminders go a window after they were fired, cancelled or given up', async () => {
+    await using db = await open()
+    const store = reminderStore(db)
+    const reminder = (id: string, over: Partial<ReminderRow>): ReminderRow => ({
+      ...{ id, agent_id: 'a1', message: 'look', fire_at: old, next_attempt_at: old, status: 'pending' },
+      ...{ model: null, timeout_seconds: null, allowed_tools: null, origin_session_id: null, source: '{}' },
+      ...{ derived_key: null, execution_id: null, fire_attempts: 0, error: null, created_at: old },
+      ...{ fired_at: null, cancelled_at: null, deliver_until: null },
+      ...over,
+    })
+    const rows = [
+      reminder('held', {}),
+      reminder('fired', { status: 'fired', fired_at: old }),
+      reminder('fired late', { status: 'fired', fired_at: young }),
+      reminder('cancelled', { status: 'cancelled', cancelled_at: old }),
+      reminder('failed', { status: 'failed' }),
+      reminder('undelivered', { status: 'fired', fired_at: old, deliver_until: old }),
+    ]
+    for (const row of rows) await store.insert(row)
+    await reminderRetention(deps(db)).run(never)
+    const left = await store.list('a1', null, 10)
+    assert.deepEqual(left.map(({ id }) => id).sort(), ['fired late', 'held', 'undelivered'])
+  })
+
+  test('loops go a window after their end; open ones stay', async () => {
+    await using db = await open()
+    const store = loopStore(db)
+    const loop = {
+      ...({ agent_id: 'a1', status: 'completed', stop_reason: null, error: null, message: 'again' } as const),
+      ...({ max_runs: 1, on_failure: 'abort', max_consecutive_failures: 3, stop_signal: null } as const),
+      ...{ delay_seconds: 0, timeout_per_run: null, max_duration_seconds: null, max_cost_micros: null },
+      ...{ no_progress_threshold: 3, model: null, allowed_tools: null, runs_completed: 1 },
+      ...{ open_execution_id: null, next_run_at: null, stop_requested_at: null, created_at: old },
+      ...{ source: '{}', started_by: 'ann', source_user_id: null, source_mcp_key_id: null, chain_depth: 0 },
+    }
+    await store.insert({ ...loop, id: 'loop_old', completed_at: old })
+    await store.insert({ ...loop, id: 'loop_young', completed_at: young })
+    await store.insert({ ...loop, id: 'loop_open', status: 'open', completed_at: null })
+    await loopRetention(deps(db)).run(never)
+    const left = await store.list({ agentId: 'a1' }, 10)
+    assert.deepEqual(left.map(({ id }) => id).sort(), ['loop_open', 'loop_young'])
+  })
+})
