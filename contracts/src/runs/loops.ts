@@ -31,13 +31,7 @@ export const LoopBody = z.object({
     .nullish()
     .transform((text) => (text ? text : null))
     .describe('The loop ends when a reply contains this text; blank is none.'),
-  delay_seconds: z
-    .number()
-    .int()
-    .min(0)
-    .max(3600)
-    .nullish()
-    .transform((value) => value ?? 0),
+  delay_seconds: z.number().int().min(0).max(3600).default(0),
   timeout_per_run: RunTimeout.nullish()
     .transform((value) => value ?? null)
     .describe("Seconds; at most the agent's cap, which it is when left out."),
@@ -60,20 +54,15 @@ export const LoopBody = z.object({
     .int()
     .min(0)
     .refine((value) => value !== 1, 'must be 0 or at least 2')
-    .nullish()
-    .transform((value) => value ?? 3)
+    .default(3)
     .describe('So many equal replies in a row end the loop; 0 never.'),
-  on_failure: z
-    .enum(['abort', 'continue'])
-    .nullish()
-    .transform((value) => value ?? 'abort'),
+  on_failure: z.enum(['abort', 'continue']).default('abort'),
   max_consecutive_failures: z
     .number()
     .int()
     .min(1)
     .max(100)
-    .nullish()
-    .transform((value) => value ?? 3)
+    .default(3)
     .describe('With `continue`: so many failed runs in a row end the loop.'),
   model: ModelOverride,
   allowed_tools: AllowedTools.nullish().transform((value) => value ?? null),

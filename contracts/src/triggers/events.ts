@@ -183,10 +183,7 @@ export const CreateEventSubscription = z.object({
     .transform((name) => name || null),
   event_type: EventTypeText,
   target_message: TargetMessage,
-  enabled: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? true),
+  enabled: z.boolean().default(true),
 })
 export type CreateEventSubscription = z.output<typeof CreateEventSubscription>
 

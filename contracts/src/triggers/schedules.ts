@@ -44,7 +44,7 @@ const fields = {
   validation_enabled: z.boolean(),
   validation_timeout_seconds: z.number().int().min(30).max(600),
 }
-/** Null clears them. */
+/** Null clears them; of all others null is refused. */
 const clearable = {
   description: z.string().max(2000).nullish(),
   timeout_seconds: z
@@ -63,22 +63,17 @@ const clearable = {
   validation_prompt: ValidationPrompt.nullish(),
 }
 
-/** A missing or null field takes its default. */
-function withDefault<T extends z.ZodType>(schema: T, value: z.output<T>) {
-  return schema.nullish().transform((given) => given ?? value)
-}
-
 export const CreateSchedule = z.object({
   name: fields.name,
   cron_expression: fields.cron_expression,
   message: fields.message,
-  enabled: withDefault(fields.enabled, true),
-  timezone: withDefault(fields.timezone, 'UTC'),
-  misfire_policy: withDefault(fields.misfire_policy, 'run_once'),
-  max_retries: withDefault(fields.max_retries, 0),
-  retry_delay_seconds: withDefault(fields.retry_delay_seconds, 60),
-  validation_enabled: withDefault(fields.validation_enabled, false),
-  validation_timeout_seconds: withDefault(fields.validation_timeout_seconds, 120),
+  enabled: fields.enabled.default(true),
+  timezone: fields.timezone.default('UTC'),
+  misfire_policy: fields.misfire_policy.default('run_once'),
+  max_retries: fields.max_retries.default(0),
+  retry_delay_seconds: fields.retry_delay_seconds.default(60),
+  validation_enabled: fields.validation_enabled.default(false),
+  validation_timeout_seconds: fields.validation_timeout_seconds.default(120),
   ...clearable,
 })
 export type CreateSchedule = z.output<typeof CreateSchedule>

@@ -106,14 +106,14 @@ export const deleteWebhookSecret = endpoint({
 
 /** The body of a call that has one. */
 export const WebhookCall = z.object({
-  context: z.string().max(maxContextLength).nullish(),
+  context: z.string().max(maxContextLength).optional(),
   metadata: z
     .record(z.string(), z.unknown())
-    .nullish()
     .refine(
-      (value) => new TextEncoder().encode(JSON.stringify(value ?? {})).length <= maxMetadataBytes,
+      (value) => new TextEncoder().encode(JSON.stringify(value)).length <= maxMetadataBytes,
       'must be at most 8 KiB as JSON',
-    ),
+    )
+    .optional(),
 })
 export type WebhookCall = z.output<typeof WebhookCall>
 
