@@ -17,7 +17,12 @@ for (const document of documents) {
   for (const [index, line] of readFileSync(join(root, document), 'utf8').split('\n').entries()) {
     for (const match of line.matchAll(/`([a-z.][\w.-]*(?:\/[\w.-]+)+\/?)`/g)) {
       const path = match[1] ?? ''
-      if (!/^(contracts|server|agent|cli|images|checks|bench|docs|test-support|\.ci)\//.test(path)) continue
+      if (
+        !/^(contracts|client|examples|server|agent|cli|images|checks|bench|docs|test-support|\.ci)\//.test(
+          path,
+        )
+      )
+        continue
       named += 1
       if (!existsSync(join(root, path))) missing.push(`${document}:${index + 1}: ${path} does not exist`)
     }

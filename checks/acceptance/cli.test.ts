@@ -1,9 +1,11 @@
 /** The command line as a client: every command in a terminal of its own, against a real platform. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { readFile, stat } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { cp, mkdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { buildClient } from '../../client/build.ts'
 import { adminPassword, type Loose, type Platform, startPlatform } from './platform.ts'
 import { createAgent } from './steps.ts'
 
@@ -272,5 +274,48 @@ describe('keys and other clients', () => {
     const { json: keys } = await platform.request('GET', '/api/mcp/keys')
     assert.ok(!keys.some(({ id }: Loose) => id === servers.default.key_id))
     assert.ok(!(await readFile(config, 'utf8')).includes(servers.default.key))
+  })
+})
+
+describe('the typed client as a package', () => {
+  const root = resolve(import.meta.dirname, '../..')
+  const execute = promisify(execFile)
+  const within = { timeout: 120_000 }
+
+  test('packs, installs in an empty folder without a registry, and its example checks and runs there', async () => {
+    const folder = join(platform.dataDir, 'client')
+    await mkdir(folder)
+    await buildClient(join(folder, 'package'))
+    const pack = [
+      'pack',
+      join(folder, 'package'),
+      join(root, 'node_modules/zod'),
+      '--pack-destination',
+      folder,
+    ]
+    const { stdout } = await execute('npm', pack, within)
+    const archives = stdout
+      .trim()
+      .split('\n')
+      .map((name) => join(folder, name))
+    assert.match(archives[0] ?? '', /roost-contracts-\d+\.\d+\.\d+\.tgz$/)
+
+    const project = join(folder, 'project')
+    await cp(join(root, 'examples/client'), project, { recursive: true })
+    await execute('npm', ['install', '--offline', '--no-audit', ...archives], { ...within, cwd: project })
+    const types = ['--typeRoots', join(root, 'node_modules/@types')]
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    await execute(process.execPath, [compiler, '-p', project, ...types], within)
+
+    const { key } = (await platform.request('POST', '/api/mcp/keys', { name: 'example' })).json
+    const env = { PATH: process.env.PATH, ROOST_URL: platform.url, ROOST_KEY: key }
+    const ask = (name: string) =>
+      execute(process.execPath, ['ask.ts', name, '[[reply:typed]]'], { ...within, cwd: project, env })
+    const { stdout: told } = await ask(agent)
+    assert.match(told, new RegExp(`agent ${agent}: running, claude-code`))
+    assert.match(told, /chat: typed\ntask: success, typed, [\d.]+ USD\n$/)
+    const refused: Loose = await ask('nobody').catch((error: unknown) => error)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /^404 agent_not_found: /)
   })
 })
