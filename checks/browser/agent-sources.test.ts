@@ -1,9 +1,9 @@
-/** What an agent knows and holds: its credentials and its repository, in a browser in front of a real platform. */
+/** What an agent holds and where it goes: credentials, repository, way out; in front of a real platform. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { eventually } from '../acceptance/platform.ts'
-import { createAgent, docker } from '../acceptance/steps.ts'
+import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
 
@@ -127,7 +127,7 @@ describe('credentials', () => {
     )
     await page.getByRole('button', { name: 'Import…' }).click()
     await page.getByRole('button', { name: 'Import', exact: true }).click()
-    await page.getByText('2 files taken out of the bundle.', { exact: true }).waitFor()
+    await page.getByText(/^\d files taken out of the bundle\.$/).waitFor()
     await done(tab)
     await reviewPage(bench, {
       name: 'agent-credentials',
@@ -214,12 +214,99 @@ describe('git', () => {
     host.behave('well')
   })
 
-  test('an agent without a repository says so', async () => {
+  test('an agent without a repository is given one; a token that the host refuses is told on its field', async () => {
     await createAgent(bench.platform, 'qa-src-plain')
     await reviewPage(bench, {
       name: 'agent-git-unbound',
       path: '/agents/qa-src-plain?tab=git',
       ready: (page) => page.getByText('is bound to no repository').waitFor(),
+    })
+    const tab = await open('/agents/qa-src-plain?tab=git')
+    const { page } = tab
+    await page.getByRole('textbox', { name: 'Account' }).fill('acme')
+    await page.getByRole('button', { name: 'Bind it' }).click()
+    await page.getByText('acme/qa-src-plain', { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText('The platform’s token.').waitFor()
+    await page.getByRole('button', { name: 'Set a token of its own' }).click()
+    await page.locator('input[name=pat]').fill('bad-token')
+    await page.getByRole('button', { name: 'Check and store' }).click()
+    await page.locator('[aria-invalid=true]').waitFor()
+    await keepPicture(tab, 'git-token-refused-light-desktop')
+    await assertAccessible(tab, 'a refused token')
+    await page.locator('input[name=pat]').fill('good-token-of-its-own')
+    await page.getByRole('button', { name: 'Check and store' }).click()
+    await page.getByText('A token of its own.').waitFor()
+    await done(tab)
+  })
+})
+
+describe('egress', () => {
+  const path = `/agents/${name}?tab=egress`
+  const ask = (host: string) =>
+    answerOf(bench.platform, name, `[[tool:Bash:curl -sS -m 20 https://${host}/ 2>&1 || true]]`)
+
+  test('what is refused is told after the run, and one click allows it', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('radio', { name: /Enforce/ }).click()
+    await page.getByRole('dialog', { name: 'Enforce an empty list?' }).waitFor()
+    await page.getByRole('button', { name: 'Enforce', exact: true }).click()
+    await page.getByRole('radio', { name: /Enforce/, checked: true }).waitFor()
+    await page.getByText('Nothing is written down').waitFor()
+    await ask('ledger.example.org')
+    const row = page.getByRole('row', { name: /ledger\.example\.org/ })
+    await row.getByText('no rule allows it').waitFor()
+    await row.getByRole('button', { name: 'Allow ledger.example.org' }).click()
+    const allowed = page.getByRole('list', { name: 'Allowed hosts' })
+    await allowed.getByText('ledger.example.org').waitFor()
+    await row.getByText('allowed', { exact: true }).waitFor()
+    await keepPicture(tab, 'egress-log-light-desktop')
+    await done(tab)
+  })
+
+  test('a host is allowed by name; what is none is told on its field; removing waits for Undo', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    const allowed = page.getByRole('list', { name: 'Allowed hosts' })
+    await page.getByLabel('Host', { exact: true }).fill('https://no host')
+    await page.keyboard.press('Enter')
+    await page.getByText('must be the name of a host').waitFor()
+    await page.getByLabel('Host', { exact: true }).fill('*.example.com')
+    await page.getByLabel('Port').fill('8443')
+    await page.keyboard.press('Enter')
+    await allowed.getByText('*.example.com:8443').waitFor()
+    await page.getByRole('button', { name: 'Remove *.example.com:8443' }).click()
+    await allowed.getByText('*.example.com:8443').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await allowed.getByText('*.example.com:8443').waitFor()
+    await done(tab)
+  })
+
+  test('a kept credential is shown by name and hosts, and its value never', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Keep a credential' }).click()
+    await page.getByLabel('Variable').fill('LEDGER_TOKEN')
+    await page.getByLabel('Value').fill('short')
+    await page.getByRole('textbox', { name: 'Hosts' }).fill('ledger.example.org')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByText('must have at least 8 characters').waitFor()
+    await keepPicture(tab, 'egress-keep-light-desktop')
+    await assertAccessible(tab, 'keeping a credential')
+    await page.getByLabel('Value').fill('canary-kept-91d2aa07')
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    const kept = page.getByRole('list', { name: 'Credentials kept by the platform' })
+    await kept.getByText('LEDGER_TOKEN').waitFor()
+    assert.ok(!(await page.content()).includes('canary-kept'), 'a value is shown again')
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'agent-egress',
+      path,
+      ready: async (page) => {
+        await page.getByRole('list', { name: 'Credentials kept by the platform' }).waitFor()
+        await page.getByRole('row', { name: /ledger\.example\.org/ }).waitFor()
+      },
     })
   })
 })

@@ -62,6 +62,12 @@ export const initializeGit = endpoint({
   audit: { type: 'git_operation', action: 'initialize' },
 })
 
+export const BindToOwnRepository = z.object({
+  destination_repo: Destination,
+  github_pat: SetGitToken.shape.pat.nullish().describe('Becomes the agent’s own token.'),
+  private: z.boolean().default(true).describe('When it is made.'),
+})
+
 export const BoundToOwnRepository = z.object({
   agent_name: z.string(),
   github_repo: z.string(),
@@ -83,11 +89,7 @@ export const bindToOwnRepository = endpoint({
   tag,
   access: { who: 'owner', gate: 'human' },
   params: AgentParams,
-  body: z.object({
-    destination_repo: Destination,
-    github_pat: SetGitToken.shape.pat.nullish().describe('Becomes the agent’s own token.'),
-    private: z.boolean().default(true).describe('When it is made.'),
-  }),
+  body: BindToOwnRepository,
   returns: BoundToOwnRepository,
   fails: [...asked, 'agent_busy', 'sync_in_progress', 'not_configured', 'human_only'],
   audit: { type: 'git_operation', action: 'bind_to_own_repo' },

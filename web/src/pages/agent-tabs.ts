@@ -89,6 +89,12 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/git/git-tab.tsx')).GitTab),
   },
   {
+    id: 'egress',
+    label: 'Egress',
+    who: 'owner',
+    Content: lazyPart(async () => (await import('../features/egress/egress-tab.tsx')).EgressTab),
+  },
+  {
     id: 'logs',
     label: 'Logs',
     who: 'access',

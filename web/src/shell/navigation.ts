@@ -132,6 +132,13 @@ export function allPlaces(user: Pick<User, 'role'>): Place[] {
   return [
     ...mainPlaces(),
     {
+      label: 'Skills',
+      icon: LibraryBig,
+      to: '/library',
+      search: { tab: 'skills' },
+      keywords: ['library', 'sources', 'sync', 'teach'],
+    },
+    {
       label: 'Permissions of agents',
       icon: Grid3x3,
       to: '/operations',

@@ -67,6 +67,7 @@ const reasonWords = {
   shared_folders: 'its shared folders',
   image_version: 'a newer image',
   ssh_port: 'another SSH port',
+  egress: 'another way out',
 } as const
 
 function RecreateHint({ agent }: { agent: AgentDetails }) {

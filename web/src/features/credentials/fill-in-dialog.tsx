@@ -7,8 +7,10 @@ import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { egressQuery } from '../egress/queries.ts'
 import { useInjectFiles } from './actions.ts'
 import { envText, lostNames, variablePattern } from './env-file.ts'
 import { credentialsStatusQuery } from './queries.ts'
@@ -38,10 +40,18 @@ export function FillInDialog({ name, requirements, onClose }: FillInProps) {
 type Known = { name: string; requirements: readonly CredentialRequirement[]; onClose: () => void }
 
 function FillIn({ name, requirements, onClose }: Known) {
-  const status = useQuery(credentialsStatusQuery(useApi(), name))
+  const api = useApi()
+  const status = useQuery(credentialsStatusQuery(api, name))
+  const egress = useQuery(egressQuery(api, name))
   // Without it nobody could say what the new file takes away.
-  if (status.isPending) return <Skeleton className="h-40" />
-  return <FillInForm {...{ name, requirements, onClose }} present={status.data?.variables ?? []} />
+  if (!status.data) {
+    if (!status.error) return <Skeleton className="h-40" />
+    return <ErrorState error={status.error} onRetry={() => void status.refetch()} />
+  }
+  // A new file gets the placeholders of those again.
+  const kept = new Set(egress.data?.credentials.flatMap((each) => (each.has_value ? [each.name] : [])))
+  const present = status.data.variables.filter((variable) => !kept.has(variable))
+  return <FillInForm {...{ name, requirements, onClose, present, kept }} />
 }
 
 const Variable = z.object({
@@ -50,7 +60,14 @@ const Variable = z.object({
 })
 const Variables = z.object({ wanted: z.array(Variable), more: z.array(Variable) })
 
-function FillInForm({ name, requirements, onClose, present }: Known & { present: readonly string[] }) {
+type FillInFormProps = Known & {
+  /** With a value that would be lost. */
+  present: readonly string[]
+  /** With a value that the platform keeps. */
+  kept: ReadonlySet<string>
+}
+
+function FillInForm({ name, requirements, onClose, present, kept }: FillInFormProps) {
   const inject = useInjectFiles(name)
   const asked = requirements.filter(({ source }) => source !== 'config_files')
   const form = useZodForm(Variables, {
@@ -86,7 +103,7 @@ function FillInForm({ name, requirements, onClose, present }: Known & { present:
           type={each.secret ? 'password' : 'text'}
           autoComplete="off"
           spellCheck={false}
-          placeholder={present.includes(each.name) ? 'has a value: give it again to keep it' : undefined}
+          placeholder={placeholderOf(each.name, present, kept)}
         />
       ))}
       {more.fields.map(({ id }, index) => (
@@ -135,6 +152,11 @@ function FillInForm({ name, requirements, onClose, present }: Known & { present:
       </div>
     </Form>
   )
+}
+
+function placeholderOf(name: string, present: readonly string[], kept: ReadonlySet<string>) {
+  if (kept.has(name)) return 'kept by the platform'
+  return present.includes(name) ? 'has a value: give it again to keep it' : undefined
 }
 
 type LostProps = {

@@ -8,6 +8,7 @@ import { gitConfigQuery } from './queries.ts'
 import { RepositorySection } from './repository-section.tsx'
 import { SwitchesSection } from './switches-section.tsx'
 import { SyncSection } from './sync-section.tsx'
+import { TokenSection } from './token-section.tsx'
 import { Unbound } from './unbound.tsx'
 
 /** The repository of an agent: how its workspace stands to it, and what keeps the two in step. */
@@ -31,6 +32,7 @@ export function GitTab({ agent }: { agent: AgentDetails }) {
       <SwitchesSection name={agent.name} config={config.data} isOwner={isOwner} />
       <CommitList agent={agent} />
       <RepositorySection agent={agent} config={config.data} isOwner={isOwner} />
+      {isOwner && <TokenSection name={agent.name} />}
     </div>
   )
 }

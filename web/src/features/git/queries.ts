@@ -1,4 +1,5 @@
 import { getGitConfig, getGitLog, getGitStatus, getGitSyncState } from '@roost/contracts/agents/git'
+import { getAgentGitToken } from '@roost/contracts/agents/git-repository'
 import { ApiError, type Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
 
@@ -30,6 +31,13 @@ export const gitStatusQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'status'],
     queryFn: ({ signal }) => api.call(getGitStatus, { params: { name }, signal }),
+  })
+
+/** Whose token is used; for the owner and admins. */
+export const gitTokenQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...gitKeys.ofAgent(name), 'token'],
+    queryFn: ({ signal }) => api.call(getAgentGitToken, { params: { name }, signal }),
   })
 
 /** Commits that are shown. */

@@ -2,24 +2,47 @@ import type { AgentDetails } from '@roost/contracts/agents/agent'
 import type { getGitConfig } from '@roost/contracts/agents/git'
 import type { CallReply } from '@roost/contracts/client'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { KeyValues } from '../../ui/key-values.tsx'
 import { Section } from '../../ui/section.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { gitStatusQuery } from './queries.ts'
+import { RebindDialog } from './rebind-dialog.tsx'
+import { ResetDialog } from './reset-dialog.tsx'
 
 export type GitConfig = CallReply<typeof getGitConfig>
 
 type RepositoryProps = { agent: AgentDetails; config: GitConfig; isOwner: boolean }
 
 /** To what the agent is bound. */
-export function RepositorySection({ agent, config }: RepositoryProps) {
+export function RepositorySection({ agent, config, isOwner }: RepositoryProps) {
   const status = useQuery(gitStatusQuery(useApi(), agent.name))
+  const [open, setOpen] = useState<'rebind' | 'reset' | null>(null)
+  const isRunning = agent.status === 'running'
   const code = (text: string | null | undefined) => text && <code className="break-all text-xs">{text}</code>
   return (
-    <Section title="Repository" description="Where the workspace goes to and comes from.">
+    <Section
+      title="Repository"
+      description="Where the workspace goes to and comes from."
+      actions={
+        isOwner && (
+          <>
+            <Button size="sm" disabled={!isRunning} onClick={() => setOpen('rebind')}>
+              Another repository…
+            </Button>
+            {config.sync_enabled && (
+              <Button size="sm" disabled={!isRunning} onClick={() => setOpen('reset')}>
+                Reset…
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
       <Card>
         <KeyValues
           items={[
@@ -32,6 +55,18 @@ export function RepositorySection({ agent, config }: RepositoryProps) {
           ]}
         />
       </Card>
+      <RebindDialog
+        name={agent.name}
+        repository={config.github_repo}
+        isOpen={open === 'rebind'}
+        onClose={() => setOpen(null)}
+      />
+      <ResetDialog
+        name={agent.name}
+        branch={config.source_branch}
+        isOpen={open === 'reset'}
+        onClose={() => setOpen(null)}
+      />
     </Section>
   )
 }

@@ -1,0 +1,125 @@
+import {
+  CredentialHost,
+  type EgressCredential,
+  mostCredentialHosts,
+  PutEgressCredential,
+} from '@roost/contracts/agents/egress'
+import { useController } from 'react-hook-form'
+import { z } from 'zod'
+import { atField } from '../../lib/at-field.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Form, FormError, SwitchField, TextField, useZodForm } from '../../ui/form.tsx'
+import { TagInput } from '../../ui/tag-input.tsx'
+import { useBind } from './actions.ts'
+
+type BindDialogProps = { name: string; editing: EgressCredential | 'new' | null; onClose: () => void }
+
+export function BindDialog({ name, editing, onClose }: BindDialogProps) {
+  return (
+    <Dialog
+      open={editing !== null}
+      onOpenChange={onClose}
+      title={editing === 'new' || editing === null ? 'Keep a credential' : `Change ${editing.name}`}
+      description="Its value stays in the platform and is never shown again."
+    >
+      {editing !== null && (
+        <BindForm name={name} stored={editing === 'new' ? null : editing} onClose={onClose} />
+      )}
+    </Dialog>
+  )
+}
+
+const Binding = PutEgressCredential.omit({ places: true }).extend({
+  variable: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and underscores, no digit first'),
+  inQuery: z.boolean(),
+})
+
+function BindForm({
+  name,
+  stored,
+  onClose,
+}: {
+  name: string
+  stored: EgressCredential | null
+  onClose: () => void
+}) {
+  const bind = useBind(name)
+  const form = useZodForm(Binding, {
+    defaultValues: {
+      variable: stored?.name ?? '',
+      hosts: stored?.hosts ?? [],
+      inQuery: stored?.places.includes('query') ?? false,
+    },
+  })
+  async function keep({ variable, inQuery, ...body }: z.output<typeof Binding>): Promise<void> {
+    try {
+      await bind(variable, { ...body, places: inQuery ? ['header', 'query'] : ['header'] })
+    } catch (error) {
+      throw atField(error, { conflict: 'variable' })
+    }
+    onClose()
+  }
+  return (
+    <Form form={form} onSubmit={keep} label="A credential">
+      <TextField
+        name="variable"
+        label="Variable"
+        placeholder="LEDGER_TOKEN"
+        mono
+        required
+        readOnly={stored !== null}
+        autoFocus={stored === null}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <TextField
+        name="value"
+        label="Value"
+        type="password"
+        emptyAs="undefined"
+        hint={stored?.has_value ? 'Left empty, the stored one stays' : 'At least 8 characters on one line'}
+        autoComplete="off"
+      />
+      <HostsField />
+      <SwitchField
+        name="inQuery"
+        label="Also in the query of an address"
+        hint="Headers always. Addresses are written into logs more often."
+      />
+      <FormError />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
+          {stored === null ? 'Keep it' : 'Save'}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+function HostsField() {
+  const { field, fieldState } = useController<{ hosts: string[] }, 'hosts'>({ name: 'hosts' })
+  return (
+    <Field
+      label="Hosts"
+      required
+      hint={`Where it is used, such as api.example.com or api.example.com:8443; at most ${mostCredentialHosts}`}
+      error={fieldState.error?.message ?? null}
+    >
+      <TagInput
+        value={field.value}
+        onValueChange={field.onChange}
+        onBlur={field.onBlur}
+        accept={(text) => {
+          const parsed = CredentialHost.safeParse(text)
+          return parsed.success ? parsed.data : null
+        }}
+        placeholder="api.example.com"
+      />
+    </Field>
+  )
+}

@@ -1,0 +1,36 @@
+import { type EgressEntry, getAgentEgress, listEgressLog } from '@roost/contracts/agents/egress'
+import { type Client, errorOf } from '@roost/contracts/client'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const egressKeys = {
+  ofAgent: (name: string) => ['agent', name, 'egress'] as const,
+}
+
+export const egressQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...egressKeys.ofAgent(name), 'state'],
+    queryFn: ({ signal }) => api.call(getAgentEgress, { params: { name }, signal }),
+  })
+
+export type Decision = EgressEntry['decision'] | 'all'
+export const logPageSize = 50
+
+export const egressLogQuery = (api: Client, name: string, decision: Decision, page: number) =>
+  queryOptions({
+    queryKey: [...egressKeys.ofAgent(name), 'log', decision, page],
+    queryFn: async ({ signal }) => {
+      const query = {
+        limit: String(logPageSize),
+        offset: String((page - 1) * logPageSize),
+        ...(decision === 'all' ? {} : { decision }),
+      }
+      // How many there are stands in a header, which a plain call does not show.
+      const response = await api.open(listEgressLog, { params: { name }, query, signal })
+      if (!response.ok) throw await errorOf(response)
+      // The platform owns the shape of its reply.
+      const rows = (await response.json()) as EgressEntry[]
+      return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
+    },
+    placeholderData: keepPreviousData,
+  })
