@@ -8,6 +8,7 @@ import { Fault } from '../kit/fault.ts'
 import type { MigrationState } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import { recordCall, recordSocket } from './audit.ts'
+import { clientAddress } from './client-address.ts'
 import { serveDocs } from './docs.ts'
 import { forwarding } from './forward.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
@@ -115,11 +116,11 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       ),
     ),
     attachSockets(server) {
-      serveSockets(server, platform.socketRoutes, log, asked)
+      serveSockets(server, platform.socketRoutes, log, { asked, addressOf: clientAddress(trustedProxies) })
       return server
     },
     attachLinks(server) {
-      serveSockets(server, [linkRoute(platform)], log, asked)
+      serveSockets(server, [linkRoute(platform)], log, { asked })
       attachWayOut(server, platform.egress, deps.internalPort)
       return server
     },

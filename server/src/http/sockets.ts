@@ -6,6 +6,7 @@ import { WebSocketServer } from 'ws'
 import type { Caller } from '../identity/access/caller.ts'
 import { isFault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
+import { clientAddress } from './client-address.ts'
 
 /** One path on which sockets are opened. */
 export type SocketRoute = {
@@ -35,7 +36,10 @@ export function serveSockets(
   server: Server,
   routes: SocketRoute[],
   log: Log,
-  asked: (socket: AskedSocket) => void = () => {},
+  {
+    asked = () => {},
+    addressOf = clientAddress([]),
+  }: { asked?(socket: AskedSocket): void; addressOf?(request: IncomingMessage): string } = {},
 ): { close(): void } {
   const servers = new Map(
     routes.map((route) => {
@@ -51,7 +55,7 @@ export function serveSockets(
     stream.on('error', () => stream.destroy())
     const found = servers.get((request.url ?? '').split('?', 1)[0] ?? '')
     if (!found) return refuse(stream, 'not_found')
-    const from = { path: found.route.path, ip: request.socket.remoteAddress ?? '' }
+    const from = { path: found.route.path, ip: addressOf(request) }
     try {
       const decision = await found.route.admit(request)
       if (stream.destroyed) return
