@@ -1,8 +1,12 @@
 /** The Workspace in a real browser: people talk to agents that are theirs or shared with them. */
 import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
-import { agentKeyOf, createAgent } from '../acceptance/steps.ts'
+import { eventually, type Loose } from '../acceptance/platform.ts'
+import { createAgent, docker } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
 import { personOf } from './persons.ts'
@@ -33,13 +37,15 @@ describe('the Workspace', () => {
     await tab.goto(path)
     return tab
   }
+  const portal = (token: string, method: string, path: string): Promise<Loose> =>
+    bench.platform.request(method, `/api/enterprise/client-portal${path}`, undefined, { token })
   const done = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
   }
 
   test('nobody sees an agent there that is not shared with them', async () => {
-    const tab = await open(`/workspace/${name}`)
+    const tab = await open(`/workspace/a/${name}`)
     await tab.page.getByText(`${name} is not shared with you`).waitFor()
     await done(tab)
     await reviewPage(bench, {
@@ -73,10 +79,10 @@ describe('the Workspace', () => {
   })
 
   test('a turn is stopped, and another conversation stands beside Main', async () => {
-    const tab = await open(`/workspace/${name}`)
+    const tab = await open(`/workspace/a/${name}`)
     const { page } = tab
     await page.getByRole('button', { name: 'New conversation' }).click()
-    await page.waitForURL(/chat=/)
+    await page.waitForURL(/workspace\/c\//)
     const field = page.getByRole('textbox', { name: `Message to ${name}` })
     await field.fill('Wait. [[tool:Bash:sleep 60]] [[reply:never]]')
     await field.press('Enter')
@@ -99,7 +105,7 @@ describe('the Workspace', () => {
         options: ['Green', 'Blue'],
         to_email: email,
       },
-      { token: await agentKeyOf(name) },
+      { token: await docker('exec', bench.platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY') },
     )
     assert.equal(asked.status, 201, asked.text)
     const tab = await open('/workspace')
@@ -115,10 +121,160 @@ describe('the Workspace', () => {
     await done(tab)
   })
 
+  test('a conversation is named, starred, found again, and Main is begun anew', async () => {
+    const tab = await open(`/workspace/a/${name}`)
+    const { page } = tab
+    await page.getByRole('link', { name: /^Wait\./ }).click()
+    await page.waitForURL(/workspace\/c\//)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Rename…' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('The harbour')
+    await page.getByRole('button', { name: 'Rename', exact: true }).click()
+    await page.getByRole('heading', { name: /The harbour/ }).waitFor()
+    await page.getByRole('button', { name: 'Star', exact: true }).click()
+    await page.getByRole('navigation', { name: 'Starred' }).getByText('The harbour').waitFor()
+    await page.getByRole('searchbox', { name: 'Search conversations' }).fill('welcome')
+    await page.waitForURL(/q=welcome/)
+    await page.getByRole('list', { name: 'Found' }).getByRole('link').click()
+    await page.getByRole('heading', { name: /Main/ }).waitFor()
+    await keepPicture(tab, 'workspace-found-light-desktop')
+    await page.getByRole('searchbox', { name: 'Search conversations' }).fill('nobody said this')
+    await page.getByText('Nothing found').waitFor()
+    await page.getByRole('searchbox', { name: 'Search conversations' }).fill('')
+
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: /Begin anew/ }).click()
+    await page.getByRole('button', { name: 'Begin anew', exact: true }).click()
+    await page.getByText('Ask it anything.').waitFor()
+    await page.getByRole('button', { name: /^Archived/ }).click()
+    await page.getByRole('link', { name: /^Main before/ }).click()
+    await page.getByText('Welcome', { exact: true }).waitFor()
+    await page.getByText('This conversation is archived').waitFor()
+    assert.equal(await page.getByRole('textbox', { name: `Message to ${name}` }).count(), 0)
+    await done(tab)
+  })
+
+  test('files are given to the agent, come back as they were, and are taken back', async () => {
+    const file = join(tmpdir(), `roost-plan-${process.pid}.txt`)
+    await writeFile(file, 'the plan')
+    const tab = await open(`/workspace/a/${name}?rail=files`)
+    const { page } = tab
+    const files = page.getByRole('complementary', { name: 'Files' })
+    await files.getByText('No files yet').waitFor()
+    await page.getByTestId('documents').setInputFiles(file)
+    await files.getByText(/^roost-plan-/).waitFor()
+    await page.getByText('1 file given to the agent.', { exact: true }).waitFor()
+    await keepPicture(tab, 'workspace-files-light-desktop')
+    await assertAccessible(tab, 'the files of the Workspace')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      files.getByRole('button', { name: /^Download/ }).click(),
+    ])
+    assert.equal(await readFile(await download.path(), 'utf8'), 'the plan')
+    await files.getByRole('button', { name: /^Delete/ }).click()
+    await files.getByText('No files yet').waitFor()
+    await page.getByRole('button', { name: 'Close files' }).click()
+    await page.waitForURL((url) => !url.search.includes('rail'))
+    // What could be undone is done once the page is left.
+    await eventually(
+      () => portal(ann, 'GET', `/agents/${name}/documents`),
+      ({ json }) => json.documents.length === 0,
+    )
+    await done(tab)
+  })
+
+  test('a bad answer is rated with a reason', async () => {
+    const tab = await open(`/workspace/a/${name}`)
+    const { page } = tab
+    const field = page.getByRole('textbox', { name: `Message to ${name}` })
+    await field.fill('Hello again. [[reply:**Welcome** back.]]')
+    await field.press('Enter')
+    await page.getByRole('button', { name: 'A bad answer' }).click()
+    await page.getByRole('textbox', { name: 'What was wrong with it?' }).fill('Too short')
+    await keepPicture(tab, 'workspace-rating-light-desktop')
+    await assertAccessible(tab, 'a rating with a reason')
+    await page.getByRole('button', { name: 'Send', exact: true }).first().click()
+    await page.getByText('Thank you. It is noted.', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'A bad answer', pressed: true }).waitFor()
+    await done(tab)
+  })
+
+  test('somebody without an account comes in by a code, sees the Workspace alone, and leaves', async () => {
+    const guest = 'sam@example.org'
+    await bench.platform.request('POST', `/api/agents/${name}/share`, { email: guest })
+    await reviewPage(bench, {
+      name: 'workspace-sign-in',
+      path: '/workspace',
+      token: null,
+      ready: (page) => page.getByRole('heading', { name: 'Your Workspace' }).waitFor(),
+    })
+    const tab = await open(`/workspace/a/${name}`, { token: null })
+    const { page } = tab
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill(guest)
+    await page.getByRole('button', { name: 'Send me a code' }).click()
+    const code = /\b\d{6}\b/.exec((await mail.next(guest)).text)?.[0] ?? assert.fail('no code')
+    await page.getByRole('textbox', { name: 'Code from the mail' }).fill('000000')
+    await page.getByRole('button', { name: 'Come in' }).click()
+    await page.getByText(/code is wrong|not valid|invalid/i).waitFor()
+    await page.getByRole('textbox', { name: 'Code from the mail' }).fill(code)
+    await page.getByRole('button', { name: 'Come in' }).click()
+    const field = page.getByRole('textbox', { name: `Message to ${name}` })
+    await field.fill('Hi. [[reply:Good **day**.]]')
+    await field.press('Enter')
+    await page.getByText('day', { exact: true }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Dashboard' }).count(), 0)
+    await page.reload()
+    await page.getByText('day', { exact: true }).waitFor()
+    for (const theme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: theme })
+      await keepPicture(tab, `workspace-guest-${theme}-desktop`)
+      await assertAccessible(tab, `the Workspace of a guest, ${theme}`)
+    }
+    await page.setViewportSize({ width: 360, height: 740 })
+    await keepPicture(tab, 'workspace-guest-dark-phone')
+    await assertAccessible(tab, 'the Workspace of a guest on a phone')
+    assert.ok(tab.requests.every((request) => !/ \/(ws|api\/(ws|users|agents))/.test(request)))
+    // The platform ends the session: the page asks for a code again.
+    const logout = `/api/enterprise/client-portal/agents/${name}/clients/${guest}/logout`
+    assert.equal((await bench.platform.request('POST', logout)).status, 200)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Your Workspace' }).waitFor()
+    await done(tab)
+  })
+
+  test('the owner sees who uses the agent, and an admin keeps somebody away', async () => {
+    const tab = await open(`/workspace/a/${name}?rail=people`, { token: bench.platform.token })
+    const { page } = tab
+    const people = page.getByRole('complementary', { name: 'People' })
+    await people.getByText('sam@example.org').waitFor()
+    await keepPicture(tab, 'workspace-people-light-desktop')
+    await assertAccessible(tab, 'the people of an agent')
+    await people.getByRole('button', { name: 'More for sam@example.org' }).click()
+    await page.getByRole('menuitem', { name: /^Block/ }).click()
+    await people.getByText('blocked').waitFor()
+    await people.getByRole('button', { name: 'More for sam@example.org' }).click()
+    await page.getByRole('menuitem', { name: 'Unblock' }).click()
+    await people.getByText('blocked').waitFor({ state: 'detached' })
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'workspace-inbox',
+      path: '/workspace/inbox',
+      token: ann,
+      ready: (page) => page.getByText('Which colour?').waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'workspace-rail',
+      path: `/workspace/a/${name}?rail=info`,
+      token: ann,
+      ready: (page) => page.getByText('Owner', { exact: true }).waitFor(),
+    })
+  })
+
   test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
     await reviewPage(bench, {
       name: 'workspace',
-      path: `/workspace/${name}`,
+      path: `/workspace/a/${name}`,
       token: ann,
       ready: (page) => page.getByText('Welcome', { exact: true }).waitFor(),
     })

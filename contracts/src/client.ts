@@ -62,7 +62,7 @@ export function createClient(
       method: endpoint.method,
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(encoded ? { 'content-type': encoded.type } : {}),
+        ...(encoded?.type ? { 'content-type': encoded.type } : {}),
         ...common,
         ...headers,
       },
@@ -123,7 +123,7 @@ function fillPath(path: string, params: Record<string, unknown>): string {
 function encodeBody(
   endpoint: Endpoint,
   body: unknown,
-): { type: string; body: string | Uint8Array<ArrayBuffer> } | null {
+): { type: string | null; body: string | Uint8Array<ArrayBuffer> | FormData } | null {
   if (body === undefined) return null
   if (endpoint.bodyKind === 'form') {
     return {
@@ -131,6 +131,8 @@ function encodeBody(
       body: new URLSearchParams(body as Record<string, string>).toString(),
     }
   }
+  // Only who sends it knows what stands between the parts of a multipart form.
+  if (body instanceof FormData) return { type: null, body }
   if (endpoint.bodyKind === 'raw')
     return { type: 'application/octet-stream', body: body as Uint8Array<ArrayBuffer> }
   return { type: 'application/json', body: JSON.stringify(body) }

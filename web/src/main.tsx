@@ -8,7 +8,7 @@ import { createRoot } from 'react-dom/client'
 import { createApi } from './lib/api.ts'
 import { cspNonce } from './lib/csp.ts'
 import { isPassing, untilAnswering } from './lib/recovery.ts'
-import { createSession } from './lib/session.ts'
+import { createSession, sessionKeys } from './lib/session.ts'
 import { startHealing } from './live/heal.ts'
 import { startLive } from './live/start.ts'
 import { createAppRouter } from './router.tsx'
@@ -29,11 +29,12 @@ const queries = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 })
-const session = createSession(localStorage, window)
+const session = createSession(localStorage, window, sessionKeys.person)
+const guest = createSession(localStorage, window, sessionKeys.guest)
 const api = createApi(location.origin, session)
 const live = startLive({ api, session, queries })
 startHealing(queries, untilAnswering)
-const app = { api, session, queries, live }
+const app = { api, session, guest, queries, live }
 const router = createAppRouter(app)
 
 // Dialogs lock the page behind them with a style element of their own.
@@ -43,6 +44,11 @@ session.onChange(() => {
   if (session.token() !== null) return
   // A person who signs out means to leave; one whose session has ended comes back to where they were.
   void router.invalidate()
+})
+
+guest.onChange(() => {
+  // Nothing of the one before is seen by the next; a person sees nothing of a guest anyway.
+  if (session.token() === null) queries.clear()
 })
 
 const element = document.getElementById('root')

@@ -164,30 +164,52 @@ const account = createRoute({
   path: '/account',
 }).lazy(() => loadCode(() => import('./pages/account.tsx').then((page) => page.route)))
 
+/** Also for people without an account: who has no session is asked for a code there. */
 const workspace = createRoute({
-  getParentRoute: () => signedIn,
+  getParentRoute: () => root,
   path: '/workspace',
+  beforeLoad: async ({ context }) => {
+    if (context.session.token() === null) return
+    try {
+      await context.queries.query({ ...meQuery(context.api), staleTime: 60_000 })
+    } catch (error) {
+      // A session that is over leaves the code.
+      if (context.session.token() !== null) throw error
+    }
+  },
 }).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.route)))
 
-const workspaceAgent = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/workspace/$agent',
-  validateSearch: z.object({ chat: text }),
-}).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.agentRoute)))
+const workspaceFrame = createRoute({
+  getParentRoute: () => workspace,
+  id: 'frame',
+  validateSearch: z.object({
+    q: text,
+    rail: z.enum(['files', 'people', 'info']).optional().catch(undefined),
+  }),
+}).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.frameRoute)))
+
+const workspaceHome = createRoute({ getParentRoute: () => workspaceFrame, path: '/' }).lazy(() =>
+  loadCode(() => import('./pages/workspace.tsx').then((page) => page.homeRoute)),
+)
+
+const workspaceInbox = createRoute({ getParentRoute: () => workspaceFrame, path: '/inbox' }).lazy(() =>
+  loadCode(() => import('./pages/workspace.tsx').then((page) => page.inboxRoute)),
+)
+
+const workspaceAgent = createRoute({ getParentRoute: () => workspaceFrame, path: '/a/$agent' }).lazy(() =>
+  loadCode(() => import('./pages/workspace.tsx').then((page) => page.agentRoute)),
+)
+
+const workspaceConversation = createRoute({ getParentRoute: () => workspaceFrame, path: '/c/$id' }).lazy(() =>
+  loadCode(() => import('./pages/workspace.tsx').then((page) => page.conversationRoute)),
+)
 
 const routeTree = root.addChildren([
   setup,
   login,
-  signedIn.addChildren([
-    dashboard,
-    agent,
-    execution,
-    library,
-    operations,
-    settings,
-    account,
-    workspace,
-    workspaceAgent,
+  signedIn.addChildren([dashboard, agent, execution, library, operations, settings, account]),
+  workspace.addChildren([
+    workspaceFrame.addChildren([workspaceHome, workspaceInbox, workspaceAgent, workspaceConversation]),
   ]),
 ])
 

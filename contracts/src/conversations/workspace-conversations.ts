@@ -63,7 +63,7 @@ export const searchConversations = endpoint({
   }),
 })
 
-const Title = z
+export const ConversationTitle = z
   .string()
   .trim()
   .min(1)
@@ -90,7 +90,7 @@ export const createConversation = endpoint({
   tag,
   access,
   params: AgentParams,
-  body: z.object({ title: Title.nullish() }),
+  body: z.object({ title: ConversationTitle.nullish() }),
   bodyOptional: true,
   status: 201,
   returns: Conversation,
@@ -119,7 +119,7 @@ export const renameConversation = endpoint({
   tag,
   access,
   params: ItemParams,
-  body: z.object({ title: Title }),
+  body: z.object({ title: ConversationTitle }),
   returns: Conversation,
   fails: ['agent_not_found', 'session_not_found', 'conflict'],
   audit: { type: 'execution', action: 'rename_conversation' },

@@ -10,9 +10,10 @@ export type Session = {
   onChange(listener: () => void): () => void
 }
 
-const storageKey = 'roost.token'
+/** Under which each kind of session is kept: a person's own, and that of the Workspace alone. */
+export const sessionKeys = { person: 'roost.token', guest: 'roost.workspace-token' } as const
 
-export function createSession(storage: Storage, tabs: EventTarget): Session {
+export function createSession(storage: Storage, tabs: EventTarget, storageKey: string): Session {
   const listeners = new Set<() => void>()
   const changed = () => {
     for (const listener of listeners) listener()

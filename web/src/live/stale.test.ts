@@ -31,6 +31,13 @@ test('a lifecycle event names its agent in its data', () => {
   assert.ok(keys.some((key) => key[0] === 'agents'))
 })
 
+test('a turn in the Workspace makes the conversations with its agent stale', () => {
+  const event = { type: 'execution_created', agent_name: 'scout', execution_id: 'e1' }
+  const isStale = (triggered_by: string) =>
+    staleBy({ ...event, triggered_by }).some((key) => key.join() === 'workspace,agent,scout')
+  assert.deepEqual([isStale('workspace'), isStale('chat')], [true, false])
+})
+
 test('a rename makes both names stale', () => {
   const names = staleBy({ type: 'agent_renamed', agent_name: 'new', old_name: 'old' }).map((key) => key[1])
   assert.ok(names.includes('old') && names.includes('new'))

@@ -28,7 +28,8 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   }
   if (type.startsWith('agent_')) {
     const inside = lifecycle.includes(type) ? insideOf.flatMap((part) => agent(part)) : []
-    return [['agents'], ['folders'], ...agent('details'), ...agent('settings'), ...inside]
+    const shown: QueryKey[] = [['agents'], ['folders'], ['workspace', 'roster']]
+    return [...shown, ...agent('details'), ...agent('settings'), ...inside]
   }
   if (type.startsWith('execution_') || type === 'fan_out_completed') {
     const run: QueryKey[] = typeof event.execution_id === 'string' ? [['execution', event.execution_id]] : []
@@ -36,7 +37,10 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     // What a run has done to the workspace is told by its end alone.
     const left = type === 'execution_finished' ? leftBehind.flatMap((part) => agent(part)) : []
     const loop = event.triggered_by === 'loop' ? agent('loops') : []
-    return [['executions'], ['agents', 'figures'], ...agent('executions'), ...run, ...talk, ...left, ...loop]
+    const turn: QueryKey[] =
+      name !== null && event.triggered_by === 'workspace' ? [['workspace', 'agent', name]] : []
+    const lists: QueryKey[] = [['executions'], ['agents', 'figures'], ...agent('executions')]
+    return [...lists, ...run, ...talk, ...left, ...loop, ...turn]
   }
   if (type.startsWith('operator_queue_')) return [['operator-queue'], ['workspace', 'asks']]
   if (type.startsWith('schedule_')) return [['schedules'], ...agent('schedules')]

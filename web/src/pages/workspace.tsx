@@ -1,15 +1,40 @@
-import { createLazyRoute } from '@tanstack/react-router'
-import { Workspace } from '../features/workspace-chat/workspace.tsx'
+import { createLazyRoute, useLocation } from '@tanstack/react-router'
+import { useState, useSyncExternalStore } from 'react'
+import { AsksPage } from '../features/workspace-chat/asks-page.tsx'
+import { ChosenAgent, ChosenConversation } from '../features/workspace-chat/chosen-agent.tsx'
+import { WorkspaceFrame } from '../features/workspace-chat/frame.tsx'
+import { GuestFrame } from '../features/workspace-chat/guest-frame.tsx'
+import { WorkspaceHome } from '../features/workspace-chat/workspace-home.tsx'
+import { WorkspaceSignIn } from '../features/workspace-chat/workspace-sign-in.tsx'
+import { useApp } from '../shell/app-context.ts'
+import { Layout } from '../shell/layout.tsx'
 
-export const route = createLazyRoute('/signed-in/workspace')({ component: Everybody })
-export const agentRoute = createLazyRoute('/signed-in/workspace/$agent')({ component: WithAgent })
+export const route = createLazyRoute('/workspace')({ component: Door })
+export const frameRoute = createLazyRoute('/workspace/frame')({ component: WorkspaceFrame })
+export const homeRoute = createLazyRoute('/workspace/frame/')({ component: WorkspaceHome })
+export const inboxRoute = createLazyRoute('/workspace/frame/inbox')({ component: AsksPage })
+export const agentRoute = createLazyRoute('/workspace/frame/a/$agent')({ component: WithAgent })
+export const conversationRoute = createLazyRoute('/workspace/frame/c/$id')({ component: WithConversation })
 
-function Everybody() {
-  return <Workspace agent={null} chat={null} />
+/** People with an account come in as everywhere, others by a code. */
+function Door() {
+  const { session, guest } = useApp()
+  const { href } = useLocation()
+  const isPerson = useSyncExternalStore(session.onChange, session.token) !== null
+  const isGuest = useSyncExternalStore(guest.onChange, guest.token) !== null
+  const [wasGuest, setWasGuest] = useState(isGuest)
+  if (isGuest && !wasGuest) setWasGuest(true)
+  if (isPerson) return <Layout />
+  if (isGuest) return <GuestFrame />
+  return <WorkspaceSignIn next={href} notice={wasGuest ? 'You are signed out.' : null} />
 }
 
 function WithAgent() {
   const { agent } = agentRoute.useParams()
-  const { chat = null } = agentRoute.useSearch()
-  return <Workspace agent={agent} chat={chat} />
+  return <ChosenAgent name={agent} chat={null} />
+}
+
+function WithConversation() {
+  const { id } = conversationRoute.useParams()
+  return <ChosenConversation key={id} id={id} />
 }

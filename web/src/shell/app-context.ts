@@ -6,7 +6,14 @@ import type { LiveState } from '../live/socket.ts'
 import type { LiveLayer } from '../live/start.ts'
 
 /** What one running application has one of. */
-export type App = { api: Client; session: Session; queries: QueryClient; live: LiveLayer }
+export type App = {
+  api: Client
+  session: Session
+  /** Of somebody without an account, who came into the Workspace by a code. */
+  guest: Session
+  queries: QueryClient
+  live: LiveLayer
+}
 
 export const AppContext = createContext<App | null>(null)
 

@@ -12,7 +12,7 @@ import { useShortcuts } from './use-shortcuts.ts'
 export const route = createLazyRoute('/signed-in')({ component: Layout })
 
 /** The frame of every page of a signed-in person: navigation on the left, on phones in a bar. */
-function Layout() {
+export function Layout() {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   useShortcuts({ openPalette: () => setPaletteOpen(true) })

@@ -2,7 +2,6 @@ import { answerAsk } from '@roost/contracts/conversations/workspace'
 import type { QueueItem } from '@roost/contracts/operations/operator-queue'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { describeFault } from '../../lib/fault.ts'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -12,6 +11,7 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { ItemMarks } from '../operator-queue/item-marks.tsx'
 import { optionsOf } from '../operator-queue/words.ts'
+import { complain } from './complain.ts'
 import { asksQuery, workspaceKeys } from './queries.ts'
 
 /** What agents ask this person; nothing while they ask nothing. */
@@ -48,10 +48,7 @@ function Ask({ ask }: { ask: QueueItem }) {
         },
       }),
     onSuccess: () => void toast({ title: 'Answered.', description: ask.title, tone: 'success' }),
-    onError: (error) => {
-      const { sentence, code } = describeFault(error)
-      toast({ title: sentence, description: code, tone: 'danger' })
-    },
+    onError: complain,
     onSettled: () => queries.invalidateQueries({ queryKey: workspaceKeys.asks }),
   })
   const onSubmit = (event: FormEvent) => {

@@ -1,24 +1,12 @@
-import type { CallReply } from '@roost/contracts/client'
-import type { getWorkspaceHistory } from '@roost/contracts/conversations/workspace-conversations'
-import { rateWorkspaceReply } from '@roost/contracts/conversations/workspace-turns'
-import { useMutation } from '@tanstack/react-query'
-import { BellRing, CalendarClock, FileText, Mic, ThumbsDown, ThumbsUp } from 'lucide-react'
-import { describeFault } from '../../lib/fault.ts'
-import { useApp } from '../../shell/app-context.ts'
+import { BellRing, CalendarClock, FileText, Mic } from 'lucide-react'
 import { Badge } from '../../ui/badge.tsx'
-import { IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
-import { toast } from '../../ui/toast.tsx'
-import { historyQuery } from './queries.ts'
+import type { MessageProps, StoredMessage } from './history.ts'
+import { Ratings } from './ratings.tsx'
 
-export type History = CallReply<typeof getWorkspaceHistory>
-type Stored = History['messages'][number]
-
-type MessageViewProps = { name: string; sessionId: string; message: Stored }
-
-export function MessageView({ name, sessionId, message }: MessageViewProps) {
+export function MessageView({ name, sessionId, message }: MessageProps) {
   if (message.role === 'user')
     return <Asked text={message.content} at={message.created_at} files={message.files} />
   return (
@@ -26,7 +14,7 @@ export function MessageView({ name, sessionId, message }: MessageViewProps) {
       <h2 className="sr-only">{name}</h2>
       <Source source={message.source} />
       <Markdown text={message.content} />
-      <footer className="flex items-center gap-1 text-faint text-xs">
+      <footer className="flex flex-wrap items-center gap-1 text-faint text-xs">
         <Ratings name={name} sessionId={sessionId} message={message} />
         <CopyButton text={message.content} label="Copy the answer" />
         <RelativeTime at={message.created_at} className="ml-1" />
@@ -65,7 +53,7 @@ const sources = {
 } as const
 
 /** Nobody asked for what a schedule or a reminder delivers: it says where it comes from. */
-function Source({ source }: Pick<Stored, 'source'>) {
+function Source({ source }: Pick<StoredMessage, 'source'>) {
   const from = sources[source]
   if (from === null) return null
   return (
@@ -73,52 +61,4 @@ function Source({ source }: Pick<Stored, 'source'>) {
       <Badge icon={from.icon}>{from.label}</Badge>
     </p>
   )
-}
-
-const thumbs = [
-  { rating: 'up', label: 'A good answer', icon: <ThumbsUp aria-hidden /> },
-  { rating: 'down', label: 'A bad answer', icon: <ThumbsDown aria-hidden /> },
-] as const
-
-/** Shown at once, taken back when it is refused; the same one again takes the rating away. */
-function Ratings({ name, sessionId, message }: MessageViewProps) {
-  const { api, queries } = useApp()
-  const { queryKey } = historyQuery(api, name, sessionId)
-  const show = (rating: Stored['my_rating']) =>
-    queries.setQueryData(queryKey, (before) =>
-      before === undefined
-        ? before
-        : {
-            ...before,
-            messages: before.messages.map((each) =>
-              each.id === message.id ? { ...each, my_rating: rating } : each,
-            ),
-          },
-    )
-  const rate = useMutation({
-    mutationFn: (rating: 'up' | 'down' | 'none') =>
-      api.call(rateWorkspaceReply, {
-        params: { name },
-        body: { target_kind: 'message', target_id: message.id, rating },
-      }),
-    onMutate: (rating) => {
-      show(rating === 'none' ? null : rating)
-      return message.my_rating
-    },
-    onError: (error, _rating, before) => {
-      show(before ?? null)
-      const { sentence, code } = describeFault(error)
-      toast({ title: sentence, description: code, tone: 'danger' })
-    },
-  })
-  return thumbs.map(({ rating, label, icon }) => (
-    <IconButton
-      key={rating}
-      size="sm"
-      label={label}
-      icon={icon}
-      aria-pressed={message.my_rating === rating}
-      onClick={() => rate.mutate(message.my_rating === rating ? 'none' : rating)}
-    />
-  ))
 }

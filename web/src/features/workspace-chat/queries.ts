@@ -1,36 +1,68 @@
 import type { Client } from '@roost/contracts/client'
-import { listAsks, listMyAgents } from '@roost/contracts/conversations/workspace'
+import { listAsks, listClients, listMyAgents } from '@roost/contracts/conversations/workspace'
 import {
   createConversation,
   getWorkspaceHistory,
+  listAllConversations,
   listConversations,
+  searchConversations,
 } from '@roost/contracts/conversations/workspace-conversations'
+import { listDocuments } from '@roost/contracts/conversations/workspace-documents'
 import {
   streamWorkspaceChat,
   streamWorkspaceRun,
   terminateWorkspaceRun,
 } from '@roost/contracts/conversations/workspace-turns'
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { LiveTurnsDeps } from '../chat/live-turns.ts'
 
 /** Keys begin with what they show; `live/stale.ts` names their prefixes. */
 export const workspaceKeys = {
   all: ['workspace'] as const,
   asks: ['workspace', 'asks'] as const,
+  roster: ['workspace', 'roster'] as const,
+  /** Conversations with all agents. */
+  every: ['workspace', 'conversations'] as const,
   conversations: (name: string) => ['workspace', 'agent', name] as const,
 }
 
 /** The agents that are shared with the person, and their own. */
 export const rosterQuery = (api: Client) =>
   queryOptions({
-    queryKey: [...workspaceKeys.all, 'roster'],
-    queryFn: async ({ signal }) => (await api.call(listMyAgents, { signal })).agents,
+    queryKey: workspaceKeys.roster,
+    queryFn: ({ signal }) => api.call(listMyAgents, { signal }),
   })
 
 export const conversationsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...workspaceKeys.conversations(name), 'list'],
     queryFn: async ({ signal }) => (await api.call(listConversations, { params: { name }, signal })).sessions,
+  })
+
+export const everyConversationQuery = (api: Client) =>
+  queryOptions({
+    queryKey: workspaceKeys.every,
+    queryFn: async ({ signal }) => (await api.call(listAllConversations, { signal })).sessions,
+  })
+
+export const searchQuery = (api: Client, words: string) =>
+  queryOptions({
+    queryKey: [...workspaceKeys.all, 'search', words],
+    queryFn: async ({ signal }) =>
+      (await api.call(searchConversations, { query: { q: words, limit: '50' }, signal })).results,
+    placeholderData: keepPreviousData,
+  })
+
+export const documentsQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...workspaceKeys.conversations(name), 'documents'],
+    queryFn: async ({ signal }) => (await api.call(listDocuments, { params: { name }, signal })).documents,
+  })
+
+export const clientsQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...workspaceKeys.conversations(name), 'clients'],
+    queryFn: ({ signal }) => api.call(listClients, { params: { name }, signal }),
   })
 
 /** Messages that are shown of one conversation, the newest of them. */
@@ -66,10 +98,10 @@ export function workspaceCalls(
   name: string,
 ): Pick<LiveTurnsDeps, 'send' | 'follow' | 'onStored'> {
   return {
-    send: (id, { message, files, key }, { headers, signal }) =>
+    send: (id, { message, model, files, key }, { headers, signal }) =>
       api.open(streamWorkspaceChat, {
         params: { name },
-        body: { message, session_id: id, files: [...files] },
+        body: { message, session_id: id, model, files: [...files] },
         headers: { ...headers, 'idempotency-key': key },
         signal,
       }),

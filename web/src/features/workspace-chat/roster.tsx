@@ -4,26 +4,19 @@ import { AgentAvatar } from '../../ui/avatar.tsx'
 import { StatusDot } from '../../ui/badge.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { ConversationLinks } from './conversation-links.tsx'
-
-const states = {
-  ready: { label: 'Ready', tone: 'success' },
-  stopped: { label: 'Stopped', tone: 'neutral' },
-  unreachable: { label: 'Out of reach', tone: 'danger' },
-} as const
+import { stateWords } from './state-words.ts'
 
 type RosterProps = { agents: readonly RosterAgent[]; selected: string | null; chat: string | null }
 
 /** The agents a person may talk to; below the chosen one its conversations. */
 export function Roster({ agents, selected, chat }: RosterProps) {
   return (
-    <ul aria-label="Agents" className="flex flex-col gap-0.5 p-2">
+    <ul aria-label="Agents" className="flex flex-col gap-0.5">
       {agents.map((agent) => (
         <li key={agent.name}>
           <Link
-            to="/workspace/$agent"
+            to="/workspace/a/$agent"
             params={{ agent: agent.name }}
-            search={{}}
-            activeOptions={{ exact: true, includeSearch: true }}
             aria-current={agent.name === selected ? 'true' : undefined}
             className={cx(
               'flex min-w-0 items-center gap-2.5 rounded-md px-2 py-2 hover:bg-hover',
@@ -34,7 +27,7 @@ export function Roster({ agents, selected, chat }: RosterProps) {
             <span className="min-w-0 flex-1">
               <span className="block truncate font-medium text-sm">{agent.label ?? agent.name}</span>
               <span className="block text-muted text-xs">
-                <StatusDot {...states[agent.state]} />
+                <StatusDot {...stateWords[agent.state]} />
               </span>
             </span>
             {agent.unread > 0 && (

@@ -1,17 +1,15 @@
 import { ApiError } from '@roost/contracts/client'
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
-import { readConversation } from '@roost/contracts/conversations/workspace-conversations'
+import { type Conversation, readConversation } from '@roost/contracts/conversations/workspace-conversations'
 import { workspaceMessageLength } from '@roost/contracts/conversations/workspace-turns'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
-import { describeFault } from '../../lib/fault.ts'
+import { useEffect, useRef, useState } from 'react'
 import { useApp } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
-import { toast } from '../../ui/toast.tsx'
 import type { Attachment } from '../chat/attachments.ts'
 import { Composer } from '../chat/composer.tsx'
 import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
@@ -19,20 +17,31 @@ import { turnToStop } from '../chat/shown-turns.ts'
 import { useComposer } from '../chat/use-composer.ts'
 import { newKey, useTurnsOf } from '../chat/use-live-turns.ts'
 import { useStickToBottom } from '../chat/use-stick-to-bottom.ts'
+import { complain } from './complain.ts'
+import type { History } from './history.ts'
 import { LiveView } from './live-view.tsx'
-import { type History, MessageView } from './message-view.tsx'
+import { MessageView } from './message-view.tsx'
+import { type ModelOption, ModelOptions } from './model-options.tsx'
 import { historyQuery, stopTurn, workspaceKeys } from './queries.ts'
 import { shownMessages } from './shown.ts'
 
-type ConversationProps = { agent: RosterAgent; sessionId: string; turns: LiveTurns }
+type ConversationProps = {
+  agent: RosterAgent
+  conversation: Conversation
+  models: readonly ModelOption[]
+  turns: LiveTurns
+}
 
 /** One conversation with one agent, read and written. */
-export function WorkspaceConversation({ agent, sessionId, turns }: ConversationProps) {
+export function WorkspaceConversation({ agent, conversation, models, turns }: ConversationProps) {
   const { api } = useApp()
   const { name, state } = agent
+  const { id: sessionId } = conversation
+  const isArchived = conversation.archived_at !== null
   const history = useQuery(historyQuery(api, name, sessionId))
   const all = useTurnsOf(turns, sessionId)
   const shown = shownMessages(history.data?.messages ?? [], all)
+  const [model, setModel] = useState<string | null>(null)
   const composer = useComposer(`workspace.${name}.${sessionId}`)
   const input = useRef<HTMLTextAreaElement>(null)
   const stoppable = turnToStop(shown.live)
@@ -43,7 +52,7 @@ export function WorkspaceConversation({ agent, sessionId, turns }: ConversationP
 
   const send = () => {
     const files = composer.attachments.map(({ id: _, ...file }) => file)
-    turns.send(sessionId, { message: composer.text, model: null, files, key: newKey() })
+    turns.send(sessionId, { message: composer.text, model, files, key: newKey() })
     composer.clear()
   }
   const edit = (turn: LiveTurn) => {
@@ -66,8 +75,7 @@ export function WorkspaceConversation({ agent, sessionId, turns }: ConversationP
       await stopTurn(api, name, executionId)
     } catch (error) {
       turns.markStopping(key, false)
-      const { sentence, code } = describeFault(error)
-      toast({ title: sentence, description: code, tone: 'danger' })
+      complain(error)
     }
   }
   return (
@@ -80,6 +88,7 @@ export function WorkspaceConversation({ agent, sessionId, turns }: ConversationP
           shown={shown}
           onRetry={retry}
           onEdit={edit}
+          onAgain={(message) => turns.send(sessionId, { message, model, files: [], key: newKey() })}
           onStart={(text) => {
             composer.setText(text)
             input.current?.focus()
@@ -98,18 +107,24 @@ export function WorkspaceConversation({ agent, sessionId, turns }: ConversationP
           )}
         </div>
       )}
-      <Composer
-        state={composer}
-        input={input}
-        agentLabel={agent.label ?? name}
-        obstacle={<Obstacle state={state} isTooLong={isTooLong} />}
-        isBlocked={state !== 'ready' || isTooLong || stoppable !== null}
-        isSending={false}
-        onSend={send}
-        onStop={stoppable && (() => void stop(stoppable))}
-        isStopping={stoppable?.isStopping ?? false}
-        modelChoice={null}
-      />
+      {isArchived ? (
+        <p className="border-t px-6 py-3 text-center text-muted text-sm">
+          This conversation is archived: it can be read, and not gone on with.
+        </p>
+      ) : (
+        <Composer
+          state={composer}
+          input={input}
+          agentLabel={agent.label ?? name}
+          obstacle={<Obstacle state={state} isTooLong={isTooLong} />}
+          isBlocked={state !== 'ready' || isTooLong || stoppable !== null}
+          isSending={false}
+          onSend={send}
+          onStop={stoppable && (() => void stop(stoppable))}
+          isStopping={stoppable?.isStopping ?? false}
+          modelChoice={<ModelOptions options={models} value={model} onValueChange={setModel} />}
+        />
+      )}
     </DropZone>
   )
 }
@@ -137,10 +152,12 @@ type MessagesProps = {
   shown: { stored: readonly History['messages'][number][]; live: readonly LiveTurn[] }
   onRetry: (turn: LiveTurn) => void
   onEdit: (turn: LiveTurn) => void
+  /** Asks the same once more. */
+  onAgain: (message: string) => void
   onStart: (text: string) => void
 }
 
-function Messages({ agent, sessionId, history, shown, onRetry, onEdit, onStart }: MessagesProps) {
+function Messages({ agent, sessionId, history, shown, ...on }: MessagesProps) {
   const { stored, live } = shown
   const newest = live.at(-1)
   const { scroller, content } = useStickToBottom({
@@ -149,6 +166,8 @@ function Messages({ agent, sessionId, history, shown, onRetry, onEdit, onStart }
     own: live.findLast(({ asked }) => asked)?.key ?? '',
   })
   const outcome = live.length === 0 ? history?.last_turn_outcome : null
+  // Files are not kept with their message: such a question must be asked anew.
+  const last = stored.at(-1)
   const isEmpty = stored.length === 0 && live.length === 0
   return (
     <section
@@ -163,7 +182,7 @@ function Messages({ agent, sessionId, history, shown, onRetry, onEdit, onStart }
           <p className="text-center text-muted text-xs">Older messages are not shown.</p>
         )}
         {isEmpty ? (
-          <Welcome agent={agent} onStart={onStart} />
+          <Welcome agent={agent} onStart={on.onStart} />
         ) : (
           <ol aria-label="Conversation" className="flex flex-col gap-7">
             {stored.map((message) => (
@@ -174,14 +193,25 @@ function Messages({ agent, sessionId, history, shown, onRetry, onEdit, onStart }
                 key={turn.key}
                 turn={turn}
                 name={agent.label ?? agent.name}
-                onRetry={() => onRetry(turn)}
-                onEdit={() => onEdit(turn)}
+                onRetry={() => on.onRetry(turn)}
+                onEdit={() => on.onEdit(turn)}
               />
             ))}
           </ol>
         )}
         {outcome && (
-          <Banner tone="warning" title="The last answer came to nothing">
+          <Banner
+            tone="warning"
+            title="The last answer came to nothing"
+            action={
+              outcome.retryable &&
+              last?.files.length === 0 && (
+                <Button size="sm" onClick={() => on.onAgain(last.content)}>
+                  Try again
+                </Button>
+              )
+            }
+          >
             {outcome.message}
           </Banner>
         )}

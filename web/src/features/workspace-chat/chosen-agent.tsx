@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { browserSetting } from '../../live/stream-setting.ts'
+import { useApi, useApp } from '../../shell/app-context.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { createLiveTurns } from '../chat/live-turns.ts'
+import { newKey } from '../chat/use-live-turns.ts'
+import { ConversationHeader } from './conversation-header.tsx'
+import { conversationsQuery, everyConversationQuery, rosterQuery, workspaceCalls } from './queries.ts'
+import { SideRail } from './side-rail.tsx'
+import { WorkspaceConversation } from './workspace-conversation.tsx'
+
+/** A conversation by its id, with whichever agent. */
+export function ChosenConversation({ id }: { id: string }) {
+  const every = useQuery(everyConversationQuery(useApi()))
+  const found = every.data?.find((conversation) => conversation.id === id)
+  if (found) return <ChosenAgent name={found.agent_name} chat={id} />
+  if (every.error && !every.data) {
+    return (
+      <ErrorState
+        title="The conversation could not be loaded"
+        error={every.error}
+        onRetry={() => void every.refetch()}
+      />
+    )
+  }
+  // One that has just begun is in the next answer.
+  if (!every.data || every.isFetching) return <SkeletonList rows={6} label="Loading the conversation" />
+  return <EmptyState isPage title="There is no such conversation" action={<ToAgents />} />
+}
+
+/** One agent: the conversation of this id, or Main. */
+export function ChosenAgent({ name, chat }: { name: string; chat: string | null }) {
+  const roster = useQuery(rosterQuery(useApi()))
+  if (roster.data?.agents.every((agent) => agent.name !== name))
+    return <EmptyState isPage title={`${name} is not shared with you`} action={<ToAgents />} />
+  return <Conversations key={name} name={name} chat={chat} />
+}
+
+function Conversations({ name, chat }: { name: string; chat: string | null }) {
+  const api = useApi()
+  const roster = useQuery(rosterQuery(api))
+  const conversations = useQuery(conversationsQuery(api, name))
+  const turns = useWorkspaceTurns(name)
+  const agent = roster.data?.agents.find((each) => each.name === name)
+  const shown = conversations.data?.find(({ id, is_main }) => (chat === null ? is_main : id === chat))
+  const error = conversations.error ?? roster.error
+  if (!agent || !shown) {
+    if (error)
+      return (
+        <ErrorState
+          title="The conversations could not be loaded"
+          error={error}
+          onRetry={() => void conversations.refetch()}
+        />
+      )
+    return <SkeletonList rows={6} label="Loading the conversation" />
+  }
+  return (
+    <div className="flex min-h-0 min-w-0 flex-1">
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <ConversationHeader agent={agent} conversation={shown} />
+        <WorkspaceConversation
+          key={shown.id}
+          agent={agent}
+          conversation={shown}
+          models={roster.data?.model_options ?? []}
+          turns={turns}
+        />
+      </div>
+      <SideRail agent={agent} />
+    </div>
+  )
+}
+
+function ToAgents() {
+  return (
+    <Link to="/workspace" className={buttonClass()}>
+      To your agents
+    </Link>
+  )
+}
+
+/** Text is drawn so often: each time costs a reading of the block that grows. */
+const frameMs = 40
+
+function useWorkspaceTurns(name: string) {
+  const { api, queries } = useApp()
+  const [turns] = useState(() =>
+    createLiveTurns({
+      ...workspaceCalls(api, queries, name),
+      setting: browserSetting(),
+      gather: (run) => void setTimeout(run, frameMs),
+      now: () => new Date(),
+      newKey,
+    }),
+  )
+  useEffect(() => () => turns.close(), [turns])
+  return turns
+}

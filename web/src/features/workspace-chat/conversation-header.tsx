@@ -1,0 +1,106 @@
+import type { RosterAgent } from '@roost/contracts/conversations/workspace'
+import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import {
+  ArrowLeft,
+  FolderOpen,
+  Info,
+  MoreHorizontal,
+  Pencil,
+  RotateCcw,
+  Star,
+  UsersRound,
+} from 'lucide-react'
+import { useState } from 'react'
+import { IconButton } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { conversationName } from './conversation-name.ts'
+import { RenameDialog } from './rename-dialog.tsx'
+import { useConversationActions } from './use-conversation-actions.ts'
+
+const route = getRouteApi('/workspace/frame')
+
+type ConversationHeaderProps = { agent: RosterAgent; conversation: Conversation }
+
+/** What is talked about with whom, and what can be done with it. */
+export function ConversationHeader({ agent, conversation }: ConversationHeaderProps) {
+  const { rail } = route.useSearch()
+  const navigate = useNavigate()
+  const { star, reset, rename } = useConversationActions(agent.name)
+  const [asked, setAsked] = useState<'rename' | 'reset' | null>(null)
+  const { id, starred, is_main } = conversation
+  const showRail = (next: typeof rail) =>
+    void navigate({
+      to: '.',
+      search: (now) => ({ ...now, rail: now.rail === next ? undefined : next }),
+      replace: true,
+      resetScroll: false,
+    })
+  return (
+    <div className="flex h-11 shrink-0 items-center gap-1 border-b border-line px-3 md:pl-6">
+      <Link
+        to="/workspace"
+        search={({ q }) => ({ q })}
+        aria-label="To your agents"
+        className="grid size-8 shrink-0 place-items-center rounded-md text-muted hover:bg-hover md:hidden"
+      >
+        <ArrowLeft aria-hidden className="size-4" />
+      </Link>
+      <h1 className="mr-1 min-w-0 flex-1 truncate font-medium text-sm">
+        {agent.label ?? agent.name}
+        <span className="text-muted"> · {conversationName(conversation)}</span>
+      </h1>
+      <IconButton
+        label={starred ? 'Take the star away' : 'Star'}
+        icon={<Star aria-hidden className={cx(starred && 'fill-current')} />}
+        aria-pressed={starred}
+        onClick={() => star.mutate({ id, starred: !starred })}
+      />
+      <IconButton
+        label="Files"
+        icon={<FolderOpen aria-hidden />}
+        aria-pressed={rail === 'files'}
+        onClick={() => showRail('files')}
+      />
+      <Menu
+        trigger={<IconButton label="More" icon={<MoreHorizontal aria-hidden />} />}
+        items={[
+          !is_main && { label: 'Rename…', icon: <Pencil aria-hidden />, onSelect: () => setAsked('rename') },
+          is_main && {
+            label: 'Begin anew…',
+            hint: 'What was said so far is kept to read',
+            icon: <RotateCcw aria-hidden />,
+            disabled: conversation.message_count === 0,
+            onSelect: () => setAsked('reset'),
+          },
+          agent.owned && {
+            label: 'People',
+            hint: 'Who uses this agent here',
+            icon: <UsersRound aria-hidden />,
+            onSelect: () => showRail('people'),
+          },
+          { label: 'About this agent', icon: <Info aria-hidden />, onSelect: () => showRail('info') },
+        ]}
+      />
+      {asked === 'rename' && (
+        <RenameDialog
+          title={conversation.title ?? ''}
+          onClose={() => setAsked(null)}
+          onRename={(title) => rename(id, title)}
+        />
+      )}
+      <ConfirmDialog
+        open={asked === 'reset'}
+        onOpenChange={() => setAsked(null)}
+        tone="primary"
+        title="Begin Main anew?"
+        description="The agent starts without what was said so far. You can still read it among the archived conversations."
+        action="Begin anew"
+        pending={reset.isPending}
+        onConfirm={() => reset.mutate(undefined, { onSettled: () => setAsked(null) })}
+      />
+    </div>
+  )
+}

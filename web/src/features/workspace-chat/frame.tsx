@@ -1,0 +1,115 @@
+import type { RosterAgent } from '@roost/contracts/conversations/workspace'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, Outlet, useMatch, useNavigate } from '@tanstack/react-router'
+import { Inbox, MessagesSquare } from 'lucide-react'
+import { useApi } from '../../shell/app-context.ts'
+import { cx } from '../../ui/class-names.ts'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SearchInput } from '../../ui/input.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { asksQuery, rosterQuery } from './queries.ts'
+import { Roster } from './roster.tsx'
+import { SearchResults } from './search-results.tsx'
+import { StarredLinks } from './starred-links.tsx'
+import { useChosen } from './use-chosen.ts'
+
+const route = getRouteApi('/workspace/frame')
+
+/** Where people talk to the agents that are shared with them: the way to each of them, and what is chosen. */
+export function WorkspaceFrame() {
+  const { q = '' } = route.useSearch()
+  const navigate = useNavigate()
+  // Where on phones the way to everything is shown.
+  const isHome = useMatch({ from: '/workspace/frame/', shouldThrow: false }) !== undefined
+  const roster = useQuery(rosterQuery(useApi()))
+  const search = (words: string) =>
+    void navigate({
+      // A conversation that is open stays open.
+      to: '.',
+      search: (now) => ({ ...now, q: words || undefined }),
+      replace: true,
+      resetScroll: false,
+    })
+  // A page has one title: that of the conversation where one is shown.
+  const Heading = isHome ? 'h1' : 'p'
+  return (
+    <div className="flex min-h-96 min-w-0 flex-1 basis-0">
+      <aside
+        aria-label="Your agents"
+        className={cx(
+          'w-full shrink-0 flex-col border-line md:flex md:w-64 md:border-r',
+          isHome ? 'flex' : 'hidden',
+        )}
+      >
+        <div className="flex flex-col gap-3 px-4 pt-4 pb-2">
+          <Heading className="font-semibold text-lg">Workspace</Heading>
+          <SearchInput label="Search conversations" placeholder="Search" value={q} onValueChange={search} />
+        </div>
+        <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+          {q.trim() !== '' ? (
+            <SearchResults words={q.trim()} />
+          ) : roster.data ? (
+            <Ways agents={roster.data.agents} />
+          ) : roster.error ? (
+            <ErrorState
+              title="Your agents could not be loaded"
+              error={roster.error}
+              onRetry={() => void roster.refetch()}
+            />
+          ) : (
+            <SkeletonList rows={6} label="Loading your agents" />
+          )}
+        </div>
+      </aside>
+      <div className={cx('min-h-0 min-w-0 flex-1 flex-col md:flex', isHome ? 'hidden' : 'flex')}>
+        <Outlet />
+      </div>
+    </div>
+  )
+}
+
+function Ways({ agents }: { agents: readonly RosterAgent[] }) {
+  const { agent, chat } = useChosen()
+  if (agents.length === 0) {
+    return (
+      <EmptyState
+        icon={<MessagesSquare aria-hidden />}
+        title="No agent is shared with you"
+        description="Ask the owner of one to share it with your address."
+      />
+    )
+  }
+  return (
+    <>
+      <InboxLink />
+      <StarredLinks agents={agents} chat={chat} />
+      <Roster agents={agents} selected={agent} chat={chat} />
+    </>
+  )
+}
+
+function InboxLink() {
+  const asks = useQuery(asksQuery(useApi()))
+  const waiting = (asks.data ?? []).filter(({ status }) => status === 'pending').length
+  return (
+    <Link
+      to="/workspace/inbox"
+      className="mb-2 flex h-8 items-center gap-2.5 rounded-md px-2 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
+    >
+      <span className="grid w-7 place-items-center">
+        <Inbox aria-hidden className="size-4" />
+      </span>
+      Asked of you
+      {waiting > 0 && (
+        <span
+          data-numeric
+          className="ml-auto rounded-full bg-accent px-1.5 font-medium text-2xs text-accent-ink leading-4"
+        >
+          {waiting}
+          <span className="sr-only"> waiting</span>
+        </span>
+      )}
+    </Link>
+  )
+}

@@ -1,0 +1,72 @@
+import {
+  type Conversation,
+  createConversation,
+  renameConversation,
+  resetMain,
+  starConversation,
+} from '@roost/contracts/conversations/workspace-conversations'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useApp } from '../../shell/app-context.ts'
+import { toast } from '../../ui/toast.tsx'
+import { complain } from './complain.ts'
+import { conversationsQuery, everyConversationQuery, workspaceKeys } from './queries.ts'
+
+/** What a person does with the conversations of one agent. */
+export function useConversationActions(name: string) {
+  const { api, queries } = useApp()
+  const navigate = useNavigate()
+  const stale = () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: workspaceKeys.conversations(name) }),
+      queries.invalidateQueries({ queryKey: workspaceKeys.every }),
+    ])
+  const show = (id: string, change: Partial<Conversation>) => {
+    const changed = (rows: Conversation[] | undefined) =>
+      rows?.map((row) => (row.id === id ? { ...row, ...change } : row))
+    queries.setQueryData(conversationsQuery(api, name).queryKey, changed)
+    queries.setQueryData(everyConversationQuery(api).queryKey, changed)
+  }
+
+  const begin = useMutation({
+    mutationFn: () => api.call(createConversation, { params: { name }, body: {} }),
+    onSuccess: async ({ id }) => {
+      await stale()
+      void navigate({ to: '/workspace/c/$id', params: { id }, search: {} })
+    },
+    onError: complain,
+  })
+  /** Shown at once, and taken back when it is refused. */
+  const star = useMutation({
+    mutationFn: ({ id, starred }: Pick<Conversation, 'id' | 'starred'>) =>
+      api.call(starConversation, { params: { id }, body: { starred } }),
+    onMutate: ({ id, starred }) => show(id, { starred }),
+    onError: (error, { id, starred }) => {
+      show(id, { starred: !starred })
+      complain(error)
+    },
+    onSettled: stale,
+  })
+  const reset = useMutation({
+    mutationFn: () => api.call(resetMain, { params: { name } }),
+    onSuccess: async ({ archived_session_id }) => {
+      await stale()
+      if (archived_session_id === null) return
+      toast({ title: 'Main begins anew.', description: 'What was said before is among the archived ones.' })
+      void navigate({ to: '/workspace/a/$agent', params: { agent: name }, search: {} })
+    },
+    onError: complain,
+  })
+  return {
+    begin,
+    star,
+    reset,
+    /** Throws what a form is to show. */
+    async rename(id: string, title: string): Promise<void> {
+      show(id, await api.call(renameConversation, { params: { name, id }, body: { title } }))
+      await stale()
+    },
+  }
+}
+
+export type ConversationActions = ReturnType<typeof useConversationActions>
