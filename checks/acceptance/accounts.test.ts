@@ -102,6 +102,36 @@ describe('signing in by mail', () => {
     assert.deepEqual([removed.status, removed.json.error], [401, 'invalid_code'])
   })
 
+  test('a code from another door opens none for an address off the list', async () => {
+    const [agent, email] = ['qa-doors', 'guest@example.com']
+    await post('/api/agents', { name: agent }, {})
+    await post(`/api/agents/${agent}/share`, { email }, {})
+    await platform.request('DELETE', `${whitelist}/${email}`)
+    const door = '/api/enterprise/client-portal/auth'
+    assert.equal((await post(`${door}/request`, { email })).status, 200)
+    const code = /\b\d{6}\b/.exec((await mail.next(email)).text)?.[0]
+    const other = await post('/api/auth/email/verify', { email, code })
+    const wrong = await post('/api/auth/email/verify', { email: 'ann@example.com', code: '12345' })
+    assert.deepEqual([other.status, other.text], [401, wrong.text])
+    assert.equal((await post(`${door}/verify`, { email, code })).status, 200)
+  })
+
+  test('guesses are answered alike for addresses that are known and that are not, to the last', async () => {
+    await allow('uma@example.com')
+    await askForCode('uma@example.com')
+    const answers = async (email: string) => {
+      const told: [number, string][] = []
+      for (let guess = 0; guess < 7; guess += 1) {
+        const { status, json } = await post('/api/auth/email/verify', { email, code: 'guess' })
+        told.push([status, json.error])
+      }
+      return told
+    }
+    const known = await answers('uma@example.com')
+    assert.deepEqual(await answers('nobody@example.com'), known)
+    assert.deepEqual([known[4]?.[0], known[5]?.[0]], [401, 429])
+  })
+
   test('access requests let an address in once an admin has switched them on', async () => {
     const email = 'dan@example.com'
     const refused = await post('/api/access/request', { email })

@@ -13,10 +13,10 @@ after(async () => {
 })
 
 const open = { token: null }
-const tokenRequest = (form: Record<string, string>) =>
+const tokenRequest = (form: Record<string, string>, headers: Record<string, string> = {}) =>
   platform.request('POST', '/api/token', new URLSearchParams(form).toString(), {
     token: null,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   })
 
 test('before setup: available, and nobody signs in', async () => {
@@ -180,4 +180,14 @@ test('the fifth wrong password is the last that is looked at, for a while', asyn
   assert.ok(['too_many_attempts', 'rate_limited'].includes(limited.json.error), limited.text)
   assert.ok(Number(limited.headers.get('retry-after')) > 0)
   assert.equal(limited.json.retry_after_seconds, Number(limited.headers.get('retry-after')))
+})
+
+test('a client does not choose the address that its wrong passwords are counted for', async () => {
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 31; attempt += 1) {
+    const headers = { 'x-forwarded-for': `198.51.100.${attempt}`, 'x-real-ip': `198.51.100.${attempt}` }
+    const reply = await tokenRequest({ username: `nobody-${attempt}`, password: 'wrong' }, headers)
+    statuses.push(reply.status)
+  }
+  assert.deepEqual([statuses[0], statuses.at(-1)], [401, 429])
 })

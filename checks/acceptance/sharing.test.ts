@@ -191,6 +191,41 @@ describe('the matrix', () => {
   })
 })
 
+test('what belongs to one agent is unknown under the name of another, whoever asks', async () => {
+  const own = (method: string, path: string, body?: object) =>
+    platform.request(method, `/api/agents/${caller}${path}`, body)
+  const cron = { name: 'own', cron_expression: '0 3 1 1 *', message: 'x' }
+  const schedule = `/schedules/${(await own('POST', '/schedules', cron)).json.id}`
+  const { json: turn } = await chat(platform, caller, 'mine [[reply:yes]]')
+  const run = `/executions/${turn.execution.id}`
+  const conversation = `/sessions/${turn.session.id}`
+  const fanOut = `/fan-out/${(await own('POST', '/fan-out', { tasks: [{ id: 'a', message: 'x' }] })).json.fan_out_id}`
+  const owned: [method: string, path: string, body?: object][] = [
+    ['GET', schedule],
+    ['PUT', schedule, { name: 'theirs' }],
+    ['DELETE', schedule],
+    ['POST', `${schedule}/trigger`],
+    ['POST', `${schedule}/webhook`],
+    ['GET', `${schedule}/fires`],
+    ['GET', run],
+    ['GET', `${run}/log`],
+    ['GET', `${run}/stream`],
+    ['POST', `${run}/terminate`],
+    ['GET', conversation],
+    ['POST', `${conversation}/message`, { message: 'x' }],
+    ['DELETE', conversation],
+    ['GET', fanOut],
+  ]
+  for (const [method, path, body] of owned) {
+    for (const token of [platform.token, siblingKey]) {
+      const reply = await platform.request(method, `/api/agents/${sibling}${path}`, body, { token })
+      assert.ok([403, 404].includes(reply.status), `${method} ${path}: ${reply.text}`)
+      if (token === platform.token) assert.equal(reply.status, 404, `${method} ${path}: ${reply.text}`)
+    }
+  }
+  for (const path of [schedule, run, conversation, fanOut]) assert.equal((await own('GET', path)).status, 200)
+})
+
 describe('shares', () => {
   const api = (method: string, path: string, body?: object) =>
     platform.request(method, `/api/agents/${caller}${path}`, body)
