@@ -15,9 +15,22 @@ import {
 
 const run = promisify(execFile)
 const runtimes = [
-  { runtime: 'claude-code', create: { runtime: 'claude-code' } },
-  { runtime: 'gemini-cli', create: { runtime: 'gemini-cli' } },
-  { runtime: 'codex', create: { template: 'codex-assistant' } },
+  // `ownList`: how the CLI itself lists a skill that it has found.
+  {
+    runtime: 'claude-code',
+    create: { runtime: 'claude-code' },
+    ownList: /- weekly-report: .*\n(.*\n)*- weekly-report: /,
+  },
+  {
+    runtime: 'gemini-cli',
+    create: { runtime: 'gemini-cli' },
+    ownList: /<location>\/home\/developer\/\.agents\/skills\/weekly-report\/SKILL\.md<\/location>/,
+  },
+  {
+    runtime: 'codex',
+    create: { template: 'codex-assistant' },
+    ownList: /\(file: [^)]*weekly-report\/SKILL\.md\)/,
+  },
 ] as const
 
 let platform: Platform
@@ -28,7 +41,7 @@ after(async () => {
   await platform?.[Symbol.asyncDispose]()
 })
 
-for (const { runtime, create } of runtimes) {
+for (const { runtime, create, ownList } of runtimes) {
   describe(`an agent with ${runtime}`, () => {
     const name = `line-${runtime}`
 
@@ -65,6 +78,13 @@ for (const { runtime, create } of runtimes) {
       assert.equal(done.response, 'one two three four')
       assert.ok(done.metadata.input_tokens > 0, 'tokens are counted')
       assert.ok(done.metadata.cost_usd > 0, 'cost is counted')
+    })
+
+    test('finds the skills that are assigned to it, by the CLI’s own means', async () => {
+      const assigned = await platform.request('POST', `/api/agents/${name}/skills/weekly-report`)
+      assert.equal(assigned.json.delivery?.status, 'injected', assigned.text)
+      const objects = await collect(platform.stream(`/api/agents/${name}/chat`, { message: '[[system]]' }))
+      assert.match(answerText(objects), ownList)
     })
 
     test('remembers the turn before', async () => {

@@ -216,6 +216,7 @@ export async function compose(
     link: records.link,
     git,
     raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
+    clearAlert: (tx, agentId, kind) => operations.operatorQueue.clearAlert(tx, agentId, kind),
     defaultSource: defaultSkillSource(config),
     bundledFolder: resolve(root, 'server/skills'),
   })

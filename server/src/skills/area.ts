@@ -1,4 +1,4 @@
-import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
 import type { Leases } from '../foundation/leases/index.ts'
@@ -6,6 +6,7 @@ import type { Outbox } from '../foundation/outbox/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../kit/clock.ts'
+import { isFault } from '../kit/fault.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
 import type { Db, Tx } from '../ports/database/port.ts'
 import type { Git } from '../ports/git/port.ts'
@@ -27,6 +28,7 @@ export type SkillsAreaDeps = {
   git: Git
   /** For the operator's queue. */
   raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
+  clearAlert(tx: Tx, agentId: string | null, kind: AlertKind): Promise<void>
   defaultSource: DefaultSource
   /** Absolute; the skills that come with the platform. */
   bundledFolder: string
@@ -96,10 +98,15 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
   /** What comes with the platform, or is configured for it, is there without anybody asking for it. */
   async function syncDefault(): Promise<void> {
     await sources.ensureDefault()
+    await deps.db.atomically((tx) => deps.clearAlert(tx, null, 'legacy_library_refused'))
     const own = (await sources.list()).find((source) => source.is_default && source.enabled)
     const isBundled = own?.url.startsWith('bundled:')
     if (own && (isBundled || own.last_sync_status === 'never')) await library.syncSource(own.id, 'start')
   }
+
+  /** The library that the configuration names is not one that may be taken over. */
+  const tellRefused = (reason: string) =>
+    deps.db.atomically((tx) => raiseAlert(tx, refusedLibraryAlert(reason, deps.defaultSource)))
 
   return {
     sources,
@@ -121,9 +128,10 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     async open() {
       assignments.open()
       // A source that cannot be read keeps nobody from starting.
-      first = syncDefault().catch((error: unknown) =>
-        log.warn({ err: error }, 'the community skills could not be read'),
-      )
+      first = syncDefault().catch(async (error: unknown) => {
+        log.warn({ err: error }, 'the community skills could not be read')
+        if (isFault(error, 'invalid_skill_source')) await tellRefused(error.message)
+      })
     },
     ready: () => first,
     async close() {
@@ -132,5 +140,16 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
       await fleet.settled()
       await delivery.settled()
     },
+  }
+}
+
+function refusedLibraryAlert(reason: string, source: DefaultSource): PlatformAlert {
+  return {
+    agentId: null,
+    kind: 'legacy_library_refused',
+    title: 'The configured library of skills was refused',
+    question: `${reason} Skills that came from it before stay as they are. Correct ROOST_DEFAULT_SKILL_SOURCE and its ref, or add the repository as a source.`,
+    priority: 'medium',
+    context: source === null ? {} : { ref: source.ref },
   }
 }

@@ -13,6 +13,8 @@ const run = promisify(execFile)
 /** Contents by path; `{ link }` is a symbolic link, `{ script }` is executable, null removes. */
 export type Files = Record<string, string | Buffer | { link: string } | { script: string } | null>
 
+export type Behaviour = 'well' | 'hang' | 'redirect' | 'not_git' | 'private'
+
 export type GitServer = {
   /** Without a slash at its end. */
   url: string
@@ -22,10 +24,14 @@ export type GitServer = {
   create(repository: string): Promise<void>
   /** Sets a tag, by force; annotated when it has a message. */
   tag(repository: string, name: string, options?: { at?: string; message?: string }): Promise<void>
+  /** A tree of `<mode> <type> <sha>\t<name>`, whatever the names; answers its SHA. */
+  plant(repository: string, entries: readonly string[]): Promise<string>
+  /** Makes a commit of a tree what `main` is. */
+  point(repository: string, tree: string): Promise<void>
   /** Git in the bare repository itself. */
   git(repository: string, ...args: string[]): Promise<string>
-  /** How requests are answered from now on. `hang` never answers, `redirect` sends elsewhere. */
-  behave(how: 'well' | 'hang' | 'redirect' | 'not_git' | 'private'): void
+  /** How requests are answered from now on, all or those for one repository. `hang` never answers, `redirect` sends elsewhere. */
+  behave(how: Behaviour, repository?: string): void
   /** Path and authorization of every request so far. */
   readonly requests: { path: string; authorization: string | null }[]
   [Symbol.asyncDispose](): Promise<void>
@@ -35,13 +41,18 @@ export async function startGitServer(): Promise<GitServer> {
   const root = await mkdtemp(join(tmpdir(), 'roost-git-'))
   const requests: GitServer['requests'] = []
   const open = new Set<ServerResponse>()
-  let behaviour: Parameters<GitServer['behave']>[0] = 'well'
+  let behaviour: Behaviour = 'well'
+  const single = new Map<string, Behaviour>()
+  const behaviourFor = (url = '') => {
+    const [, repository = ''] = /^\/([^/]+\/[^/.]+)/.exec(url) ?? []
+    return single.get(repository) ?? behaviour
+  }
 
   const server = createServer((request, response) => {
     requests.push({ path: request.url ?? '', authorization: request.headers.authorization ?? null })
     open.add(response)
     response.once('close', () => open.delete(response))
-    switch (behaviour) {
+    switch (behaviourFor(request.url)) {
       case 'hang':
         return
       case 'redirect':
@@ -82,11 +93,17 @@ export async function startGitServer(): Promise<GitServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    behave: (how) => {
-      behaviour = how
+    behave(how, repository) {
+      if (repository === undefined) behaviour = how
+      else single.set(repository, how)
     },
     git,
     create,
+    plant: (repository, entries) => plantTree(bare(repository), entries),
+    async point(repository, tree) {
+      const commit = await git(repository, 'commit-tree', '-m', 'planted', tree)
+      await git(repository, 'update-ref', 'refs/heads/main', commit)
+    },
     async commit(repository, files, branch = 'main') {
       const target = bare(repository)
       await run('git', ['init', '-q', '--bare', '-b', 'main', target], { env })
@@ -130,6 +147,18 @@ const env = {
       Object.entries(person).map(([key, value]) => [`GIT_${who}_${key}`, value]),
     ),
   ),
+}
+
+function plantTree(repository: string, entries: readonly string[]): Promise<string> {
+  const child = execFile('git', ['-C', repository, 'mktree', '-z'], { env })
+  child.stdin?.end(entries.map((entry) => `${entry}\0`).join(''))
+  return new Promise((resolve, reject) => {
+    let output = ''
+    child.stdout?.on('data', (chunk: string) => {
+      output += chunk
+    })
+    child.once('close', (code) => (code === 0 ? resolve(output.trim()) : reject(new Error('git mktree'))))
+  })
 }
 
 async function put(path: string, content: Files[string]): Promise<void> {

@@ -4,8 +4,10 @@ import { mkdir, rm } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { createLocate, type Lookup } from '../../kit/addresses.ts'
+import { environment, type Setting, tokenSettings } from './environment.ts'
 import type { CallOptions, Git, GitFailure, GitOutcome, GitRef, TreeEntry } from './port.ts'
 import { type GitCommand, runGit } from './process.ts'
+import { createPrune, markUsed } from './prune.ts'
 import { checkAddress, checkRef, failure, parseTree } from './rules.ts'
 
 export type BinaryGitOptions = {
@@ -17,19 +19,21 @@ export type BinaryGitOptions = {
   folder: string
   /** Of git and what it starts. */
   path: string
+  /** How long a fetch may take, and how much it may bring, when the call does not say. */
+  bounds?: { fetchSeconds: number; fetchBytes: number }
   /** Every address of a host name. */
   lookup?: Lookup
 }
 
-const fetchSeconds = 60
 const readSeconds = 30
-const defaultFetchBytes = 200 * 1024 * 1024
+const pruneSeconds = 120
+const defaultBounds = { fetchSeconds: 60, fetchBytes: 200 * 1024 * 1024 }
 const listBytes = 32 * 1024 * 1024
 const shaLine = 64
 
 /** Git as it is installed on this machine, with nothing of anybody's configuration. */
 export function createGit(options: BinaryGitOptions): Git {
-  const { baseUrl, folder } = options
+  const { baseUrl, folder, bounds = defaultBounds } = options
   const locate = createLocate({
     lookup:
       options.lookup ??
@@ -48,7 +52,7 @@ export function createGit(options: BinaryGitOptions): Git {
       timeoutSeconds: call.timeoutSeconds ?? readSeconds,
       signal: call.signal,
       maxBytes: listBytes,
-      maxFileBytes: defaultFetchBytes,
+      maxFileBytes: bounds.fetchBytes,
       ...command,
       env: { ...environment(options.path, cache, new URL(baseUrl).protocol, settings), ...env },
     })
@@ -58,6 +62,7 @@ export function createGit(options: BinaryGitOptions): Git {
     const cache = cacheOf(address)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const made = await git(cache, { args: ['init', '--quiet', '--bare', '--template=', cache] })
+    if (made.ok) await markUsed(cache)
     return made.ok ? { ok: true, value: cache } : made
   }
 
@@ -82,8 +87,8 @@ export function createGit(options: BinaryGitOptions): Git {
     if (!pinned.ok) return pinned
     const { source, target } = specOf(ref)
     const got = await git(cache.value, {
-      call: { timeoutSeconds: fetchSeconds, ...call },
-      maxFileBytes: call.maxBytes ?? defaultFetchBytes,
+      call: { timeoutSeconds: bounds.fetchSeconds, ...call },
+      maxFileBytes: call.maxBytes ?? bounds.fetchBytes,
       settings: [...pinned.value, ...tokenSettings(call.token)],
       args: [
         ...['fetch', '--quiet', '--no-tags', '--depth=1', '--no-recurse-submodules', '--no-write-fetch-head'],
@@ -92,6 +97,17 @@ export function createGit(options: BinaryGitOptions): Git {
     })
     if (!got.ok) return got
     return commitAt(cache.value, target)
+  }
+
+  async function exclusive<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const mine = (fetching.get(address) ?? Promise.resolve()).then(work)
+    const settled = mine.catch(() => {})
+    fetching.set(address, settled)
+    try {
+      return await mine
+    } finally {
+      if (fetching.get(address) === settled) fetching.delete(address)
+    }
   }
 
   async function commitAt(cache: string, ref: string): Promise<GitOutcome<{ commit: string }>> {
@@ -125,15 +141,7 @@ export function createGit(options: BinaryGitOptions): Git {
       if (!checked.ok) return checked
       const wrong = checkRef(ref)
       if (wrong) return wrong
-      const before = fetching.get(checked.value) ?? Promise.resolve()
-      const mine = before.then(() => fetchNow(checked.value, ref, call))
-      const settled = mine.catch(() => {})
-      fetching.set(checked.value, settled)
-      try {
-        return await mine
-      } finally {
-        if (fetching.get(checked.value) === settled) fetching.delete(checked.value)
-      }
+      return exclusive(checked.value, () => fetchNow(checked.value, ref, call))
     },
 
     async defaultBranch(address, call = {}) {
@@ -162,6 +170,13 @@ export function createGit(options: BinaryGitOptions): Git {
       }
     },
 
+    prune: createPrune({
+      folder,
+      cacheOf,
+      exclusive,
+      git: (cache, args) => git(cache, { args, timeoutSeconds: pruneSeconds }),
+    }),
+
     async list(address, commit, call) {
       const args = ['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', commit]
       const listed = await git(cacheOf(address), { args, call })
@@ -183,8 +198,6 @@ export function createGit(options: BinaryGitOptions): Git {
   }
 }
 
-type Setting = readonly [name: string, value: string]
-
 /** Dates and names are part of a commit's SHA. */
 const fixedAuthor = Object.fromEntries(
   ['AUTHOR', 'COMMITTER'].flatMap((who) => [
@@ -193,54 +206,6 @@ const fixedAuthor = Object.fromEntries(
     [`GIT_${who}_DATE`, '2026-01-01T00:00:00Z'],
   ]),
 )
-
-function environment(path: string, cache: string, protocol: string, settings: Setting[]) {
-  const all: Setting[] = [
-    ['credential.helper', ''],
-    ['core.hooksPath', '/dev/null'],
-    ['core.fsmonitor', 'false'],
-    ['core.autocrlf', 'false'],
-    ['core.attributesFile', '/dev/null'],
-    ['core.excludesFile', '/dev/null'],
-    ['safe.directory', '*'],
-    ['gc.auto', '0'],
-    ['maintenance.auto', 'false'],
-    ['pack.threads', '1'],
-    // Small packs too are kept as one file, which is what the bound of size counts.
-    ['fetch.unpackLimit', '1'],
-    ['submodule.recurse', 'false'],
-    ['protocol.version', '2'],
-    ['http.followRedirects', 'false'],
-    ['http.lowSpeedLimit', '100'],
-    ['http.lowSpeedTime', '30'],
-    ...settings,
-  ]
-  return {
-    PATH: path,
-    HOME: '/nonexistent',
-    LC_ALL: 'C',
-    GIT_DIR: cache,
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_ASKPASS: '/bin/false',
-    GIT_ALLOW_PROTOCOL: protocol === 'http:' ? 'http' : 'https',
-    GIT_CONFIG_COUNT: String(all.length),
-    ...Object.fromEntries(
-      all.flatMap(([name, value], index) => [
-        [`GIT_CONFIG_KEY_${index}`, name],
-        [`GIT_CONFIG_VALUE_${index}`, value],
-      ]),
-    ),
-  }
-}
-
-/** In the environment: arguments are seen by every user of the machine. */
-function tokenSettings(token: string | null | undefined): Setting[] {
-  if (!token) return []
-  const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
-  return [['http.extraHeader', `Authorization: Basic ${basic}`]]
-}
 
 function specOf({ kind, name }: GitRef): { source: string; target: string } {
   if (kind === 'commit') return { source: name, target: `refs/roost/commits/${name}` }

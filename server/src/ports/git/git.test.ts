@@ -133,6 +133,30 @@ test('a repository above the bound is refused while it comes', async () => {
   got(await git.fetch(`${server.url}/acme/huge`, branch))
 })
 
+test('caches that nobody keeps or uses go, and what kept ones have gathered is tidied', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'roost-git-prune-'))
+  const kept = open({ folder: own })
+  const address = `${server.url}/acme/gathered`
+  const commits: string[] = []
+  for (let turn = 0; turn < 11; turn += 1) {
+    await server.commit('acme/gathered', { 'x.bin': randomBytes(1000) })
+    commits.push(got(await kept.fetch(address, branch)).commit)
+  }
+  got(await kept.fetch(repo, branch))
+  const packs = async () =>
+    (await readdir(own, { recursive: true })).filter((name) => name.endsWith('.pack')).length
+  assert.equal(await packs(), 12)
+  const [first = '', last = ''] = [commits[0], commits.at(-1)]
+  const needed = new Map([[address, [first]]])
+  assert.deepEqual(await kept.prune(needed, new Date(0)), { removed: 0, tidied: 1 })
+  assert.equal(await packs(), 2)
+  for (const commit of [first, last]) assert.equal(got(await kept.list(address, commit)).length, 1)
+  assert.deepEqual(await kept.prune(needed, new Date(Date.now() + 60_000)), { removed: 1, tidied: 0 })
+  refused(await kept.list(repo, last), 'missing')
+  got(await kept.fetch(repo, branch))
+  await rm(own, { recursive: true })
+})
+
 test('twenty fetches of one repository at once all succeed', async () => {
   const all = await Promise.all(Array.from({ length: 20 }, () => git.fetch(repo, branch)))
   assert.equal(new Set(all.map((each) => got(each).commit)).size, 1)

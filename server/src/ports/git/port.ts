@@ -22,6 +22,11 @@ export type Git = {
    * `bundled:`. The same files give the same commit everywhere.
    */
   bundle(address: string, folder: string): Promise<GitOutcome<{ commit: string }>>
+  /**
+   * Takes away what nobody needs: caches that are not kept and were not used since, and in kept ones what no
+   * ref and none of their commits holds. Whatever is missing later is fetched again.
+   */
+  prune(kept: ReadonlyMap<string, readonly string[]>, unusedSince: Date): Promise<Pruned>
   /** Everything in the commit, folders included, by path. `missing` when the cache does not hold it. */
   list(address: string, commit: string, options?: CallOptions): Promise<GitOutcome<TreeEntry[]>>
   /** The bytes of blobs by their SHA; `too_large` when they are together more than `maxBytes`. */
@@ -44,6 +49,9 @@ export type TreeEntry = {
   /** Bytes of a file or link; 0 otherwise. */
   size: number
 }
+
+/** Numbers of caches. */
+export type Pruned = { removed: number; tidied: number }
 
 export type CallOptions = { signal?: AbortSignal; timeoutSeconds?: number }
 export type FetchOptions = CallOptions & {

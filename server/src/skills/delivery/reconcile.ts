@@ -1,3 +1,4 @@
+import { maxSkillBytes } from '@roost/contracts/link/messages'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { SkillResult } from '@roost/contracts/skills/assignments'
 import type { Agent } from '../../agents/directory/index.ts'
@@ -58,7 +59,8 @@ export function createReconcile(deps: ReconcileDeps) {
       if (!skill) continue
       sent += skill.size_bytes
       results[name] =
-        sent > maxInjectionBytes
+        // One that is too large by itself says so.
+        sent > maxInjectionBytes && skill.size_bytes <= maxSkillBytes
           ? resultOf('failed', 'More than 50 MiB in one injection; it is delivered with the next one.')
           : await install(agent.id, skill)
       if (results[name].status === 'failed') sent -= skill.size_bytes

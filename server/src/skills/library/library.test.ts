@@ -211,4 +211,18 @@ forEachDialect((_dialect, open) => {
     await look()
     assert.deepEqual(await world.names(), ['a', 'b'])
   })
+
+  test('a configured library on another host, or with a ref that is none, is refused and told to operators', async () => {
+    for (const defaultSource of [
+      { url: 'https://elsewhere.example.org/a/b', ref: 'v1' },
+      { url: 'bundled', ref: 'v1' },
+    ]) {
+      await using world = await openSkills(await open(), { defaultSource })
+      await world.skills.ready()
+      const isRefused = defaultSource.url !== 'bundled'
+      const alert = { kind: 'legacy_library_refused', agentId: null }
+      assert.deepEqual(world.alerts, isRefused ? [alert] : [])
+      assert.equal((await world.skills.sources.list()).length, isRefused ? 0 : 1)
+    }
+  })
 })

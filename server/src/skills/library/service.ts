@@ -10,6 +10,9 @@ import { type Package, resolveNames } from './rules.ts'
 import { type EntryHead, entryStore } from './store.ts'
 import { createSync, type SyncDeps } from './sync.ts'
 
+/** Of caches that are no source's: what templates are read from. */
+const unusedMs = 7 * 24 * 3600_000
+
 export type LibraryDeps = SyncDeps & {
   autoSync(): { enabled: boolean; intervalSeconds: number }
 }
@@ -160,6 +163,20 @@ export function createLibrary(deps: LibraryDeps): Library {
             // Kept with each source, where admins see it.
             if (!(error instanceof Fault)) throw error
           })
+        },
+      },
+      {
+        name: 'skills.git-caches',
+        everySeconds: 86_400,
+        deadlineSeconds: 1800,
+        async run() {
+          const sources = await sourceStore(db).all()
+          // Delivery reads from them, however long ago they were synced.
+          const kept = new Map<string, string[]>()
+          for (const { url, last_commit_sha } of sources) {
+            kept.set(url, [...(kept.get(url) ?? []), ...(last_commit_sha === null ? [] : [last_commit_sha])])
+          }
+          await deps.git.prune(kept, new Date(clock.now().getTime() - unusedMs))
         },
       },
     ],

@@ -29,7 +29,7 @@ export type Sources = {
   update(id: string, asked: UpdateSkillSource): Promise<SkillSource>
   /** Throws `source_not_found`. */
   remove(id: string): Promise<void>
-  /** Makes the community source be as the configuration says; at start. */
+  /** Makes the community source be as the configuration says; at start. Throws `invalid_skill_source`. */
   ensureDefault(): Promise<void>
 }
 
@@ -119,6 +119,7 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
     async ensureDefault() {
       const url =
         defaultSource && (defaultSource.url === 'bundled' ? bundledUrl : addressOf(defaultSource.url))
+      if (defaultSource && url !== bundledUrl) checkRef({ kind: 'tag', name: defaultSource.ref })
       await db.atomically(async (tx) => {
         const store = sourceStore(tx)
         const [before, ...others] = (await store.all()).filter((row) => row.is_default === 1)

@@ -15,7 +15,7 @@ import { openSettings } from '../../foundation/settings/index.ts'
 import type { FakeAnswers } from '../../ports/agent-link/fake.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { createGit } from '../../ports/git/binary.ts'
+import { type BinaryGitOptions, createGit } from '../../ports/git/binary.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createSkillsArea, type SkillsArea } from '../area.ts'
 import type { DefaultSource } from '../sources/index.ts'
@@ -28,7 +28,10 @@ const noKeys = { anthropic: null, google: null, openai: null, github: null, voic
 /** The skills area with a real git host, and agents whose workspaces are real folders. */
 export async function openSkills(
   db: Db & AsyncDisposable,
-  { defaultSource = null }: { defaultSource?: DefaultSource } = {},
+  {
+    defaultSource = null,
+    bounds,
+  }: { defaultSource?: DefaultSource; bounds?: BinaryGitOptions['bounds'] } = {},
 ) {
   const host = await startGitServer()
   const root = mkdtempSync(join(tmpdir(), 'roost-skills-'))
@@ -48,6 +51,7 @@ export async function openSkills(
     mayBeInner: true,
     folder: join(root, 'git'),
     path: process.env.PATH ?? '',
+    bounds,
   })
   const late: { link: AgentLink | null; skills: SkillsArea | null } = { link: null, skills: null }
   const linked = () => late.link ?? assert.fail('too early')
@@ -70,6 +74,7 @@ export async function openSkills(
         events: { append: (...event) => world.events.append(...event), on: () => () => {} },
         agents: area,
         raiseAlert: async (_tx, { kind, agentId }) => void alerts.push({ kind, agentId }),
+        clearAlert: async () => {},
       })
       late.skills = skills
       return skills.routes
