@@ -146,6 +146,12 @@ export const ExecuteTasks = z.object({
     .array(ExecuteTask.extend({ schedule_id: Id, due_at: TimestampInput }))
     .min(1)
     .max(mostTasksTogether),
+  rehearsal: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Shortly before they are due: everything is got ready, nothing is kept, and there are no results.',
+    ),
 })
 export type ExecuteTasks = z.output<typeof ExecuteTasks>
 export const ExecuteTasksReply = z.object({
@@ -179,14 +185,29 @@ export const ScheduleChange = z.object({
 })
 export type ScheduleChange = z.output<typeof ScheduleChange>
 
+/** As much of a reminder as whoever keeps the clock has to know. */
+export const DueReminder = z.object({
+  id: Id,
+  agent_id: Id,
+  agent_name: z.string(),
+  fire_at: Timestamp,
+  fire_attempts: z.number().int(),
+})
+export type DueReminder = z.output<typeof DueReminder>
+
 export const scheduleChanges = endpoint({
   id: 'scheduleChanges',
   ...scheduleChangesAt,
   summary: 'Schedules that changed after a position, for the scheduler',
-  description: 'In the order of their positions, at most 200; `position` is where to go on.',
+  description:
+    'In the order of their positions, at most 200; `position` is where to go on. `reminders` are the pending ones of the next minute, whatever the position, soonest first and at most 200; those that are overdue belong to agents whose autonomy is off. The API itself fires them.',
   ...internal,
   query: z.object({ after: queryInteger(0, 999_999_999, 0) }),
-  returns: z.object({ position: z.number().int(), schedules: z.array(ScheduleChange) }),
+  returns: z.object({
+    position: z.number().int(),
+    schedules: z.array(ScheduleChange),
+    reminders: z.array(DueReminder),
+  }),
 })
 
 export const preCheckAgent = endpoint({

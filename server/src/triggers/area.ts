@@ -162,7 +162,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
       execute,
       directory,
       identify: deps.identify,
-      changesAfter: createFeed({ schedules, directory }),
+      changesAfter: createFeed({ schedules, directory, dueReminders: reminders.due }),
     }),
     loops: [
       ...firing.loops,

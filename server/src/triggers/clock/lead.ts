@@ -22,6 +22,9 @@ export type LeadDeps = {
 const followSeconds = 2
 const tellSeconds = 10
 const retrySeconds = 1
+/** So long before a due time it is rehearsed, unless one was so shortly before. */
+const aheadSeconds = 4
+const warmSeconds = 90
 
 /** Leads until the signal aborts. */
 export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
@@ -45,6 +48,17 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
     }
   }
 
+  let rehearsedFor = Number.NEGATIVE_INFINITY
+
+  /** Not awaited: what is due is due, whatever becomes of its rehearsal. */
+  function rehearse(): void {
+    const next = round.nextAt()
+    const isNear = next !== null && next - clock.now().getTime() <= aheadSeconds * 1000
+    if (!isNear || next - rehearsedFor < warmSeconds * 1000) return
+    rehearsedFor = next
+    round.rehearse().catch((error: unknown) => log.debug({ err: error }, 'nothing was rehearsed'))
+  }
+
   async function fire(): Promise<void> {
     while (!signal.aborted) {
       const hasFailed = await round.fireDue().then(
@@ -55,6 +69,7 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
         },
       )
       if (signal.aborted) return
+      rehearse()
       nudge = new AbortController()
       const untilNext = (round.nextAt() ?? Number.POSITIVE_INFINITY) - clock.now().getTime()
       const pause = hasFailed ? retrySeconds * 1000 : Math.min(untilNext, followSeconds * 1000)

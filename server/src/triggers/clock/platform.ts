@@ -18,6 +18,8 @@ export type Platform = {
   fire(due: DueFire, signal: AbortSignal): Promise<ExecuteTaskReply>
   /** The same for several, at most `mostTasksTogether`; answers in their order, each for itself. */
   fireTogether(dues: readonly DueFire[], signal: AbortSignal): Promise<ExecuteTasksReply>
+  /** They will be due in a moment: the platform gets ready for them. */
+  rehearse(dues: readonly DueFire[], signal: AbortSignal): Promise<void>
   validate(executionId: string, signal: AbortSignal): Promise<void>
   close(): void
 }
@@ -113,13 +115,14 @@ export function connectPlatform(baseUrl: string): Platform {
       ask(
         executeTasksAt,
         {
-          body: {
-            tasks: dues.map(({ schedule_id, due_at, agent_name }) => ({ agent_name, schedule_id, due_at })),
-          },
+          body: { tasks: dues.map(taskOf) },
           timeout: fireTimeoutMs,
         },
         signal,
       ) as ReturnType<Platform['fireTogether']>,
+    async rehearse(dues, signal) {
+      await ask(executeTasksAt, { body: { tasks: dues.map(taskOf), rehearsal: true } }, signal)
+    },
     validate: async (execution_id, signal) =>
       void (await ask(validateExecutionAt, { body: { execution_id } }, signal)),
     close: () => agent.destroy(),
@@ -137,4 +140,8 @@ function parse(text: string): unknown {
 function codeOf(body: unknown): string {
   if (typeof body === 'object' && body !== null && 'error' in body) return String(body.error)
   return 'unreadable_answer'
+}
+
+function taskOf({ schedule_id, due_at, agent_name }: DueFire) {
+  return { agent_name, schedule_id, due_at }
 }

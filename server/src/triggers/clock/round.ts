@@ -1,7 +1,7 @@
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type FireRow, fireStore } from '../firing/records/index.ts'
+import { type FireRow, fireStore, givenUp } from '../firing/records/index.ts'
 import type { ScheduleTimes } from '../schedules/index.ts'
 import { type ClaimedFire, createHandOver } from './hand-over.ts'
 import type { Platform } from './platform.ts'
@@ -11,7 +11,7 @@ export type RoundDeps = {
   db: Db
   clock: Clock
   log: Pick<Log, 'info' | 'warn' | 'error'>
-  platform: Pick<Platform, 'fire' | 'fireTogether' | 'changes'>
+  platform: Pick<Platform, 'fire' | 'fireTogether' | 'changes' | 'rehearse'>
   times: Pick<ScheduleTimes, 'next'>
   /** A fire has made a run. */
   made(executionId: string): void
@@ -27,6 +27,11 @@ export type Round = {
   follow(): Promise<boolean>
   /** Claims what is due now and hands it over; the claim is awaited, the rest is not. */
   fireDue(): Promise<void>
+  /**
+   * Does once what the next due time will ask for when many come together, and keeps nothing of it: code that has
+   * not run for a while takes several times as long as code that has.
+   */
+  rehearse(): Promise<void>
   /** When the next schedule is due, in milliseconds since 1970. */
   nextAt(): number | null
   size(): number
@@ -34,10 +39,12 @@ export type Round = {
   handedOver(): Promise<void>
 }
 
+/** Fewer than these are quick enough. */
+const rehearsedTogether = 250
 /** Claimed by one transaction. */
 const claimedTogether = 2_000
 /** Handed over by one call, one call behind the other. */
-const sentTogether = 250
+const sentTogether = 500
 
 export function createRound(deps: RoundDeps): Round {
   const { db, clock, platform, signal } = deps
@@ -151,6 +158,14 @@ export function createRound(deps: RoundDeps): Round {
           throw error
         }
       }
+    },
+
+    async rehearse() {
+      const [dueAt, schedules] = [timetable.nextAt(), timetable.dueNext(rehearsedTogether)]
+      if (dueAt === null || schedules.length < rehearsedTogether) return
+      const rows = schedules.map((schedule) => rowOf(schedule, dueAt, {}))
+      await givenUp(db, (tx) => fireStore(tx).insertNew(rows))
+      await platform.rehearse(rows.map(dueOf), signal)
     },
 
     nextAt: timetable.nextAt,

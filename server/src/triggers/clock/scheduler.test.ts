@@ -37,6 +37,7 @@ function createPlatform(db: Db, clock: TestClock) {
       if (await fireStore(db).decide(due, { ...decision, recorded_at })) made.push(due_at.slice(11, 16))
       return { status: 'accepted', execution_id: due_at, async_mode: true }
     },
+    rehearse: async () => {},
     validate: async () => {},
     close() {},
   }

@@ -30,6 +30,17 @@ function begin(...schedules: Change[]) {
 }
 const clock = (time: number | null) => (time === null ? null : new Date(time).toISOString().slice(11, 16))
 
+test('what is due next can be looked at, and is due all the same', () => {
+  const same = Array.from({ length: 5 }, (_, index) => schedule({ id: `s${index}` }))
+  const { timetable, due } = begin(...same, schedule({ id: 'other', cron_expression: '5 * * * *' }))
+  timetable.apply(schedule({ id: 's4', active: false }), start)
+  const seen = (most: number) => timetable.dueNext(most).map(({ id }) => id)
+  assert.deepEqual(seen(10).toSorted(), ['s0', 's1', 's2', 's3'])
+  assert.equal(seen(2).length, 2)
+  assert.equal(due('08:00:00').length, 4)
+  assert.deepEqual(seen(10), ['other'])
+})
+
 test('what comes next is known, and is due once', () => {
   const { timetable, due } = begin(schedule(), schedule({ id: 's2', cron_expression: '5 * * * *' }))
   assert.deepEqual([timetable.size(), clock(timetable.nextAt())], [2, '08:00'])

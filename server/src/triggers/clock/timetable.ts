@@ -27,6 +27,8 @@ export type Timetable = {
   /** The clock was set back: times after `now` come again, and those that have a record are seen to be decided. */
   setBack(now: number): void
   nextAt(): number | null
+  /** At most `most` of the schedules that are due at the next time. */
+  dueNext(most: number): Timed[]
   /** Schedules that have a due time. */
   size(): number
 }
@@ -131,6 +133,19 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
     nextAt() {
       dropStale()
       return heap.first()?.at ?? null
+    },
+
+    dueNext(most) {
+      const items: { at: number; entry: Entry }[] = []
+      dropStale()
+      const at = heap.first()?.at
+      for (let item = heap.first(); item && item.at === at && items.length < most; item = heap.first()) {
+        heap.take()
+        items.push(item)
+        dropStale()
+      }
+      for (const item of items) heap.put(item)
+      return items.map(({ entry }) => entry.schedule)
     },
 
     size: () => entries.size,

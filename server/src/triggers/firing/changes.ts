@@ -1,18 +1,23 @@
-import type { ScheduleChange } from '@roost/contracts/triggers/firing'
+import type { DueReminder, ScheduleChange } from '@roost/contracts/triggers/firing'
 import type { Directory } from '../../agents/directory/index.ts'
 import type { Schedules } from '../schedules/index.ts'
 
 const page = 200
 
-/** What changed of schedules after a position, as the scheduler follows it. */
+/** What changed of schedules after a position, and which reminders come next, as the scheduler follows it. */
 export function createFeed(deps: {
   schedules: Pick<Schedules, 'changesAfter'>
   directory: Pick<Directory, 'byId'>
+  /** Pending reminders of the next minute, at most so many, soonest first. */
+  dueReminders(limit: number): Promise<DueReminder[]>
 }) {
   return async function changesAfter(
     after: number,
-  ): Promise<{ position: number; schedules: ScheduleChange[] }> {
-    const rows = await deps.schedules.changesAfter(after, page)
+  ): Promise<{ position: number; schedules: ScheduleChange[]; reminders: DueReminder[] }> {
+    const [rows, reminders] = await Promise.all([
+      deps.schedules.changesAfter(after, page),
+      deps.dueReminders(page),
+    ])
     const schedules: ScheduleChange[] = []
     for (const row of rows) {
       const agent = await deps.directory.byId(row.agent_id)
@@ -29,6 +34,6 @@ export function createFeed(deps: {
         position: row.position,
       })
     }
-    return { position: rows.at(-1)?.position ?? after, schedules }
+    return { position: rows.at(-1)?.position ?? after, schedules, reminders }
   }
 }

@@ -4,6 +4,7 @@ import type { ByClock } from './by-clock.ts'
 import { type Choice, decisionOf, entryOf, eventsOf, firedOf, hasRecord } from './choice.ts'
 import type { Fired } from './decided.ts'
 import type { FireTogetherDeps } from './deps.ts'
+import { givenUp } from './given-up.ts'
 import { skipped } from './rules.ts'
 import { scheduleRunStore } from './run-store.ts'
 import { type DueTime, fireStore } from './store.ts'
@@ -66,7 +67,7 @@ export function createCommitTogether(
     return { outcomes, won }
   }
 
-  return async function commit(choices: readonly Choice[]): Promise<PromiseSettledResult<Fired>[]> {
+  async function together(choices: readonly Choice[]): Promise<PromiseSettledResult<Fired>[]> {
     const [only, ...more] = choices
     if (only && more.length === 0) return Promise.allSettled([carryOut(only)])
     try {
@@ -86,6 +87,11 @@ export function createCommitTogether(
       return Promise.allSettled(choices.map(carryOut))
     }
   }
+
+  /** The same without the end: nothing is kept, and nobody is woken. */
+  const rehearse = (choices: readonly Choice[]) => givenUp(db, (tx) => write(tx, choices))
+
+  return { together, rehearse }
 }
 
 function countsOf(choices: readonly Choice[]): Map<string, number> {

@@ -14,7 +14,7 @@ import type { Firing } from './service.ts'
 export type ExecuteAllDeps = {
   log: Pick<Log, 'error'>
   schedules: Pick<Schedules, 'byIds'>
-  firing: Pick<Firing, 'fireTogether'>
+  firing: Pick<Firing, 'fireTogether' | 'rehearse'>
   /** One by itself; answered without its end. */
   one(task: ExecuteTask): Promise<ExecuteTaskReply>
 }
@@ -32,16 +32,19 @@ export function createExecuteAll({ log, schedules, firing, one }: ExecuteAllDeps
     return { status: 'refused', error: code, http_status: statusOf(code) }
   }
 
-  return async function executeAll({ tasks }: ExecuteTasks): Promise<ExecuteTasksReply> {
+  return async function executeAll({ tasks, rehearsal }: ExecuteTasks): Promise<ExecuteTasksReply> {
     const found = await schedules.byIds([...new Set(tasks.map((task) => task.schedule_id))])
     const known = new Map(found.map((schedule) => [schedule.id, schedule]))
     const ordinary = tasks.flatMap((task) => {
       const schedule = known.get(task.schedule_id)
       return schedule && !task.execution_id ? [{ task, schedule }] : []
     })
-    const fired = firing.fireTogether(
-      ordinary.map(({ task, schedule }) => ({ schedule, dueAt: task.due_at })),
-    )
+    const dues = ordinary.map(({ task, schedule }) => ({ schedule, dueAt: task.due_at }))
+    if (rehearsal) {
+      await firing.rehearse(dues)
+      return { results: [] }
+    }
+    const fired = firing.fireTogether(dues)
     const places = new Map(ordinary.map(({ task }, index) => [task, index]))
 
     async function answer(task: Task): Promise<Result> {

@@ -29,7 +29,7 @@ export type ExecuteDeps = {
   executions: Pick<Executions, 'watch'>
   idempotency: Pick<Idempotency, 'enter'>
   schedules: Pick<Schedules, 'byId' | 'byIds'>
-  firing: Pick<Firing, 'fire' | 'fireTogether'>
+  firing: Pick<Firing, 'fire' | 'fireTogether' | 'rehearse'>
 }
 
 export type Execute = {

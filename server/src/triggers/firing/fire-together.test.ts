@@ -12,9 +12,10 @@ const ids = (count: number) => Array.from({ length: count }, (_, index) => `s${i
 async function start(db: Db, count: number, over: Parameters<typeof startFiringPlatform>[1] = {}) {
   const platform = await startFiringPlatform(db, over)
   for (const [index, id] of ids(count).entries()) await platform.addSchedule({ id, position: index + 1 })
-  const ask = (dues: readonly { id: string; dueAt?: string }[]) =>
+  const ask = (dues: readonly { id: string; dueAt?: string }[], rehearsal = false) =>
     platform.execute.allAsPlatform(
       ExecuteTasks.parse({
+        rehearsal,
         tasks: dues.map(({ id, ...due }) => ({
           agent_name: 'scout',
           schedule_id: id,
@@ -46,6 +47,26 @@ forEachDialect((_dialect, open) => {
     assert.equal(told.filter(({ type }) => type === 'schedule.execution_started').length, 30)
     assert.equal(platform.link.asked.filter(({ t }) => t === 'wake').length, 1)
     assert.equal((await platform.firing.fires('s7', 9))[0]?.execution_id, runs[6]?.id)
+  })
+
+  test('a rehearsal keeps nothing, asks and wakes nobody, and takes nothing from the fires that follow', async () => {
+    const platform = await start(await open(), 120)
+    await platform.change('s2', { enabled: 0 })
+    const dues = ids(120).map((id) => ({ id }))
+    assert.deepEqual(await platform.ask(dues, true), { results: [] })
+    assert.deepEqual(await platform.runs(), [])
+    assert.deepEqual(await fireStore(platform.db).lastDue(later), new Map())
+    assert.equal(await platform.events.relaying.pass(), false)
+    assert.deepEqual(platform.link.asked, [])
+    // One goes on while they fire.
+    const [, results] = await Promise.all([platform.ask(dues, true), platform.askAll()])
+    assert.equal(results.filter(({ status }) => status === 'accepted').length, 119)
+    const runs = await platform.runs()
+    assert.deepEqual(
+      runs.map((run) => run.queue_number),
+      runs.map((_, index) => index + 1),
+    )
+    assert.equal(new Set(runs.map((run) => run.schedule_id)).size, 119)
   })
 
   test('of twenty who bring the same fires one makes the runs, and all are told the same', async () => {

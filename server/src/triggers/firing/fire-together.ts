@@ -11,13 +11,15 @@ import { createLine } from './line.ts'
 import { scheduleRunStore } from './run-store.ts'
 import { type FireRow, fireStore } from './store.ts'
 
+const rehearsedTogether = 50
+
 /** A due time of the clock. */
 export type DueAsked = { schedule: Schedule; dueAt: string }
 
 /**
  * Fires that are due at the same moment: what the gates ask is read for all of them at once, and they are recorded
  * together. Each goes through the gates as `fire` takes one, is recorded as soon as it can be, and fails by itself.
- * Answers in their order.
+ * `fireTogether` answers in their order.
  */
 export function createFireTogether(
   deps: FireTogetherDeps & { fire(schedule: Schedule, asked: FireAsked): Promise<Fired> },
@@ -25,7 +27,8 @@ export function createFireTogether(
   const { db } = deps
   const steps = createByClock(deps)
   let asked = 0
-  const record = createLine(createCommitTogether(deps, steps))
+  const commit = createCommitTogether(deps, steps)
+  const record = createLine(commit.together)
 
   /** Of the hook one is asked first: with none there, it is there for none of the others. */
   function createHooks() {
@@ -61,7 +64,7 @@ export function createFireTogether(
     }
   }
 
-  return async function fireTogether(dues: readonly DueAsked[]): Promise<PromiseSettledResult<Fired>[]> {
+  async function fireTogether(dues: readonly DueAsked[]): Promise<PromiseSettledResult<Fired>[]> {
     const { rows, active, agents } = await read(dues)
     const ask = createHooks()
     const first = asked
@@ -76,6 +79,22 @@ export function createFireTogether(
       }),
     )
   }
+
+  async function rehearse(dues: readonly DueAsked[]): Promise<void> {
+    const { rows, active, agents } = await read(dues)
+    const choices = await Promise.all(
+      dues.map(async (due) => {
+        const known = (await agents.get(due.schedule.agent_id)) ?? null
+        return steps.choose(dueOf(due, rows.get(keyOf(timeOf(due))), active), known, async () => null)
+      }),
+    )
+    // A little at a time: on SQLite others wait for it.
+    for (let from = 0; from < choices.length; from += rehearsedTogether) {
+      await commit.rehearse(choices.slice(from, from + rehearsedTogether))
+    }
+  }
+
+  return { fireTogether, rehearse }
 }
 
 function timeOf({ schedule, dueAt }: DueAsked) {

@@ -5,7 +5,7 @@ type Waiting<Item, Result> = {
   reject(error: unknown): void
 }
 
-const mostTogether = 500
+const mostTogether = 250
 
 /**
  * Gives to `commit` together what comes together, by its order, one batch after another. Nobody waits for company:

@@ -38,6 +38,8 @@ export type Firing = {
   fire(schedule: Schedule, asked: FireAsked): Promise<Fired>
   /** Fires of the clock that are due together; see `createFireTogether`. Answers in their order. */
   fireTogether(dues: readonly DueAsked[]): Promise<PromiseSettledResult<Fired>[]>
+  /** Fires that will be due in a moment: does what they will need, asks no agent, and keeps nothing. */
+  rehearse(dues: readonly DueAsked[]): Promise<void>
   validate: Validation['begin']
   askPreCheck(agent: Agent): Promise<PreCheckAnswer>
   /** What became of the newest due time of each; those without any are left out. */
@@ -76,7 +78,7 @@ export function createFiring(deps: FiringDeps): Firing {
 
   return {
     fire,
-    fireTogether: createFireTogether({ ...deps, fire }),
+    ...createFireTogether({ ...deps, fire }),
     validate: validation.begin,
     askPreCheck: createAskPreCheck(deps),
     settled: validation.settled,

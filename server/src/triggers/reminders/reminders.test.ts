@@ -52,6 +52,22 @@ forEachDialect((_, openDb) => {
     )
   })
 
+  test('what comes in the next minute is known to who keeps the clock, soonest first', async () => {
+    const on = await start()
+    const far = await set(on, { message: 'far', delay_seconds: 300 })
+    const near = await set(on, { message: 'near', delay_seconds: 90 })
+    const due = async () => (await on.reminders.due(10)).map(({ id }) => id)
+    assert.deepEqual(await due(), [])
+    await on.clock.advance(40)
+    assert.deepEqual(await on.reminders.due(10), [
+      { id: near.id, agent_id: 'a1', agent_name: 'scout', fire_at: near.fire_at, fire_attempts: 0 },
+    ])
+    await on.clock.advance(220)
+    assert.deepEqual(await due(), [near.id, far.id])
+    await pass(on)
+    assert.deepEqual(await due(), [far.id])
+  })
+
   test('while autonomy is off a due one is held, and fires when it returns', async () => {
     const on = await start()
     const { id } = await set(on)

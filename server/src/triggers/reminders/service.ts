@@ -1,9 +1,10 @@
+import type { DueReminder } from '@roost/contracts/triggers/firing'
 import { type CreateReminder, type Reminder, reminderStatuses } from '@roost/contracts/triggers/reminders'
 import type { Directory } from '../../agents/directory/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import { type Idempotency, type Reply, scopeOf } from '../../foundation/idempotency/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import { offered } from '../../runs/executions/index.ts'
@@ -21,6 +22,8 @@ export type RemindersDeps = CreateDeps &
     directory: Pick<Directory, 'byId'>
   }
 
+const soonSeconds = 60
+
 /** The agent whose reminders they are. */
 export type RemindedAgent = { id: string; name: string }
 
@@ -35,6 +38,8 @@ export type Reminders = {
   list(agent: RemindedAgent, query: { status: string; limit: number }): Promise<Reminder[]>
   /** Again is as well. Throws `not_found`, `already_finished`. */
   cancel(agent: RemindedAgent, id: string): Promise<Reminder>
+  /** Pending ones of the next minute, soonest first; overdue ones of agents without autonomy among them. */
+  due(limit: number): Promise<DueReminder[]>
   /** Hook of the registry. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
@@ -92,6 +97,17 @@ export function createReminders(deps: RemindersDeps): Reminders {
         throw new Fault('already_finished', `The reminder is ${now?.status ?? 'gone'}.`)
       }
       return tell(agent, now)
+    },
+
+    async due(limit) {
+      const soon = timestamp(secondsLater(clock.now(), soonSeconds))
+      const rows = await store.due(soon, limit, null)
+      return Promise.all(
+        rows.map(async ({ id, agent_id, fire_at, fire_attempts }) => {
+          const agent_name = (await directory.byId(agent_id))?.name ?? ''
+          return { id, agent_id, agent_name, fire_at, fire_attempts }
+        }),
+      )
     },
 
     agentDeleted: (tx, agentId) => reminderStore(tx).removeOfAgent(agentId),

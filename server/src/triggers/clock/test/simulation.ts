@@ -64,7 +64,7 @@ export function startSimulation(
     },
   }
 
-  const platform = { ...single, fireTogether: eachBy(single.fire) }
+  const platform = { ...single, fireTogether: eachBy(single.fire), rehearse: async () => {} }
 
   async function takeOver(): Promise<{ round: Round; stop: AbortController }> {
     const stop = new AbortController()
