@@ -37,6 +37,7 @@ import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
 import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
+import * as metrics from './operations/metrics.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
 import * as sockets from './operations/sockets.ts'
@@ -122,6 +123,7 @@ const modules: Record<string, unknown>[] = [
   sockets,
   audit,
   invariants,
+  metrics,
   telemetry,
   health,
 ]

@@ -34,7 +34,7 @@ import { createStanding, type Standing } from './http/standing.ts'
 import { type Identify, isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
 import { openIdentityArea } from './identity/area.ts'
 import { firstAdminName } from './identity/users/index.ts'
-import { createOperationsArea } from './operations/area.ts'
+import { createOperationsArea, type OperationsArea } from './operations/area.ts'
 import type { Sockets } from './operations/sockets/index.ts'
 import { readBuildInfo } from './operations/version/index.ts'
 import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
@@ -68,6 +68,8 @@ export type Composition = {
   broker: Broker
   gitTransfers: AgentsArea['gitTransfers']
   egress: AgentsArea['egress']
+  /** How long a request took, for the figures. */
+  observed: OperationsArea['observed']
   version: string
   /** Follows the engine and accepts links; call once the relay runs. */
   open(): Promise<void>
@@ -328,6 +330,7 @@ export async function compose(
     broker: records.broker,
     gitTransfers: agents.gitTransfers,
     egress: agents.egress,
+    observed: operations.observed,
     version: build.version,
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [

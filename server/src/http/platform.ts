@@ -33,6 +33,7 @@ export type PlatformServerDeps = {
     | 'broker'
     | 'gitTransfers'
     | 'egress'
+    | 'observed'
     | 'version'
   >
   log: Log
@@ -63,7 +64,7 @@ export type PlatformServer = {
 
 export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const { platform, log, clock, trustedProxies, checkReplies = false } = deps
-  const shared = { guard: platform.guard, checkReplies, log }
+  const shared = { guard: platform.guard, observed: platform.observed, checkReplies, log }
   const streams = new Set<AbortController>()
   let pages: Pages | null = null
   const answered = (request: AnsweredRequest) => recordCall(platform.audit, request)

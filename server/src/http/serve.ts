@@ -20,6 +20,8 @@ export type ServerOptions = BindOptions & {
    * the audit entry.
    */
   answered?: (request: AnsweredRequest) => void
+  /** Called when a reply has left, for figures; requests of no route are left out. */
+  observed?: (request: { method: string; route: string; status: number; seconds: number }) => void
 }
 
 export type AnsweredRequest = {
@@ -98,6 +100,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
         },
         'request',
       )
+    }
+    const { endpoint } = request.roost
+    if (endpoint) {
+      const { method, path: route } = endpoint
+      options.observed?.({ method, route, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
     }
     report(request, reply)
   })

@@ -18,6 +18,7 @@ import {
   internalInvariantRoutes,
   invariantRoutes,
 } from './invariants/index.ts'
+import { createMetrics, type Metrics, metricsRoutes } from './metrics/index.ts'
 import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from './operator-queue/index.ts'
 import {
   createCallerOf,
@@ -54,6 +55,7 @@ export type OperationsArea = {
   routes: Route[]
   internalRoutes: Route[]
   socketRoutes: SocketRoute[]
+  observed: Metrics['observe']
   loops: Loop[]
   /** What follows from answers so far is done; call before the database closes. */
   close(): Promise<void>
@@ -84,6 +86,12 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     },
   })
   agents.hooks.onDeleting((tx, { agent }) => operatorQueue.agentDeleted(tx, agent.id))
+  const metrics = createMetrics({
+    ...deps,
+    directory,
+    effectiveParallel: agents.settings.effectiveParallel,
+    socketClients: sockets.clients,
+  })
   const telemetry = createTelemetry({ ...deps, reach, health })
   return {
     operatorQueue,
@@ -95,7 +103,8 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...telemetryRoutes(telemetry),
       ...versionRoutes(deps.build, deps.agentImageVersion),
     ],
-    internalRoutes: internalInvariantRoutes(invariants),
+    internalRoutes: [...internalInvariantRoutes(invariants), ...metricsRoutes(metrics)],
+    observed: metrics.observe,
     socketRoutes: liveSocketRoutes({
       sockets,
       tickets,

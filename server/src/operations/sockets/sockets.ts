@@ -20,6 +20,8 @@ export type Sockets = {
   open(): void
   /** Takes an upgraded socket of a caller who was checked. `lastEventId`: null for a client that starts anew. */
   accept(socket: WebSocket, caller: SignedIn, lastEventId: string | null): void
+  /** How many sockets are open in this process. */
+  clients(): number
   /** Closes every socket; clients connect again elsewhere. */
   close(): Promise<void>
 }
@@ -200,6 +202,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
         connection.close(socketCloseCodes.failed, 'the platform could not open the socket')
       })
     },
+    clients: () => connections.size,
     async close() {
       closing.abort()
       const open = [...connections]

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { executionStore } from '../../runs/executions/index.ts'
+import { startAgentsPlatform } from '../../test/agents-platform.ts'
+import { createTestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { routesApp } from '../../test/routes-app.ts'
+import { accept, linked } from '../../test/run-platform.ts'
+import { metricsRoutes } from './routes.ts'
+import { createMetrics } from './service.ts'
+
+forEachDialect((_, open) => {
+  async function start() {
+    const clock = createTestClock()
+    const platform = await startAgentsPlatform(
+      { db: await open(), clock },
+      { a2: { name: 'rover', status: 'stopped' } },
+    )
+    const metrics = createMetrics({
+      db: platform.db,
+      clock,
+      directory: platform.directory,
+      effectiveParallel: async ({ max_parallel_tasks }) => max_parallel_tasks,
+      isLinked: (id) => id === 'a1',
+      socketClients: () => 2,
+    })
+    /** Every figure by its name and labels. */
+    const figures = async () => {
+      const { text } = await metrics.page()
+      const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+      return Object.fromEntries(lines.map((line) => line.split(/ (?=\S+$)/)))
+    }
+    return { platform, clock, metrics, figures }
+  }
+
+  test('an idle platform tells its agents, links and slots, and zeros for the rest', async () => {
+    const { figures } = await start()
+    const told = await figures()
+    for (const [name, value] of Object.entries({
+      'roost_agents{status="running"}': '1',
+      'roost_agents{status="stopped"}': '1',
+      'roost_agents{status="exited"}': '0',
+      roost_agent_links: '1',
+      roost_slots: '6',
+      roost_slots_used: '0',
+      roost_queue_length: '0',
+      roost_queue_oldest_seconds: '0',
+      roost_socket_clients: '2',
+      roost_scheduler_overdue_seconds: '0',
+      roost_broker_cost_usd_last_day: '0',
+    }))
+      assert.equal(told[name], value, name)
+  })
+
+  test('runs, slots, the queue and its oldest, leases, tokens and cost; what is a day old is not counted', async () => {
+    const { platform, clock, figures } = await start()
+    const first = await accept(platform)
+    await accept(platform)
+    await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
+    await executionStore(platform.db).addUsage(first.id, {
+      ...{ requests: 1, cost_micros: 1_500_000, input_tokens: 10, output_tokens: 5 },
+      ...{ cache_creation_tokens: 0, cache_read_tokens: 0, context_used: 0, context_max: 0, model: null },
+    })
+    await clock.advance(10)
+    const told = await figures()
+    assert.equal(told['roost_executions_last_day{status="running",trigger="manual"}'], '1')
+    assert.equal(told['roost_executions_last_day{status="queued",trigger="manual"}'], '1')
+    assert.deepEqual(
+      [told.roost_slots_used, told.roost_queue_length, told.roost_queue_oldest_seconds],
+      ['1', '1', '10'],
+    )
+    assert.ok(Number(told.roost_lease_shortest_seconds) > 0)
+    assert.ok(Number(told.roost_outbox_pending) >= 2 && Number(told.roost_outbox_lag_seconds) >= 10)
+    assert.deepEqual(
+      [told['roost_broker_tokens_last_day{kind="input"}'], told.roost_broker_cost_usd_last_day],
+      ['10', '1.5'],
+    )
+    await clock.advance(86_400)
+    const later = await figures()
+    assert.equal(later['roost_executions_last_day{status="running",trigger="manual"}'], undefined)
+    assert.deepEqual([later.roost_slots_used, later.roost_broker_cost_usd_last_day], ['1', '0'])
+    assert.ok(Number(later.roost_lease_shortest_seconds) < 0)
+  })
+
+  test('the page is the text that Prometheus reads, with the latencies of requests by route', async () => {
+    const { metrics } = await start()
+    const app = routesApp(metricsRoutes(metrics), {})
+    metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.02 })
+    const reply = await app.inject({ method: 'GET', url: '/metrics' })
+    assert.equal(reply.statusCode, 200)
+    assert.match(String(reply.headers['content-type']), /^text\/plain; version=0\.0\.4/)
+    assert.match(reply.body, /# TYPE roost_http_request_seconds histogram/)
+    const bucket =
+      /roost_http_request_seconds_bucket\{le="0\.025",method="GET",route="\/api\/agents",status="200"\} 1/
+    assert.match(reply.body, bucket)
+  })
+})
