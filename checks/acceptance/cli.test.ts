@@ -100,6 +100,17 @@ describe('signing in', () => {
     assert.equal((await roost(['agents', '--server', 'three'])).code, 3)
   })
 
+  test('2 for an address that is none, 3 for a platform that one is not signed in to, never another one', async () => {
+    const key = { ROOST_KEY: 'svc_mcp_x' }
+    const wrong = await roost(['agents'], { env: { ...key, ROOST_URL: 'http://[' } })
+    assert.deepEqual([wrong.code, wrong.out], [2, ''])
+    assert.match(wrong.err, /^roost agents: "http:\/\/\[" is not an address/)
+    const other = await roost(['agents'], { env: { ROOST_URL: 'https://other.example' } })
+    assert.equal(other.code, 3)
+    assert.match(other.err, /Not signed in to https:\/\/other\.example/)
+    assert.equal((await roost(['agents'], { env: { ROOST_URL: `${platform.url}/` } })).code, 0)
+  })
+
   test('5 when nobody answers there', async () => {
     const env = { ROOST_URL: 'http://127.0.0.1:9', ROOST_KEY: 'x' }
     assert.equal((await roost(['agents'], { env })).code, 5)
@@ -107,6 +118,18 @@ describe('signing in', () => {
 })
 
 describe('agents and runs', () => {
+  test('with --json what went wrong is an object on the error output', async () => {
+    const unknown = await roost(['agents', 'show', 'nobody', '--json'])
+    assert.deepEqual([unknown.code, unknown.out], [4, ''])
+    assert.deepEqual(JSON.parse(unknown.err), {
+      error: 'agent_not_found',
+      message: 'There is no agent named "nobody".',
+    })
+    const asked = await terminal(['agents', 'delete', 'nobody'], [])
+    assert.equal(asked.code, 4)
+    assert.ok(!asked.out.includes('[y/N]'))
+  })
+
   test('agents: list, show, create, stop, start, rename, delete; 4 for an unknown one', async () => {
     assert.equal((await json('agents')).filter(({ name }: Loose) => name === agent).length, 1)
     assert.match(await ok('agents', 'show', agent), /status:\s+running/)
@@ -280,7 +303,7 @@ describe('keys and other clients', () => {
 describe('the typed client as a package', () => {
   const root = resolve(import.meta.dirname, '../..')
   const execute = promisify(execFile)
-  const within = { timeout: 120_000 }
+  const within = { timeout: 300_000 }
 
   test('packs, installs in an empty folder without a registry, and its example checks and runs there', async () => {
     const folder = join(platform.dataDir, 'client')

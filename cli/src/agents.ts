@@ -111,6 +111,8 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
     options: { yes: { type: 'boolean', short: 'y' } },
     optionLines: ['--yes            without asking'],
     async run({ api, positionals: [name = ''], flag, print }) {
+      // Nobody is asked about an agent that is not there.
+      if (!flag('yes')) await api.call(getAgent, { params: { name } })
       if (!(await consents(`Delete ${name} with everything in its workspace?`, flag('yes')))) return 1
       const reply = await api.call(deleteAgent, { params: { name } })
       print(reply, () => reply.message)

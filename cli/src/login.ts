@@ -3,7 +3,9 @@ import { ApiError, type Client, createClient } from '@roost/contracts/client'
 import { createKey, deleteKey, validateKey } from '@roost/contracts/identity/keys'
 import { verifyFactorLogin } from '@roost/contracts/identity/second-factor'
 import { createToken, logout as endSession } from '@roost/contracts/identity/sessions'
-import { CommandFailed, endingOf, exitCodes } from './client/exit.ts'
+import { getSetupStatus } from '@roost/contracts/identity/setup'
+import { addressOf, defaultAddress } from './client/connect.ts'
+import { CommandFailed, endingOf, exitCodes, tellEnding } from './client/exit.ts'
 import { askHidden, askLine } from './client/hidden-input.ts'
 import { readServers, type Server, serversPath, writeServers } from './client/servers.ts'
 import { type Command, readArguments, UsageError } from './command.ts'
@@ -56,11 +58,15 @@ async function signIn(args: string[]): Promise<void> {
   console.log(`Signed in to ${url}${name === 'default' ? '' : ` as ${name}`}.`)
 }
 
-function readUrl([text = 'http://localhost:8000', ...more]: string[]): string {
+function readUrl([text, ...more]: string[]): string {
   if (more.length > 0) throw new UsageError(`${JSON.stringify(more[0])} is not understood.`)
-  const withScheme = /^https?:\/\//.test(text) ? text : `http://${text}`
-  if (!URL.canParse(withScheme)) throw new UsageError(`${JSON.stringify(text)} is not an address.`)
-  return withScheme.replace(/\/+$/, '')
+  return text === undefined ? defaultAddress : addressOf(text)
+}
+
+/** Before anybody types a password for nothing. */
+async function requireSetUp(api: Client, url: string): Promise<void> {
+  const { setup_completed } = await api.call(getSetupStatus, {})
+  if (!setup_completed) throw new CommandFailed(`This platform is not set up yet: open ${url} in a browser.`)
 }
 
 async function withKey(url: string): Promise<Server> {
@@ -71,6 +77,7 @@ async function withKey(url: string): Promise<Server> {
 
 async function withPassword(url: string, username: string): Promise<Server> {
   const api = createClient(url)
+  await requireSetUp(api, url)
   const session = api.withToken(
     await sessionToken(api, username, await askHidden(`Password of ${username}: `)),
   )
@@ -150,7 +157,6 @@ async function told(work: () => Promise<void>): Promise<number> {
   } catch (error) {
     const ending = endingOf(error)
     if (!ending) throw error
-    console.error(`roost: ${ending.message}`)
-    return ending.code
+    return tellEnding(ending)
   }
 }

@@ -1,12 +1,12 @@
 import type { ParseArgsConfig, ParseArgsOptionsConfig } from 'node:util'
 import { type Command, readArguments, UsageError } from '../command.ts'
 import { type Connection, connect } from './connect.ts'
-import { endingOf, exitCodeLines } from './exit.ts'
+import { endingOf, exitCodeLines, tellEnding } from './exit.ts'
 
 /** What every command that asks a platform takes. */
 const common = { json: { type: 'boolean' }, server: { type: 'string' } } as const
 const commonLines = [
-  '--json         the platform’s own reply, for scripts',
+  '--json         the platform’s own reply, for scripts; an error as an object on the error output',
   '--server NAME  another server than the one signed in to last',
   ...exitCodeLines,
 ]
@@ -78,12 +78,12 @@ async function runVerb(verb: Verb, args: string[]): Promise<number> {
   }
   const { values, positionals } = readArguments(config) as { values: Values; positionals: string[] }
   checkCount(verb.takes, positionals)
+  const isJson = values.json === true
   try {
     const text = (name: string) => {
       const value = values[name]
       return typeof value === 'string' ? value : undefined
     }
-    const isJson = values.json === true
     const code = await verb.run({
       ...(await connect(text('server'))),
       positionals,
@@ -100,8 +100,7 @@ async function runVerb(verb: Verb, args: string[]): Promise<number> {
   } catch (error) {
     const ending = endingOf(error)
     if (!ending) throw error
-    console.error(`roost: ${ending.message}`)
-    return ending.code
+    return tellEnding(ending, isJson)
   }
 }
 

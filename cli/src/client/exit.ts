@@ -34,21 +34,32 @@ export class CommandFailed extends Error {
   }
 }
 
-/** How a command that threw is told to its user, and its exit code; null: it is a fault of ours. */
-export function endingOf(error: unknown): { message: string; code: number } | null {
-  if (error instanceof CommandFailed) return { message: error.message, code: error.code }
+/** How a command ended that could not do its work: the platform's name for it, or ours; words; the exit code. */
+export type Ending = { error: string; message: string; code: number }
+
+/** How a command that threw is told to its user; null: it is a fault of ours. */
+export function endingOf(error: unknown): Ending | null {
+  if (error instanceof CommandFailed) return { error: 'failed', message: error.message, code: error.code }
   if (error instanceof ApiError) {
-    const name = error.body ? ` (${error.body.error})` : ''
-    return { message: `${error.message}${name}`, code: codeOf(error.status) }
+    const { message, status, body } = error
+    return { error: body?.error ?? 'unexpected_reply', message, code: codeOf(status) }
   }
   // What `fetch` throws when nobody answers.
   if (error instanceof TypeError && error.message === 'fetch failed') {
     return {
+      error: 'unreachable',
       message: `The platform cannot be reached: ${reasonOf(error.cause)}.`,
       code: exitCodes.unreachable,
     }
   }
   return null
+}
+
+/** On the error output: one line of words for a person, one object for a script. */
+export function tellEnding({ error, message, code }: Ending, isJson = false): number {
+  const name = error === 'failed' || error === 'unreachable' ? '' : ` (${error})`
+  console.error(isJson ? JSON.stringify({ error, message }) : `roost: ${message}${name}`)
+  return code
 }
 
 function codeOf(status: number): number {
