@@ -49,6 +49,31 @@ test('many times of one gap are due once together', () => {
   )
 })
 
+/** Berlin around both changes: an expression, when it is asked, and the times of the clock in UTC that follow. */
+const changing: [string, string, string[]][] = [
+  // 02:00 to 02:59 come twice, from 00:00Z and from 01:00Z on: each is due at its first coming, whatever names it.
+  ['* * * * *', '2026-10-25T00:58:00Z', ['00:59', '02:00', '02:01']],
+  ['*/15 * * * *', '2026-10-25T00:20:00Z', ['00:30', '00:45', '02:00', '02:15']],
+  ['0 * * * *', '2026-10-24T22:30:00Z', ['23:00', '00:00', '02:00', '03:00']],
+  ['30 2 * * *', '2026-10-24T20:00:00Z', ['00:30', '01:30']],
+  // 02:00 to 02:59 are left out at 01:00Z.
+  ['* * * * *', '2026-03-29T00:58:00Z', ['00:59', '01:00', '01:01']],
+  ['*/15 * * * *', '2026-03-29T00:40:00Z', ['00:45', '01:00', '01:15']],
+  ['30 2 * * *', '2026-03-28T20:00:00Z', ['01:00', '00:30']],
+]
+for (const [expression, after, expected] of changing) {
+  test(`around a change of the clocks: ${expression} from ${after}`, () => {
+    const cron = parseCron(expression)
+    assert.ok(cron)
+    const span = { after: Date.parse(after), until: Number.POSITIVE_INFINITY, most: expected.length }
+    const times = timesBetween(cron, openZone('Europe/Berlin'), span)
+    assert.deepEqual(
+      times.map((time) => new Date(time).toISOString().slice(11, 16)),
+      expected,
+    )
+  })
+}
+
 test('times only grow, through a whole year in zones that change at odd hours', () => {
   const cron = parseCron('*/30 * * * *')
   assert.ok(cron)

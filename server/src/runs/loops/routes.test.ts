@@ -79,3 +79,13 @@ test('422 for what a loop cannot be', async () => {
     assert.deepEqual([reply.status, reply.json.error], [422, 'validation_error'], JSON.stringify(over))
   }
 })
+
+test('422 naming the field: null stands for no limit, and not for a default', async () => {
+  const { ask } = await start()
+  for (const field of ['delay_seconds', 'no_progress_threshold', 'on_failure', 'max_consecutive_failures']) {
+    const reply = await ask('POST', '/api/agents/scout/loops', { ...body, [field]: null })
+    assert.deepEqual([reply.status, reply.json.detail?.[0]?.loc], [422, ['body', field]], field)
+  }
+  const open = { stop_signal: null, timeout_per_run: null, max_duration_seconds: null, max_cost_usd: null }
+  assert.equal((await ask('POST', '/api/agents/scout/loops', { ...body, ...open })).status, 202)
+})
