@@ -1,8 +1,10 @@
 /** Skills from a real git host into real agents. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { type GitServer, startGitServer } from '@roost/test-support/git/index'
+import { type Files, type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
+import { deliverToFleet, sizeOf } from './skill-fleet.ts'
 import { createAgent, docker } from './steps.ts'
 
 const name = 'qa-skills'
@@ -99,7 +101,30 @@ test('assigned while stopped it waits for the start; what was taken away is gone
   assert.deepEqual([removed.json.removed, removed.json.removal.status], [true, 'deferred'])
   const stopped = await platform.request('POST', `${skills}/inject`, {})
   assert.deepEqual([stopped.status, stopped.json.error], [409, 'agent_stopped'])
-  await platform.request('POST', `/api/agents/${name}/start`)
+  const started = await platform.request('POST', `/api/agents/${name}/start`)
+  assert.deepEqual(
+    [started.json.skills_injection?.status, started.json.skills_injection?.skills_injected],
+    ['injected', 1],
+    started.text,
+  )
   await delivered('beta', 'injected')
   assert.equal(await inAgent('ls ~/.claude/skills'), 'beta')
+})
+
+/** A larger fleet on machines that have the time: `ROOST_TEST_SKILL_FLEET=20,5`. */
+test('agents that are restarted while skills are on their way have every byte in the end, like all others', async (t) => {
+  const skill = (name: string): Files => ({
+    [`skills/${name}/SKILL.md`]: `---\ndescription: ${name}\n---\n# ${name}\n`,
+    [`skills/${name}/bin/run.sh`]: { script: `#!/bin/sh\necho ${name}\n` },
+    [`skills/${name}/data.bin`]: randomBytes(300_000),
+  })
+  const names = Array.from({ length: 8 }, (_, index) => `fleet-skill-${index}`)
+  await host.commit('acme/fleet', Object.assign({}, ...names.map(skill)))
+  const body = { name: 'fleet', url: `${host.url}/acme/fleet`, ref: 'main' }
+  const made = await platform.request('POST', '/api/skills/sources', body)
+  const synced = await platform.request('POST', `/api/skills/sources/${made.json.id}/sync`)
+  assert.equal(synced.json.sources?.[0]?.status, 'ok', synced.text)
+  const size = sizeOf(process.env.ROOST_TEST_SKILL_FLEET)
+  const figures = await deliverToFleet(platform, host, { repository: 'acme/fleet', ...size })
+  t.diagnostic(JSON.stringify(figures))
 })

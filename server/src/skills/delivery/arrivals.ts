@@ -27,6 +27,8 @@ export type Arrivals = {
   greeted(agentId: string): void
   /** False while skills are on their way to an agent that has greeted; it is woken when it may. */
   mayBegin(agentId: string): boolean
+  /** Waits for the link of a container that was started a moment ago, 20 seconds at most, and then tries. */
+  onceThere(agentId: string, since: Date): Promise<Outcome>
   /** For a container that was started at `since`. Null: the agent has no skills, and none to lose. Never throws. */
   atStart(agentId: string, since: Date): Promise<SkillDelivery | null>
 }
@@ -72,7 +74,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
     }
   }
 
-  async function whenThere(agentId: string, since: Date): Promise<Outcome> {
+  async function onceThere(agentId: string, since: Date): Promise<Outcome> {
     const giveUpAt = clock.now().getTime() + deliveryWaitSeconds * 1000
     while (!link.isConnected(agentId) && clock.now().getTime() < giveUpAt) await clock.wait(lookEveryMs)
     const arrival = arrivals.get(agentId)
@@ -81,6 +83,8 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   }
 
   return {
+    onceThere,
+
     greeted(agentId) {
       const at = clock.now()
       forgetOld(at.getTime())
@@ -100,7 +104,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
       try {
         const names = await assigned(agentId)
         if (names === null) return null
-        const outcome = await inTime(whenThere(agentId, since))
+        const outcome = await inTime(onceThere(agentId, since))
         const isThere = outcome !== null || link.isConnected(agentId)
         return isThere ? toldDelivery(outcome, names) : undelivered('not_delivered', 'agent_starting')
       } catch (error) {

@@ -4,12 +4,12 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import { assignmentStore, type Deliver } from '../assignments/index.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type AttemptDeps, createAttempt } from './attempt.ts'
-import { type Injected, injectedOf, toldDelivery, toldRemoval } from './outcome.ts'
+import { type Injected, injectedOf, type Outcome, toldDelivery, toldRemoval } from './outcome.ts'
 import { deliveryWaitSeconds } from './rules.ts'
 
 export type DeliveryDeps = AttemptDeps & { link: Pick<AgentLink, 'call' | 'isConnected' | 'wake'> }
 
-export type Delivery = Arrivals & {
+export type Delivery = Omit<Arrivals, 'onceThere'> & {
   deliver: Deliver
   /** Throws `agent_stopped`, `agent_unresponsive`, `injection_in_progress`. */
   inject(agentId: string, force: boolean): Promise<Injected>
@@ -20,7 +20,7 @@ export type Delivery = Arrivals & {
 
 /** Brings skills to agents, to each by one worker at a time. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
-  const { db, clock } = deps
+  const { db, clock, link } = deps
   const { attempt, attemptTwice } = createAttempt(deps)
   const working = new Set<Promise<unknown>>()
 
@@ -39,11 +39,24 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     }
   }
 
+  const { onceThere, ...arrivals } = createArrivals({ ...deps, attempt, attemptTwice, inTime, track })
+
+  /** Null: it goes on. */
+  async function waited(agentId: string): Promise<Outcome | null> {
+    const since = clock.now()
+    const first = track(attemptTwice(agentId))
+    const whole = first.then((outcome) => (outcome.kind === 'starting' ? onceThere(agentId, since) : outcome))
+    const outcome = await inTime(whole)
+    if (outcome !== null || link.isConnected(agentId)) return outcome
+    // What else it was has been told by now.
+    return { kind: 'starting' }
+  }
+
   return {
-    ...createArrivals({ ...deps, attempt, attemptTwice, inTime, track }),
+    ...arrivals,
 
     async deliver(agentId, { added, dropped }) {
-      const outcome = await inTime(track(attemptTwice(agentId)))
+      const outcome = await waited(agentId)
       const removal = dropped.length === 0 ? null : toldRemoval(outcome, dropped)
       return { delivery: toldDelivery(outcome, added), removal }
     },
