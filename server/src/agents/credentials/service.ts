@@ -13,7 +13,7 @@ import {
 } from '@roost/contracts/link/credentials'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { timestamp } from '../../kit/clock.ts'
-import { Fault, isFault } from '../../kit/fault.ts'
+import { Fault, invalidField, isFault } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -25,7 +25,7 @@ import { bundleBytes, bundled, createAgentFiles } from './agent-files.ts'
 import { openBundle, sealBundle } from './bundle.ts'
 import { createKnownSecrets, type KnownSecrets, type KnownSecretsDeps } from './known-secrets.ts'
 import { type Declared, requirementsOf } from './requirements.ts'
-import { filesOf } from './rules.ts'
+import { type CredentialBytes, filesOf } from './rules.ts'
 
 export type Injection = {
   credentials_injection: CredentialsInjection
@@ -83,6 +83,21 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     return all
   }
 
+  /** What is written into the workspace: a placeholder for each value that stays in the platform. */
+  async function kept(
+    agent: Agent,
+    given: readonly CredentialBytes[],
+    hosts: Readonly<Record<string, readonly string[]>>,
+  ): Promise<CredentialBytes[]> {
+    const env = given.find(({ path }) => path === '.env')
+    if (!env) return [...given]
+    const before = env.bytes.toString('utf8')
+    const after = await deps.keeping.takeIn(agent.id, before, hosts)
+    return given.map((file) =>
+      file === env && after !== before ? { ...file, bytes: Buffer.from(after) } : file,
+    )
+  }
+
   async function importNow(agent: Agent, found: readonly CredentialFile[], signal?: AbortSignal) {
     const bundle = found.find(({ path }) => path === bundleFile)
     if (!bundle) throw new Fault('bundle_missing')
@@ -92,7 +107,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     })
     const contents = openBundle(text.toString('utf8'), vault)
     await secrets.learn(agent.id, contents)
-    if (contents.length > 0) await files.write(agent, contents, signal)
+    if (contents.length > 0) await files.write(agent, await kept(agent, contents, {}), signal)
     return contents.map(({ path }) => path)
   }
 
@@ -155,15 +170,9 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
       requireRunning(agent)
       await secrets.learn(agent.id, wanted)
       const hosts = body.hosts ?? {}
-      const written = []
-      for (const file of wanted) {
-        if (file.path !== '.env') written.push(file)
-        else {
-          const text = await deps.keeping.takeIn(agent.id, file.bytes.toString('utf8'), hosts)
-          written.push({ path: '.env', bytes: Buffer.from(text) })
-        }
-      }
-      await files.write(agent, written, signal)
+      if (Object.keys(hosts).length > 0 && !wanted.some(({ path }) => path === '.env'))
+        throw invalidField(['hosts'], 'must come with a .env in files')
+      await files.write(agent, await kept(agent, wanted, hosts), signal)
       return wanted.map(({ path }) => path)
     },
 

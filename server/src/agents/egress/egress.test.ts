@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { createLocate, type Located } from '../../kit/addresses.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { pretendCredentials } from '../test/pretend-credentials.ts'
-import { openAgents } from '../test/world.ts'
+import { openAgents, until } from '../test/world.ts'
 import { egressLogStore } from './store.ts'
 import { createProgram, serveProxy, startOutside, startTrap } from './test/outside.ts'
 
@@ -349,6 +349,8 @@ forEachDialect((_, db) => {
     assert.deepEqual([short.status, short.json.detail[0].loc], [422, ['body', 'files', '.env', 'TOKEN']])
     const absent = await inject({ files: { '.env': 'A=1\n' }, hosts: { MISSING: ['api.test'] } })
     assert.deepEqual([absent.status, absent.json.detail[0].loc], [422, ['body', 'hosts', 'MISSING']])
+    const nothing = await inject({ files: { 'a.pem': 'x' }, hosts })
+    assert.deepEqual([nothing.status, nothing.json.detail[0].loc], [422, ['body', 'hosts']])
     const closed = await inject({ files: { '.env': 'A=1\n' }, hosts: { ROOST_X: ['api.test'] } })
     assert.equal(closed.status, 422)
     // Told for what they are: not secrets.
@@ -381,6 +383,29 @@ forEachDialect((_, db) => {
     })
     assert.doesNotMatch(it.files.get('.env')?.toString() ?? '', /canary/)
     assert.equal((await it.call('GET', '')).json.credentials[0].has_value, true)
+  })
+
+  test('what nothing is bound in is left byte for byte, odd line ends and all', async () => {
+    await using it = await open(db)
+    const odd = Buffer.from('A=1\r\nB="x"\r\n\xff', 'latin1')
+    it.files.set('.env', odd)
+    it.area.linkConnected(it.agent.id)
+    await until(() => it.link.asked.some(({ t }) => t === 'credentials.read'), 'the look at the files')
+    const body = { files_b64: { '.env': odd.toString('base64') } }
+    const reply = await it.request(it.session, 'POST', '/api/agents/helper/credentials/inject', body)
+    assert.equal(reply.status, 200)
+    assert.deepEqual(it.files.get('.env'), odd)
+  })
+
+  test('a bundle brings no value back into the workspace that stays here', async () => {
+    await using it = await open(db)
+    const call = (path: string, body?: object) =>
+      it.request(it.session, 'POST', `/api/agents/helper/credentials/${path}`, body)
+    await call('inject', { files: { '.env': `TOKEN=${value}\n` } })
+    assert.equal((await call('export')).status, 200)
+    const { placeholder } = (await it.bind()).json
+    assert.equal((await call('import')).status, 200)
+    assert.equal(it.files.get('.env')?.toString(), `TOKEN=${placeholder}\n`)
   })
 
   test('a credential that is taken away is worth nothing at once, and its placeholder leaves the workspace', async () => {

@@ -28,6 +28,8 @@ export function withPlaceholders(
   kept: readonly Kept[],
   taken: ReadonlyMap<string, string>,
 ): string {
+  // What nothing is bound in stays byte for byte.
+  if (kept.length === 0 && !text.includes(placeholderPrefix)) return text
   const byName = new Map(kept.filter(({ hasValue }) => hasValue).map((each) => [each.name, each.placeholder]))
   const rewritten = rewriteAssignments(text, (name, value) => {
     const placeholder = byName.get(name)

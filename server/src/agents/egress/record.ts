@@ -13,6 +13,8 @@ export type EgressRecord = {
   settled(): Promise<void>
 }
 
+type Use = { agentId: string; name: string; at: string }
+
 /** Of one agent. */
 export const mostEntries = 1000
 /** Destinations that wait to be written; a flood of new ones above it is dropped, and said in the log. */
@@ -25,7 +27,7 @@ export function createRecord(deps: {
 }): EgressRecord {
   const { db, clock, log } = deps
   let attempts = new Map<string, Seen>()
-  let uses = new Map<string, { agentId: string; name: string; at: string }>()
+  let uses = new Map<string, Use>()
   let writing: Promise<void> | null = null
 
   function write(): void {
@@ -39,19 +41,29 @@ export function createRecord(deps: {
       const [seen, used] = [[...attempts.values()], [...uses.values()]]
       attempts = new Map()
       uses = new Map()
-      try {
-        await db.atomically(async (tx) => {
-          // In one order everywhere: two processes that meet must not wait for each other.
-          seen.sort((a, b) => keyOf(a).localeCompare(keyOf(b)))
-          for (const each of seen) await egressLogStore(tx).add(each)
-          for (const { agentId, name, at } of used) await egressStore(tx).used(agentId, name, at)
-          for (const agentId of new Set(seen.map(({ agent_id }) => agent_id)))
-            await egressLogStore(tx).trim(agentId, mostEntries)
-        })
-      } catch (error) {
-        // Traffic goes on without its record: an agent that was deleted meanwhile has none to be kept either.
-        log.warn({ err: error, entries: seen.length }, 'where agents went could not be written down')
-      }
+      const agents = new Set([...seen.map(({ agent_id }) => agent_id), ...used.map(({ agentId }) => agentId)])
+      for (const agentId of agents)
+        await writeOne(
+          agentId,
+          seen.filter(({ agent_id }) => agent_id === agentId),
+          used.filter((use) => use.agentId === agentId).sort((a, b) => a.name.localeCompare(b.name)),
+        )
+    }
+  }
+
+  /** Of one agent: what cannot be written of it is no loss for the others. */
+  async function writeOne(agentId: string, seen: Seen[], used: Use[]): Promise<void> {
+    try {
+      await db.atomically(async (tx) => {
+        // In one order everywhere: two processes that meet must not wait for each other.
+        seen.sort((a, b) => keyOf(a).localeCompare(keyOf(b)))
+        for (const each of seen) await egressLogStore(tx).add(each)
+        for (const { name, at } of used) await egressStore(tx).used(agentId, name, at)
+        if (seen.length > 0) await egressLogStore(tx).trim(agentId, mostEntries)
+      })
+    } catch (error) {
+      // Traffic goes on without its record: an agent that was deleted meanwhile has none to be kept either.
+      log.warn({ err: error, agent_id: agentId }, 'where an agent went could not be written down')
     }
   }
 

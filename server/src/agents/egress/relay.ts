@@ -79,7 +79,10 @@ export function relayUpgrade(request: IncomingMessage, near: Duplex, head: Buffe
 function send(request: IncomingMessage, how: Relayed): { sent: ClientRequest; secrets: string[] } {
   const { target, isTls, bound, agent } = how
   const isUpgrade = request.headers.upgrade !== undefined
-  const kept = pairsOf(request).filter(([name]) => !isHop(name, isUpgrade))
+  const kept = pairsOf(request).filter(
+    // Compressed frames could not be searched.
+    ([name]) => !isHop(name, isUpgrade) && (bound.length === 0 || !/^sec-websocket-extensions$/i.test(name)),
+  )
   const { headers, path, used, secrets } = substitute(kept, how.path, bound)
   how.used(used)
   const own: [string, string][] = [
