@@ -1,5 +1,8 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { Suspense } from 'react'
+import { meQuery } from '../features/users/queries.ts'
+import { useApi } from '../shell/app-context.ts'
 import { Page } from '../shell/page.tsx'
 import { lazyPart } from '../ui/lazy-part.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -17,6 +20,8 @@ export const route = createLazyRoute('/signed-in/library')({ component: Library 
 function Library() {
   const { tab, skill, create, from } = route.useSearch()
   const navigate = route.useNavigate()
+  const { data: me } = useSuspenseQuery(meQuery(useApi()))
+  const mayCreate = me.role === 'admin' || me.role === 'creator'
   const chosen = libraryTabs.find(({ id }) => id === tab) ?? libraryTabs[0]
   return (
     <Page>
@@ -36,7 +41,7 @@ function Library() {
         ))}
       </TabLinks>
       <Suspense fallback={<Skeleton className="h-72 w-full" />}>{chosen && <chosen.Content />}</Suspense>
-      {create && (
+      {create && mayCreate && (
         <Suspense fallback={null}>
           <CreateAgentDialog
             open

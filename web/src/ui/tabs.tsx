@@ -1,7 +1,9 @@
+import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { Tabs as Primitive } from 'radix-ui'
 import { type ReactNode, useRef } from 'react'
 import { cx } from './class-names.ts'
 import { useCurrentInView } from './use-current-in-view.ts'
+import { useScrollEdges } from './use-scroll-edges.ts'
 
 export type Tab = { value: string; label: string; icon?: ReactNode; count?: number; content: ReactNode }
 
@@ -54,10 +56,37 @@ export function TabLinks({
 }) {
   const bar = useRef<HTMLElement>(null)
   useCurrentInView(bar)
+  const { start, end } = useScrollEdges(bar)
+  const scroll = (share: number) => {
+    const width = bar.current?.clientWidth ?? 0
+    bar.current?.scrollBy({ left: share * width })
+  }
   return (
-    <nav ref={bar} aria-label={label} className={cx(barClass, className)}>
-      {children}
-    </nav>
+    <div className="relative min-w-0 shrink-0">
+      <nav ref={bar} aria-label={label} className={cx(barClass, 'scroll-px-10', className)}>
+        {children}
+      </nav>
+      {start && <Edge className="left-0" icon={<ChevronLeft />} onClick={() => scroll(-0.6)} />}
+      {end && <Edge className="right-0" icon={<ChevronRight />} onClick={() => scroll(0.6)} />}
+    </div>
+  )
+}
+
+/** For mice without a way to scroll sideways. By keyboard and for screen readers all links are there anyway. */
+function Edge({ className, icon, onClick }: { className: string; icon: ReactNode; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-hidden="true"
+      tabIndex={-1}
+      onClick={onClick}
+      className={cx(
+        'absolute top-0 grid h-8.5 w-8 place-items-center bg-canvas text-muted hover:text-ink [&_svg]:size-4',
+        className,
+      )}
+    >
+      {icon}
+    </button>
   )
 }
 

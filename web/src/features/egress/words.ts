@@ -20,9 +20,9 @@ export const modeChoices: readonly { value: EgressMode; label: string; hint: str
 
 const reasons: Record<EgressEntry['reason'], string> = {
   learnt: 'nothing was forbidden then',
-  listed: 'a rule allows it',
-  credential: 'a kept credential is used there',
-  not_listed: 'no rule allows it',
+  listed: 'a rule allowed it',
+  credential: 'a kept credential was used there',
+  not_listed: 'no rule allowed it',
   inner_address: 'leads to this machine or a network around it',
   not_found: 'there is no such host',
   malformed: 'no host and port',

@@ -35,10 +35,22 @@ test('a sync names the sources that need a look', () => {
   const source = { id: '1', name: 'lib', commit_sha: null, skill_count: null, error: null }
   const moved = { ...source, status: 'moved_tag' as const }
   const fine = { ...source, name: 'other', status: 'ok' as const }
-  const told = syncWords({ sources: [moved, fine], commit_changed: false, skills_count: 2 })
+  const told = syncWords({
+    sources: [moved, fine],
+    commit_changed: false,
+    skills_count: 2,
+    fleet_reinject_started: false,
+  })
   assert.equal(told.tone, 'warning')
   assert.match(told.description ?? '', /^lib: its tag was moved/)
-  assert.equal(syncWords({ sources: [fine], commit_changed: true, skills_count: 2 }).tone, 'success')
+  const changed = syncWords({
+    sources: [fine],
+    commit_changed: true,
+    skills_count: 2,
+    fleet_reinject_started: true,
+  })
+  assert.equal(changed.tone, 'success')
+  assert.match(changed.description ?? '', /being brought up to date/)
 })
 
 test('warnings are words; an unknown one stays as it is', () => {

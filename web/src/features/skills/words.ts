@@ -88,11 +88,10 @@ export function warningWords(warning: string): string {
 }
 
 /** One line about a sync of one or more sources; the sources that need a look are told apart. */
-export function syncWords(sync: Pick<SkillSync, 'sources' | 'commit_changed' | 'skills_count'>): Told & {
-  title: string
-} {
+export function syncWords(sync: Omit<SkillSync, 'success' | 'message'>): Told & { title: string } {
   const others = sync.sources.filter(({ status }) => status !== 'ok')
-  const skills = `${plural(sync.skills_count, 'skill')} in all sources.`
+  const fleet = sync.fleet_reinject_started ? ' Agents are being brought up to date.' : ''
+  const skills = `${plural(sync.skills_count, 'skill')} in all sources.${fleet}`
   if (others.length === 0) {
     const title = sync.commit_changed ? 'The library has changed.' : 'Nothing has changed.'
     return { tone: 'success', title, description: skills }

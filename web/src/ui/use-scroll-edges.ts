@@ -1,0 +1,28 @@
+import { type RefObject, useEffect, useState } from 'react'
+
+/** What lies out of sight of a row that scrolls sideways. */
+export type ScrollEdges = { start: boolean; end: boolean }
+
+/** Keeps itself true while the row is scrolled and resized. */
+export function useScrollEdges(row: RefObject<HTMLElement | null>): ScrollEdges {
+  const [edges, setEdges] = useState<ScrollEdges>({ start: false, end: false })
+  useEffect(() => {
+    const element = row.current
+    if (!element) return
+    const measure = () => {
+      const rest = element.scrollWidth - element.clientWidth - element.scrollLeft
+      // A pixel is lost to rounding where the page is zoomed.
+      const now = { start: element.scrollLeft > 1, end: rest > 1 }
+      setEdges((before) => (before.start === now.start && before.end === now.end ? before : now))
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    for (const child of element.children) observer.observe(child)
+    element.addEventListener('scroll', measure, { passive: true })
+    return () => {
+      observer.disconnect()
+      element.removeEventListener('scroll', measure)
+    }
+  }, [row])
+  return edges
+}
