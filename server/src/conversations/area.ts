@@ -29,7 +29,7 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     identity: Pick<IdentityArea, 'users' | 'codes'>
     agents: Pick<AgentsArea, 'hooks' | 'directory' | 'reach' | 'workspace'>
     records: RunRecords
-    runs: Pick<RunsArea, 'dispatch'>
+    runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
   }
 
 export type ConversationsArea = {
@@ -55,6 +55,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     reach: agents.reach,
     workspace: agents.workspace,
     dispatch: runs.dispatch,
+    playbooks: runs.playbooks,
   })
   works.register(workspaceChat.workState)
   // Before the conversations that it stands on.

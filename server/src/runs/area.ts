@@ -32,7 +32,7 @@ import {
 import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
 import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
 import { createLoops, loopRetention, loopRoutes } from './loops/index.ts'
-import { createPlaybooks, playbookRoutes } from './playbooks/index.ts'
+import { createPlaybooks, type Playbooks, playbookRoutes } from './playbooks/index.ts'
 import { createQueue, queueRoutes } from './queue/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
@@ -110,6 +110,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
 
 export type RunsArea = {
   dispatch: Dispatch
+  playbooks: Playbooks
   routes: Route[]
   loops: Loop[]
   close(): Promise<void>
@@ -165,6 +166,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
 
   return {
     dispatch,
+    playbooks,
     routes: [
       ...spendCapRoutes(records.spendCaps),
       ...breakerRoutes({ breakers, directory, settings }),

@@ -7,12 +7,14 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Executor } from '../../ports/database/port.ts'
 import type { Principal } from './principal.ts'
 import { workspaceSessionStore } from './session-store.ts'
+import type { Starters } from './starters.ts'
 
 export type RosterDeps = {
   db: Db
   directory: Pick<Directory, 'all' | 'byName' | 'byId'>
   users: Pick<Users, 'find' | 'holderOf'>
   link: Pick<AgentLink, 'isConnected'>
+  starters: Starters
 }
 
 export type Roster = {
@@ -27,7 +29,7 @@ export type Roster = {
   shown(principal: Principal, agent: Agent, unread: number): Promise<RosterAgent>
 }
 
-export function createRoster({ db, directory, users, link }: RosterDeps): Roster {
+export function createRoster({ db, directory, users, link, starters }: RosterDeps): Roster {
   const isOn = (principal: Pick<Principal, 'email' | 'owns'>, agent: Agent, blocked: ReadonlySet<string>) => {
     if (principal.owns !== null && agent.owner_id === principal.owns) return true
     const { email } = principal
@@ -62,6 +64,7 @@ export function createRoster({ db, directory, users, link }: RosterDeps): Roster
     async shown(principal, agent, unread) {
       const owned = principal.owns !== null && agent.owner_id === principal.owns
       const owner = await users.find(agent.owner_id)
+      const state = stateOf(agent)
       const share = agent.shares.find(({ email }) => email === principal.email)
       return {
         name: agent.name,
@@ -71,8 +74,8 @@ export function createRoster({ db, directory, users, link }: RosterDeps): Roster
         shared_at: share?.created_at ?? null,
         owned,
         description: null,
-        state: stateOf(agent),
-        playbooks: [],
+        state,
+        playbooks: state === 'ready' ? await starters(agent) : [],
         voice_available: false,
         can_manage_canvases: owned,
         unread,

@@ -16,6 +16,7 @@ import { createPrincipals, type Principals, type PrincipalsDeps } from './princi
 import { createRoster, type Roster, type RosterDeps } from './roster.ts'
 import { workspaceSessionStore } from './session-store.ts'
 import { createSignIn, type SignIn, type SignInDeps } from './sign-in.ts'
+import { createStarters, type StartersDeps } from './starters.ts'
 import { workspaceStore } from './store.ts'
 import { createTurns, type Turns, type TurnsDeps } from './turns.ts'
 
@@ -32,7 +33,8 @@ export type AsksPort = {
 }
 
 export type WorkspaceChatDeps = PrincipalsDeps &
-  RosterDeps &
+  Omit<RosterDeps, 'starters'> &
+  StartersDeps &
   Omit<SignInDeps, 'principals' | 'roster'> &
   Omit<ConversationsDeps, 'roster'> &
   Omit<TurnsDeps, 'conversations'> &
@@ -76,7 +78,7 @@ export type WorkspaceChat = {
 export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
   const { standing, asks, executions, log } = deps
   const principals = createPrincipals(deps)
-  const roster = createRoster(deps)
+  const roster = createRoster({ ...deps, starters: createStarters(deps) })
   const conversations = createConversations({ ...deps, roster })
   const turns = createTurns({ ...deps, conversations })
   const following = createFollowing({ standing, principals, roster })

@@ -29,6 +29,22 @@ forEachDialect((_name, open) => {
     assert.deepEqual([after.status, after.json.error], [401, 'session_expired'])
   })
 
+  test('an agent that is ready offers its playbooks as first words, asked for once a minute; one that fails none', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const playbooks = async () => (await world.request(token, 'GET', '/my-agents')).json.agents[0].playbooks
+    world.starters.answer = () => [{ title: 'Report', description: null, starter_prompt: '/report' }]
+    assert.deepEqual([await playbooks(), world.starters.asked], [[], 0], 'out of reach')
+    world.chatLink.link(world.agentId, {})
+    assert.deepEqual(await playbooks(), [{ title: 'Report', description: null, starter_prompt: '/report' }])
+    await playbooks()
+    assert.equal(world.starters.asked, 1)
+    world.starters.answer = () => assert.fail('the agent is busy')
+    await world.clock.advance(61)
+    assert.deepEqual(await playbooks(), [])
+  })
+
   test('401 and 403: no credential, an unknown token, an API key; a Workspace token opens nothing else', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)

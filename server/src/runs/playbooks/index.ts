@@ -6,4 +6,4 @@
  * workspace, and how a task is worked on.
  */
 export { playbookRoutes } from './routes.ts'
-export { createPlaybooks, type Playbooks, type PlaybooksDeps } from './service.ts'
+export { createPlaybooks, type Playbooks, type PlaybooksDeps, type Starter } from './service.ts'

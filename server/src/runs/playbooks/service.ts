@@ -15,9 +15,13 @@ export type PlaybooksDeps = {
   connectors: Pick<Connectors, 'offer'>
 }
 
+export type Starter = { title: string; description: string | null; starter_prompt: string }
+
 export type Playbooks = {
   /** By name, as far as the caller may know of them. Throws `agent_stopped`, `agent_unresponsive`. */
   list(agent: Agent, caller: SignedIn, signal: AbortSignal): Promise<Playbook[]>
+  /** All of them as first words to the agent, which a person may add to. Throws as `list` does. */
+  starters(agent: Agent, signal: AbortSignal): Promise<Starter[]>
   /**
    * The task that a playbook is. Throws `skill_not_found` when there is none of this name that the caller may
    * run, `agent_not_running`, `agent_unresponsive`.
@@ -69,24 +73,35 @@ export function createPlaybooks({ ask, connectors }: PlaybooksDeps): Playbooks {
     return messageOf(agent.runtime, playbook, input)
   }
 
+  /** By name; of all that are there those that are wanted. */
+  async function readAll(agent: Agent, isWanted: (name: string) => boolean, signal: AbortSignal) {
+    const { skills } = await ask(agent, 'skills.list', {}, signal)
+    const names = skills
+      .map(({ name }) => name)
+      .filter((name) => skillNamePattern.test(name) && isWanted(name))
+      .toSorted()
+      .slice(0, maxPlaybooks)
+    const found: Omit<Playbook, 'exposed'>[] = []
+    for (let from = 0; from < names.length; from += atOnce) {
+      const some = names.slice(from, from + atOnce).map((name) => read(agent, name, signal))
+      for (const playbook of await Promise.all(some)) if (playbook) found.push(playbook)
+    }
+    return found
+  }
+
   return {
     async list(agent, caller, signal) {
-      const [{ skills }, isExposed] = await Promise.all([
-        ask(agent, 'skills.list', {}, signal),
-        connectors.offer(agent.id),
-      ])
-      const names = skills
-        .map(({ name }) => name)
-        .filter((name) => skillNamePattern.test(name) && (!isConnector(caller) || isExposed(name)))
-        .toSorted()
-        .slice(0, maxPlaybooks)
-      const found: Playbook[] = []
-      for (let from = 0; from < names.length; from += atOnce) {
-        const some = names.slice(from, from + atOnce).map((name) => read(agent, name, signal))
-        for (const playbook of await Promise.all(some))
-          if (playbook) found.push({ ...playbook, exposed: isExposed(playbook.name) })
-      }
-      return found
+      const isExposed = await connectors.offer(agent.id)
+      const found = await readAll(agent, (name) => !isConnector(caller) || isExposed(name), signal)
+      return found.map((playbook) => ({ ...playbook, exposed: isExposed(playbook.name) }))
+    },
+    async starters(agent, signal) {
+      const found = await readAll(agent, () => true, signal)
+      return found.map(({ name, title, description }) => ({
+        title: title ?? name,
+        description,
+        starter_prompt: messageOf(agent.runtime, name, ''),
+      }))
     },
     async messageFor(agent, caller, wanted, signal) {
       try {

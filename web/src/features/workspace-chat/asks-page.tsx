@@ -26,11 +26,11 @@ export function AsksPage() {
           >
             <ArrowLeft aria-hidden className="size-4" />
           </Link>
-          <h1 className="font-semibold text-lg">Inbox</h1>
+          <h1 className="font-semibold text-lg">Asked of you</h1>
         </div>
         {asks.data ? (
           <>
-            <Asks />
+            <Asks isTitled />
             {asks.data.length === over.length && (
               <EmptyState
                 icon={<Inbox aria-hidden />}

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { cx } from '../../ui/class-names.ts'
 import { Field } from '../../ui/field.tsx'
 import { Textarea } from '../../ui/input.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
@@ -14,14 +15,14 @@ import { optionsOf } from '../operator-queue/words.ts'
 import { complain } from './complain.ts'
 import { asksQuery, workspaceKeys } from './queries.ts'
 
-/** What agents ask this person; nothing while they ask nothing. */
-export function Asks() {
+/** What agents ask this person; nothing while they ask nothing. `isTitled`: its title stands above it already. */
+export function Asks({ isTitled = false }: { isTitled?: boolean }) {
   const asks = useQuery(asksQuery(useApi()))
   const waiting = (asks.data ?? []).filter(({ status }) => status === 'pending')
   if (waiting.length === 0) return null
   return (
     <section aria-labelledby="asks" className="flex flex-col gap-3">
-      <h2 id="asks" className="font-semibold text-base">
+      <h2 id="asks" className={cx('font-semibold text-base', isTitled && 'sr-only')}>
         Asked of you
       </h2>
       {waiting.map((ask) => (

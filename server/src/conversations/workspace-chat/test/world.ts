@@ -7,6 +7,7 @@ import { createEmailCodes } from '../../../identity/codes/index.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import { silentLog } from '../../../ports/log.ts'
 import { createFakeMailer } from '../../../ports/mail/fake.ts'
+import type { Starter } from '../../../runs/playbooks/index.ts'
 import type { OpenTestDb } from '../../../test/dialects.ts'
 import { agentFact, resultOf, startRunPlatform } from '../../../test/run-platform.ts'
 import { createChat } from '../../chat/index.ts'
@@ -42,6 +43,7 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
     agentName: async () => null,
   })
   const asked: object[] = []
+  const starters = { asked: 0, answer: (_agent: string): Starter[] => [] }
   const world = await openAgents(db, {
     shared,
     routes: ({ directory, reach, workspace }) => {
@@ -51,6 +53,12 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
         ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
         ...{ directory, reach, workspace, mail, standing, isExchangeEntitled },
         log: silentLog,
+        playbooks: {
+          starters: async ({ name }) => {
+            starters.asked += 1
+            return starters.answer(name)
+          },
+        },
         limits: createRateLimits({ ephemeral, clock }),
         users,
         codes: createEmailCodes({ db, clock, vault }),
@@ -123,9 +131,12 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
     runs,
     mail,
     asked,
+    starters,
     owner,
     agentId,
     agentLink: world.link,
+    /** Which the Workspace itself looks at. */
+    chatLink: link,
     standing,
     request,
     /** Of the platform's own API. */
