@@ -183,6 +183,15 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       for (const answer of answers) assert.deepEqual(answer, answers[0])
     })
 
+    test('so can the network without a way out, and a container is made in it', async () => {
+      const answers = await Promise.all(Array.from({ length: 4 }, () => containers.ensureClosedNetwork()))
+      for (const answer of answers) assert.deepEqual(answer, answers[0])
+      assert.ok(containers.closing.can)
+      const { id } = await containers.create(spec('stay', { isClosed: true }))
+      await containers.start(id)
+      assert.equal((await containers.inspect(id))?.status, 'running')
+    })
+
     test('a new container is created, labelled as ours and not running', async () => {
       const wanted = spec('stay', { labels: { 'roost.agent-name': 'ada' } })
       const { id } = await containers.create(wanted)

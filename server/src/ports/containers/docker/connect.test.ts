@@ -57,6 +57,7 @@ const calls: [string, (containers: Containers) => Promise<unknown>][] = [
   ['ping', (containers) => containers.ping()],
   ['hasImage', (containers) => containers.hasImage('x')],
   ['ensureNetwork', (containers) => containers.ensureNetwork()],
+  ['ensureClosedNetwork', (containers) => containers.ensureClosedNetwork()],
   ['create', (containers) => containers.create(specOf('x', 'stay'))],
   ['start', (containers) => containers.start('x')],
   ['stop', (containers) => containers.stop('x', 10)],

@@ -72,6 +72,32 @@ describe('what a container of a Docker engine may and may not', () => {
     })
   }
 
+  test('a closed container reaches the platform, has no port published and nobody to ask for names', async () => {
+    const closed = await containers.ensureClosedNetwork()
+    const platform = createServer((socket) => socket.end('hello from the platform'))
+    await new Promise<void>((resolve) => platform.listen(0, closed.platformUrlHost, resolve))
+    try {
+      const at = platform.address()
+      const port = await freePort()
+      const script = `nc ${closed.platformUrlHost} ${typeof at === 'object' ? at?.port : ''} < /dev/null; cat /etc/resolv.conf`
+      const id = await run(`${script}; echo ready; while :; do sleep 3600; done`, {
+        isClosed: true,
+        ssh: { bind: '127.0.0.1', port },
+      })
+      assert.match(await containers.logs(id, 1000), /hello from the platform/)
+      const info = await engine.docker.getContainer(id).inspect()
+      assert.deepEqual(Object.keys(info.NetworkSettings.Networks), [`${engine.mark}-closed`])
+      assert.deepEqual(info.HostConfig.Dns, ['127.0.0.1'])
+      assert.deepEqual(info.HostConfig.PortBindings ?? {}, {})
+      const [network] = await engine.docker.listNetworks({
+        filters: JSON.stringify({ name: [`${engine.mark}-closed`] }),
+      })
+      assert.equal(network?.Internal, true)
+    } finally {
+      platform.close()
+    }
+  })
+
   test('no agent reaches a port of another, neither straight nor over the host', async () => {
     const port = await freePort()
     const other = await run(listen, { ssh: { bind: '127.0.0.1', port } })
