@@ -82,9 +82,10 @@ forEachDialect((_, open) => {
     assert.ok(Number(later.roost_lease_shortest_seconds) < 0)
   })
 
-  test('the page is the text that Prometheus reads, with the latencies of requests by route', async () => {
+  test('the page is the text that Prometheus reads, with the latencies of requests since the first look', async () => {
     const { metrics } = await start()
     const app = routesApp(metricsRoutes(metrics), {})
+    await metrics.page()
     metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.02 })
     const reply = await app.inject({ method: 'GET', url: '/metrics' })
     assert.equal(reply.statusCode, 200)
