@@ -75,5 +75,38 @@ test('a host that is away: three failures, an alert, red and frozen', async () =
   git.behave('well')
   assert.equal((await ask('POST', 'sync', { strategy: 'force_push' })).status, 200)
   assert.equal((await ask('GET', 'sync-state')).json.frozen, false)
+})
+
+test('it moves to a repository of its own with a token of its own, and is reset with what it has made kept', async () => {
+  const own = 'ghp-canary-own-7d21'
+  const inAgent = (script: string) => docker('exec', '-u', 'developer', 'agent-qa-git', 'sh', '-c', script)
+  const environment = await inAgent('echo $GIT_SOURCE_MODE $GIT_WORKING_BRANCH')
+  assert.match(environment, /^false roost\/qa-git\//)
+  const refused = await platform.request('PUT', '/api/agents/qa-git/github-pat', { pat: 'bad-canary' })
+  assert.equal(refused.status, 422, refused.text)
+  const moved = await ask('POST', 'bind-to-own-repo', { destination_repo: 'acme/own', github_pat: own })
+  assert.equal(moved.status, 200, moved.text)
+  assert.deepEqual(
+    [moved.json.previous_repo, moved.json.created_repo, moved.json.private],
+    ['acme/helper', true, true],
+  )
+  const pat = (await platform.request('GET', '/api/agents/qa-git/github-pat')).json
+  assert.deepEqual([pat.configured, pat.source], [true, 'agent'])
+  const { working_branch } = (await ask('GET', 'config')).json
+  assert.equal(await git.git('acme/own', 'show', `${working_branch}:notes.txt`), 'mine')
+
+  await git.commit('acme/own', { 'notes.txt': 'theirs\n' })
+  await inAgent('mkdir -p ~/content && echo made > ~/content/made.md && echo lost > ~/notes.txt')
+  const reset = await ask('POST', 'reset-to-main-preserve-state')
+  assert.equal(reset.status, 200, reset.text)
+  assert.ok(reset.json.files_preserved.includes('content/made.md'), reset.text)
+  assert.equal(
+    await inAgent(`cat ~/notes.txt ~/content/made.md ~/${reset.json.snapshot_dir}/notes.txt`),
+    'theirs\nmade\nlost',
+  )
+  assert.equal(await git.git('acme/own', 'rev-parse', working_branch), reset.json.commit_sha)
+  const search = 'grep -rIl ghp-canary /home/developer /tmp /proc/*/environ 2>/dev/null || true'
+  assert.equal(String(await docker('exec', 'agent-qa-git', 'sh', '-c', search)).trim(), '')
+  assert.doesNotMatch(platform.output(), /ghp-canary|bad-canary/)
   assert.equal((await platform.request('DELETE', '/api/agents/qa-git')).status, 200)
 })

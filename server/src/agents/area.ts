@@ -279,7 +279,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     addressOf,
     locate: deps.outward.gitHost,
     tokenOf: async (agentId) => {
-      const agent = await directory.byId(agentId)
+      // Also of one that is being made: its container is told what the token may do.
+      const agent = (await directory.everyRow()).find((row) => row.id === agentId)
       return agent ? gitTokens.of(agent) : null
     },
   })
