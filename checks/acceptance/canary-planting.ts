@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { GitServer } from '@roost/test-support/git/index'
 import type { MailServer } from '@roost/test-support/mail/index'
 import { generateSync } from 'otplib'
 import { openLive } from './live.ts'
-import { adminPassword, type Loose, type Platform } from './platform.ts'
+import { adminPassword, eventually, type Loose, type Platform } from './platform.ts'
 import { agentKeyOf, answerOf, createAgent } from './steps.ts'
 
 export const mailPassword = `canary-smtp-${randomUUID()}`
@@ -20,10 +21,18 @@ export type Planting = {
 }
 type Answer = { to: string; text: string }
 
-/** `agent` is the name of the agent that is made for it. */
+type Given = {
+  mail: MailServer
+  /** The platform's git host. */
+  git: GitServer
+  /** Name of the agent that is made for it. */
+  agent: string
+  providerKeys: Record<string, string>
+}
+
 export async function plantEverywhere(
   platform: Platform,
-  { mail, agent, providerKeys }: { mail: MailServer; agent: string; providerKeys: Record<string, string> },
+  { mail, git, agent, providerKeys }: Given,
 ): Promise<Planting> {
   const planted = new Map<string, string>()
   const answers: Answer[] = []
@@ -58,7 +67,14 @@ export async function plantEverywhere(
   planted.set('session of the admin', platform.token)
 
   async function plantKeys(): Promise<string> {
-    await createAgent(platform, agent)
+    const template = 'name: helper\ndisplay_name: Helper\ndescription: Made for this check\n'
+    await git.commit('acme/helper', { 'template.yaml': template })
+    await git.git('acme/helper', 'config', 'http.receivepack', 'true')
+    const person = 'ghp_canaryGitToken0123456789abcdefABCDEF'
+    planted.set('git token of a person', person)
+    // First: with a token that may write, the agent's repository is one to push to from its beginning.
+    assert.equal((await ask('PUT', '/api/users/me/github-pat', { pat: person })).status, 200)
+    await createAgent(platform, agent, { template: 'github:acme/helper' })
     planted.set('key of the agent', await agentKeyOf(agent))
     const { key } = await mint('/api/mcp/keys', { name: 'user' }, { key: 'user key' })
     await mint('/api/mcp/keys', { name: 'ops', scope: 'ops' }, { key: 'ops key' })
@@ -85,10 +101,9 @@ export async function plantEverywhere(
     }
     const stored = 'sk-ant-canary-stored-8842aa'
     await give('stored provider key', stored, '/api/settings/api-keys/voice', { api_key: stored })
-    const person = 'ghp_canaryGitToken0123456789abcdefABCDEF'
-    await give('git token of a person', person, '/api/users/me/github-pat', { pat: person })
     const own = 'ghp_canaryAgentToken0123456789abcdefABCD'
-    await give('git token of the agent', own, `/api/agents/${agent}/github-pat`, { pat: own })
+    const put = await give('git token of the agent', own, `/api/agents/${agent}/github-pat`, { pat: own })
+    assert.equal(put.status, 200, put.text)
     const value = 'canary-credential-77ab10'
     const files = { '.env': `CRM_TOKEN=${value}\n` }
     const path = `/api/agents/${agent}/credentials`
@@ -96,6 +111,19 @@ export async function plantEverywhere(
     assert.equal((await ask('POST', `${path}/export`)).status, 200)
     await ask('POST', `${path}/inject`, { files: { '.bashrc': value } })
     await ask('POST', `${path}/inject`, { files: { '.mcp.json': `{"${value}":` } })
+  }
+
+  /** What its runs wrote goes to the git host, with the agent's own token. */
+  async function sync(): Promise<void> {
+    const synced = await eventually(
+      () => ask('POST', `/api/agents/${agent}/git/sync`, { message: 'work' }),
+      ({ status }) => status === 200,
+    )
+    assert.equal(synced.status, 200)
+    const sent = git.requests.map(({ authorization }) => authorization ?? '').join('\n')
+    const ofAgent = Buffer.from(`x-access-token:${planted.get('git token of the agent')}`).toString('base64')
+    assert.ok(sent.includes(ofAgent), 'the host got the token')
+    planted.set('git token as it is sent', ofAgent)
   }
 
   /** A run that says all it knows, and somebody who reads along. */
@@ -201,6 +229,7 @@ export async function plantEverywhere(
   await handOver()
   assert.equal(await answerOf(platform, agent, 'say it [[reply:sung]]'), 'sung')
   await tellAll()
+  await sync()
   await plantWebhook()
   await useTools(key)
   await misplace()
