@@ -116,7 +116,8 @@ export const putAgentSkills = endpoint({
   method: 'PUT',
   path: '/api/agents/{name}/skills',
   summary: 'Replace the skills of an agent and deliver them',
-  description: 'A name that the library does not have changes nothing: 404 `skill_not_found` names it.',
+  description:
+    'A name that neither the library nor the agent has changes nothing: 404 `skill_not_found` names it. What the agent has stays its own when no source has it any more.',
   tag,
   access: owner,
   params: AgentParams,

@@ -41,13 +41,16 @@ export type Assignments = {
     scope: 'all' | 'accessible'
     assignable_agents: Holder[]
   }>
-  /** Throws `invalid_skill_name`, `skill_not_found`; then nothing has changed. */
+  /**
+   * What the agent has already may be named when no source has it any more: it stays. Throws `invalid_skill_name`,
+   * `skill_not_found`; then nothing has changed.
+   */
   replace(
     agent: AgentRef,
     names: readonly string[],
     by: string,
   ): Promise<{ skills: string[]; delivery: SkillDelivery; removal: SkillRemoval | null }>
-  /** Throws what `replace` throws. */
+  /** Throws `invalid_skill_name`, `skill_not_found`. */
   assign(agent: AgentRef, name: string, by: string): Promise<SkillDelivery>
   /** False: the agent did not have it. Throws `invalid_skill_name`. */
   unassign(agent: AgentRef, name: string): Promise<{ removed: boolean; removal: SkillRemoval | null }>
@@ -71,11 +74,17 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     load: async (agentId) => ({ agentId, text: blockOf(await assignmentStore(db).of(agentId)) }),
   })
 
-  async function requireKnown(names: readonly string[]): Promise<void> {
+  /** `held`: what the agent has already, which it may keep when no source has it any more. Answers what a source has. */
+  async function requireKnown(
+    names: readonly string[],
+    held: readonly AssignmentRow[] = [],
+    tx?: Tx,
+  ): Promise<string[]> {
     for (const name of names) requireSkillName(name)
-    const known = await library.resolve()
-    const unknown = names.filter((name) => !known.has(name))
-    if (unknown.length === 0) return
+    const known = await library.resolve(tx)
+    const had = new Set(held.map(({ skill_name }) => skill_name))
+    const unknown = names.filter((name) => !known.has(name) && !had.has(name))
+    if (unknown.length === 0) return names.filter((name) => known.has(name))
     const quoted = unknown.map((name) => `"${name}"`).join(', ')
     throw new Fault('skill_not_found', `The library has no skill ${quoted}.`, { skills: unknown })
   }
@@ -145,14 +154,15 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
 
     async replace(agent, names, by) {
       const wanted = [...new Set(names)]
-      await requireKnown(wanted)
       let dropped: string[] = []
+      let added: string[] = []
       await change(agent, async (tx, rows) => {
+        added = await requireKnown(wanted, rows, tx)
         const gone = rows.map(({ skill_name }) => skill_name).filter((name) => !wanted.includes(name))
         dropped = await drop(tx, agent, gone)
         return (await add(tx, agent, wanted, by)) || dropped.length > 0
       })
-      const { delivery, removal } = await deliver(agent.id, { added: wanted, dropped })
+      const { delivery, removal } = await deliver(agent.id, { added, dropped })
       return { skills: wanted, delivery, removal }
     },
 

@@ -200,6 +200,29 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([agent.has('one'), agent.has('three')], [false, true])
   })
 
+  test('what no source has any more may stay in a set that is replaced, and is not given to another agent', async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world, ['two'])
+    await world.host.commit('acme/gone', { 'skills/one/SKILL.md': instruction('one') })
+    const source = await world.sourced('acme/gone')
+    const [agent, other] = [await world.agent('helper'), await world.agent('other')]
+    await agent.assign('one')
+    await world.skills.sources.remove(source.id)
+    const kept = await agent.replace(['one', 'two'])
+    assert.deepEqual(
+      [kept.skills, kept.delivery.status, Object.keys(kept.delivery.results), kept.removal],
+      [['one', 'two'], 'injected', ['two'], null],
+    )
+    assert.deepEqual([agent.has('one'), agent.has('two')], [true, true])
+    assert.deepEqual(
+      (await agent.rows()).map(({ stale }) => stale),
+      [true, false],
+    )
+    await assert.rejects(other.replace(['one', 'two']), refused('skill_not_found'))
+    await agent.replace(['two'])
+    await assert.rejects(agent.replace(['one', 'two']), refused('skill_not_found'))
+  })
+
   test("the agent's own folder is a conflict; skills that are too large fail by name and the rest arrives", async () => {
     await using world = await openSkills(await open())
     const big = Buffer.alloc(6 * 1024 * 1024)

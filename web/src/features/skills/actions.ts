@@ -62,37 +62,18 @@ async function unassignNow({ api, queries }: App, { agent, skill }: Assignment):
   await queries.invalidateQueries({ queryKey: skillKeys.all })
 }
 
-/** All skills that an agent is to have, in place of those it had. `stale` are in no source any more. */
-export type SkillChoice = {
-  before: ReadonlySet<string>
-  chosen: ReadonlySet<string>
-  stale: ReadonlySet<string>
-}
-
-/** Sets the skills of an agent. */
+/** Sets all skills of an agent, in place of those it had. */
 export function useSetSkills(agent: string) {
   const { api, queries } = useApp()
   return useMutation({
-    mutationFn: async ({ before, chosen, stale }: SkillChoice): Promise<Told> => {
-      if (![...stale].some((skill) => chosen.has(skill))) {
-        const body = { skills: [...chosen] }
-        const { delivery, removal } = await api.call(putAgentSkills, { params: { name: agent }, body })
-        const told = deliveryWords(delivery)
-        const description = [told.description, removalWords(removal)].filter(Boolean).join(' ')
-        return { tone: told.tone, ...(description === '' ? {} : { description }) }
-      }
-      // As a whole they would be refused: names that the library does not have are not taken anew.
-      for (const skill of [...before].filter((each) => !chosen.has(each))) {
-        await api.call(unassignAgentSkill, { params: { name: agent, skill } })
-      }
-      let told: Told = { tone: 'success' }
-      for (const skill of [...chosen].filter((each) => !before.has(each))) {
-        const { delivery } = await api.call(assignAgentSkill, { params: { name: agent, skill } })
-        told = deliveryWords(delivery)
-      }
-      return told
+    mutationFn: async (chosen: ReadonlySet<string>): Promise<Told> => {
+      const body = { skills: [...chosen] }
+      const { delivery, removal } = await api.call(putAgentSkills, { params: { name: agent }, body })
+      const told = deliveryWords(delivery)
+      const description = [told.description, removalWords(removal)].filter(Boolean).join(' ')
+      return { tone: told.tone, ...(description === '' ? {} : { description }) }
     },
-    onSuccess: (told, { chosen }) =>
+    onSuccess: (told, chosen) =>
       void toast({ title: `${agent} has ${plural(chosen.size, 'skill')}.`, ...told }),
     onSettled: () => queries.invalidateQueries({ queryKey: skillKeys.all }),
   })

@@ -53,7 +53,6 @@ function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: rea
   }
   const held = Object.fromEntries([...before].map((skill) => [skill, [{ name, label: null }]]))
   const all = skillRows(library.data, held)
-  const stale = new Set(all.filter(({ skill }) => skill === null).map((row) => row.name))
   const rows = filterSkills(all, { q })
   const changed = all.filter((row) => before.has(row.name) !== chosen.has(row.name)).length
   const fault = set.error && describeFault(set.error)
@@ -93,7 +92,7 @@ function Choice({ name, assigned, onClose }: ChooseSkillsProps & { assigned: rea
           variant="primary"
           disabled={changed === 0}
           pending={set.isPending}
-          onClick={() => set.mutate({ before, chosen, stale }, { onSuccess: onClose })}
+          onClick={() => set.mutate(chosen, { onSuccess: onClose })}
         >
           Save
         </Button>
