@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { adminPassword, type Platform, startPlatform } from '../acceptance/platform.ts'
+import { createLender } from './contexts.ts'
 
 export const pictures = resolve(import.meta.dirname, '../../artifacts/screenshots')
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -22,14 +23,17 @@ export type Bench = {
   browser: Browser
   /** Those that are open. */
   tabs: ReadonlySet<Tab>
-  /** A tab of a browser of its own, not signed in. What it must not do is noted in `faults`. */
+  /**
+   * A tab of a browser of its own, which keeps nothing of another one but the files that a browser may keep.
+   * What it must not do is noted in `faults`.
+   */
   open(options?: { theme?: Theme; width?: number; token?: string | null; hasTouch?: boolean }): Promise<Tab>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export type Tab = {
   page: Page
-  context: BrowserContext
+  context: Pick<BrowserContext, 'newCDPSession'> & { close(): Promise<void> }
   /** Violations of the Content-Security-Policy, uncaught errors and console errors so far. */
   faults: string[]
   /** Every request to the platform, as `GET /path`. */
@@ -49,28 +53,32 @@ export async function openBench(options: Parameters<typeof startPlatform>[0] = {
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   })
   const tabs = new Set<Tab>()
+  const lend = createLender(browser, platform.url)
   return {
     platform,
     browser,
     tabs,
     async open({ theme = 'light', width = widths.desktop, token = platform.token, ...device } = {}) {
-      const context = await browser.newContext({
-        colorScheme: theme,
-        viewport: { width, height: heightFor(width) },
+      const { page, context, giveBack } = await lend({
         reducedMotion: 'reduce',
         locale: 'en-GB',
         timezoneId: 'Europe/Berlin',
         ...device,
       })
-      if (token) {
-        await context.addInitScript((value) => localStorage.setItem('roost.token', value), token)
-      }
-      const page = await context.newPage()
+      await page.setViewportSize({ width, height: heightFor(width) })
+      await page.emulateMedia({ colorScheme: theme })
+      if (token) await page.addInitScript((value) => localStorage.setItem('roost.token', value), token)
       // How fast a page is, is measured in bench/; here a busy machine is no fault.
       page.setDefaultTimeout(60_000)
       const tab: Tab = {
         page,
-        context,
+        context: {
+          newCDPSession: (of) => context.newCDPSession(of),
+          async close() {
+            // Twice by a test that failed: by itself, and by what tells its failure.
+            if (tabs.delete(tab)) await giveBack()
+          },
+        },
         faults: [],
         requests: [],
         failures: [],
@@ -78,7 +86,6 @@ export async function openBench(options: Parameters<typeof startPlatform>[0] = {
       }
       watch(tab, platform.url)
       tabs.add(tab)
-      context.on('close', () => tabs.delete(tab))
       return tab
     },
     async [Symbol.asyncDispose]() {
@@ -201,7 +208,8 @@ async function reviewer(bench: Bench, token: string | null | undefined): Promise
   const known = reviewers.get(bench) ?? new Map<string | null | undefined, Tab>()
   reviewers.set(bench, known)
   const open = known.get(token)
-  if (open) return open
+  // A test that failed closes all that are open.
+  if (open && bench.tabs.has(open)) return open
   const tab = await bench.open(token === undefined ? {} : { token })
   // What a page asks before it is left with unsaved words.
   tab.page.on('dialog', (dialog) => void dialog.accept())
