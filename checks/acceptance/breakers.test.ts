@@ -18,19 +18,21 @@ import {
 
 const run = promisify(execFile)
 const name = 'qa-breakers'
+const silent = 'qa-breakers-silent'
 let platform: Platform
 before(async () => {
   platform = await startPlatform({ env: { DISPATCH_BREAKER_ENABLED: 'true' } })
-  await createAgent(platform, name)
+  await Promise.all([name, silent].map((each) => createAgent(platform, each)))
   await api('PUT', 'capacity', { max_parallel_tasks: 1 })
 })
 after(async () => {
   await platform?.[Symbol.asyncDispose]()
 })
 
-const api = (method: string, path: string, body?: object) =>
-  platform.request(method, `/api/agents/${name}/${path}`, body)
-const breaker = async (): Promise<Loose> => (await api('GET', 'circuit-breaker')).json
+const apiOf = (agent: string) => (method: string, path: string, body?: object) =>
+  platform.request(method, `/api/agents/${agent}/${path}`, body)
+const api = apiOf(name)
+const breaker = async (agent = name): Promise<Loose> => (await apiOf(agent)('GET', 'circuit-breaker')).json
 const refusedByProvider = async () => {
   const reply = await chat(platform, name, 'hello [[autherror]]')
   assert.deepEqual([reply.status, reply.json.error, reply.json.error_code], [503, 'run_failed', 'auth'])
@@ -100,13 +102,35 @@ describe('the dispatch breaker', () => {
     assert.equal((await chat(platform, name, 'hello')).json.error, 'circuit_open')
   })
 
-  test('half open after a minute, one run that goes well closes it', async () => {
-    await eventually(breaker, ({ dispatch }) => dispatch.state === 'half_open', 70_000)
-    assert.equal(await answerOf(platform, name, '[[reply:back]]'), 'back')
-    assert.deepEqual((await breaker()).dispatch, {
-      state: 'closed',
-      failure_count: 0,
-      retry_after_seconds: null,
+  describe('the minute that it stays open', { concurrency: true }, () => {
+    test('half open after a minute, one run that goes well closes it', async () => {
+      await eventually(breaker, ({ dispatch }) => dispatch.state === 'half_open', 70_000)
+      assert.equal(await answerOf(platform, name, '[[reply:back]]'), 'back')
+      assert.deepEqual((await breaker()).dispatch, {
+        state: 'closed',
+        failure_count: 0,
+        retry_after_seconds: null,
+      })
+    })
+
+    test('the transport breaker marks an agent that answers nothing, and never refuses a run', async () => {
+      const ask = apiOf(silent)
+      await docker('pause', `agent-${silent}`)
+      try {
+        const asked = Array.from({ length: 5 }, () => ask('GET', 'files'))
+        for (const { status } of await Promise.all(asked)) assert.equal(status, 504)
+        const { open, transport } = await breaker(silent)
+        assert.deepEqual([open, transport.state], [true, 'open'])
+        const accepted = await ask('POST', 'task', { message: 'later [[reply:late]]', async_mode: true })
+        assert.equal(accepted.status, 200, accepted.text)
+      } finally {
+        await docker('unpause', `agent-${silent}`)
+      }
+      await eventually(
+        async () => (await ask('GET', 'files')).status,
+        (status) => status === 200,
+      )
+      assert.equal((await breaker(silent)).transport.state, 'closed')
     })
   })
 
@@ -120,25 +144,6 @@ describe('the dispatch breaker', () => {
     )
     assert.equal(await answerOf(platform, name, '[[reply:at once]]'), 'at once')
   })
-})
-
-test('the transport breaker marks an agent that answers nothing, and never refuses a run', async () => {
-  await docker('pause', `agent-${name}`)
-  try {
-    const asked = Array.from({ length: 5 }, () => api('GET', 'files'))
-    for (const { status } of await Promise.all(asked)) assert.equal(status, 504)
-    const { open, transport } = await breaker()
-    assert.deepEqual([open, transport.state], [true, 'open'])
-    const accepted = await api('POST', 'task', { message: 'later [[reply:late]]', async_mode: true })
-    assert.equal(accepted.status, 200, accepted.text)
-  } finally {
-    await docker('unpause', `agent-${name}`)
-  }
-  await eventually(
-    async () => (await api('GET', 'files')).status,
-    (status) => status === 200,
-  )
-  assert.equal((await breaker()).transport.state, 'closed')
 })
 
 describe('invariants', () => {

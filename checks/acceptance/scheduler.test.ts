@@ -1,196 +1,226 @@
 /** Schedules fire when they are due, once, whatever happens to the processes meanwhile. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
 import { type SchedulerProcess, startScheduler } from './scheduler-process.ts'
 import { agentKeyOf, createAgent, docker, isOver, untilExecution } from './steps.ts'
 
-const name = 'qa-clock'
-const other = 'qa-clock-other'
-let platform: Platform
-const schedulers: SchedulerProcess[] = []
+type Clock = ReturnType<typeof clockOf>
 
-before(async () => {
-  platform = await startPlatform()
-  await createAgent(platform, name)
-})
-after(async () => {
-  for (const scheduler of schedulers) await scheduler[Symbol.asyncDispose]()
-  await platform?.[Symbol.asyncDispose]()
-})
-
-const api = (method: string, path: string, body?: object) =>
-  platform.request(method, `/api/agents/${name}/${path}`, body)
-const start = async () => schedulers.push(await startScheduler(platform))
-const status = async () => (await platform.request('GET', '/api/agents/scheduler/status')).json
-
-async function makeSchedule(fields: object): Promise<string> {
-  const body = { name: 'tick', cron_expression: '* * * * *', message: '[[reply:tock]]', ...fields }
-  const made = await api('POST', 'schedules', body)
-  assert.equal(made.status, 201, made.text)
-  return made.json.id
-}
-const firesOf = async (id: string): Promise<Loose[]> => (await api('GET', `schedules/${id}/fires`)).json
-const runsOf = async (id: string): Promise<Loose[]> => (await api('GET', `schedules/${id}/executions`)).json
-const untilFire = (id: string, accept: (fire: Loose) => boolean): Promise<Loose> =>
-  eventually<Loose>(async () => (await firesOf(id)).find(accept), Boolean, 100_000)
-
-/** As a process of the platform on this machine asks. */
-async function internal(
-  method: string,
-  path: string,
-  body?: object,
-): Promise<{ status: number; json: Loose }> {
-  const response = await fetch(`http://127.0.0.1:${platform.internalPort}${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    body: body ? JSON.stringify(body) : null,
-  })
-  return { status: response.status, json: await response.json() }
-}
-
-test('a schedule of each minute fires on the minute, once, with two schedulers beside each other', async () => {
-  await Promise.all([start(), start()])
-  const id = await makeSchedule({})
-  const fire = await untilFire(id, ({ outcome }) => outcome === 'fired')
-  assert.equal(fire.due_at.slice(17), '00.000Z')
-  const run = await untilExecution(platform, name, fire.execution_id, isOver)
-  assert.deepEqual([run.status, run.response, run.triggered_by], ['success', 'tock', 'schedule'])
-  assert.ok(Date.parse(run.created_at) >= Date.parse(fire.due_at), 'not early')
-  assert.ok(Date.parse(run.created_at) - Date.parse(fire.due_at) < 5_000, 'not late')
-  assert.equal((await runsOf(id)).length, 1)
-  const said = await status()
-  assert.equal(said.running, true)
-  assert.ok(schedulers.some((scheduler) => said.leader.endsWith(` ${scheduler.pid()}`)))
-  assert.equal((await api('DELETE', `schedules/${id}`)).status, 204)
-})
-
-test('with everything killed over a due time it is made up for, once, by whoever comes back', async () => {
-  const id = await makeSchedule({})
-  const due = new Date(Math.ceil((Date.now() + 8_000) / 60_000) * 60_000)
-  await eventually(
-    async () => due.getTime() - Date.now(),
-    (left) => left < 3_000,
-    70_000,
-  )
-  await Promise.all(schedulers.splice(0).map((scheduler) => scheduler.kill()))
-  await platform.killApi()
-  await eventually(
-    async () => Date.now() - due.getTime(),
-    (late) => late > 2_000,
-    20_000,
-  )
-  // The scheduler is there before the API: it claims, and hands over when it can.
-  await start()
-  await platform.startApi()
-  // Sessions end with the last process of a platform.
-  platform.token = await signIn(platform)
-  await start()
-  const fire = await untilFire(id, ({ due_at }) => due_at === due.toISOString())
-  assert.equal(fire.outcome, 'fired')
-  const run = await untilExecution(platform, name, fire.execution_id, isOver)
-  assert.equal(run.status, 'success')
-  const before = (await runsOf(id)).filter((row) => Date.parse(row.created_at) < due.getTime() + 60_000)
-  assert.equal(before.length, 1)
-  assert.equal((await api('POST', `schedules/${id}/disable`)).status, 200)
-})
-
-test('a fire is decided once, however often it is handed over; gates leave their record', async () => {
-  const id = await makeSchedule({ cron_expression: '0 0 1 1 *' })
-  const handOver = (minute: number) =>
-    internal('POST', '/api/internal/execute-task', {
-      agent_name: name,
-      schedule_id: id,
-      due_at: `2026-01-01T00:0${minute}:00.000Z`,
-      async_mode: true,
-    })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => handOver(0)))
-  assert.deepEqual([...new Set(answers.map((answer) => answer.json.status))], ['accepted'])
-  assert.equal(new Set(answers.map((answer) => answer.json.execution_id)).size, 1)
-  await untilExecution(platform, name, answers[0]?.json.execution_id, isOver)
-
-  await api('PUT', 'autonomy', { enabled: false })
-  assert.deepEqual((await handOver(1)).json, { status: 'suppressed', reason: 'autonomy_off' })
-  await api('PUT', 'autonomy', { enabled: true })
-  assert.deepEqual(
-    (await firesOf(id)).map(({ outcome, reason }) => [outcome, reason]),
-    [
-      ['suppressed', 'autonomy_off'],
-      ['fired', null],
-    ],
-  )
-
-  const write = (script: string) =>
-    docker(
-      'exec',
-      '-u',
-      'developer',
-      `agent-${name}`,
-      'sh',
-      '-c',
-      `mkdir -p ~/.roost && printf '%s' '${script}' > ~/.roost/pre-check && chmod +x ~/.roost/pre-check`,
-    )
-  await write('#!/bin/sh\ntrue')
-  const skipped = (await handOver(2)).json
-  assert.deepEqual([skipped.status, skipped.reason], ['skipped', 'pre_check_empty'])
-  await write('#!/bin/sh\necho "[[reply:from the hook]]"')
-  const asked = (await internal('POST', `/api/internal/agents/${name}/pre-check`)).json
-  assert.deepEqual(asked, {
-    hook_present: true,
-    exit_code: 0,
-    stdout: '[[reply:from the hook]]\n',
-    stderr: '',
-  })
-  const fired = (await handOver(3)).json
-  const run = await untilExecution(platform, name, fired.execution_id, isOver)
-  assert.equal(run.response, 'from the hook')
-})
-
-test('a failed fire waits for its retry, and a deleted schedule takes it along', async () => {
-  const id = await makeSchedule({ cron_expression: '0 0 1 1 *', message: '[[fail]]', max_retries: 1 })
-  const { json } = await api('POST', `schedules/${id}/trigger`)
-  await untilExecution(platform, name, json.execution_id, isOver)
-  const [retry] = (await runsOf(id)).filter((row) => row.retry_of_execution_id === json.execution_id)
-  assert.deepEqual([retry?.status, retry?.attempt_number], ['pending_retry', 2])
-  assert.equal((await api('DELETE', `schedules/${id}`)).status, 204)
-  const cancelled = await untilExecution(platform, name, retry?.id, isOver)
-  assert.equal(cancelled.status, 'cancelled')
-})
-
-test("on the agents' network an agent runs tasks as itself, where the matrix lets it, and nothing else", async () => {
-  await createAgent(platform, other)
-  const key = await agentKeyOf(name)
-  const ask = async (path: string, body: object, bearer = key) => {
-    const script = `
-      const base = process.env.ROOST_LINK_URL.replace(/^ws/, 'http').replace(/[/]link$/, '');
-      const [path, body, bearer] = process.argv.slice(1);
-      const headers = { 'content-type': 'application/json', ...(bearer ? { authorization: 'Bearer ' + bearer } : {}) };
-      const answer = await fetch(base + path, { method: 'POST', headers, body });
-      console.log(JSON.stringify({ status: answer.status, json: await answer.json() }));`
-    const said = await docker(
-      'exec',
-      `agent-${name}`,
-      'node',
-      '--input-type=module',
-      '-e',
-      script,
-      path,
-      JSON.stringify(body),
-      bearer,
-    )
-    return JSON.parse(said)
+/** What is done to the schedules of one agent; its schedulers end with it. */
+function clockOf(platform: Platform, name: string) {
+  const schedulers: SchedulerProcess[] = []
+  const api = (method: string, path: string, body?: object) =>
+    platform.request(method, `/api/agents/${name}/${path}`, body)
+  const firesOf = async (id: string): Promise<Loose[]> => (await api('GET', `schedules/${id}/fires`)).json
+  return {
+    platform,
+    schedulers,
+    api,
+    firesOf,
+    start: async () => schedulers.push(await startScheduler(platform)),
+    status: async () => (await platform.request('GET', '/api/agents/scheduler/status')).json,
+    async makeSchedule(fields: object): Promise<string> {
+      const body = { name: 'tick', cron_expression: '* * * * *', message: '[[reply:tock]]', ...fields }
+      const made = await api('POST', 'schedules', body)
+      assert.equal(made.status, 201, made.text)
+      return made.json.id
+    },
+    runsOf: async (id: string): Promise<Loose[]> => (await api('GET', `schedules/${id}/executions`)).json,
+    untilFire: (id: string, accept: (fire: Loose) => boolean): Promise<Loose> =>
+      eventually<Loose>(async () => (await firesOf(id)).find(accept), Boolean, 100_000),
+    async [Symbol.asyncDispose]() {
+      for (const scheduler of schedulers) await scheduler[Symbol.asyncDispose]()
+      await platform[Symbol.asyncDispose]()
+    },
   }
-  const task = { agent_name: name, message: '[[reply:by myself]]', triggered_by: 'schedule' }
-  const own = await ask('/api/internal/execute-task', task)
-  assert.deepEqual(
-    [own.status, own.json.status, own.json.response],
-    [200, 'success', 'by myself'],
-    JSON.stringify(own),
-  )
-  const [run] = (await api('GET', 'executions?triggered_by=self_task')).json
-  assert.equal(run?.id, own.json.execution_id)
-  const refused = await ask('/api/internal/execute-task', { ...task, agent_name: other })
-  assert.deepEqual([refused.status, refused.json.error], [403, 'agent_not_permitted'])
-  assert.equal((await ask('/api/internal/execute-task', task, '')).status, 401)
-  assert.equal((await ask('/api/internal/validate-execution', { execution_id: 'x' })).status, 404)
+}
+
+const killed = 'qa-clock-killed'
+
+// Real minutes: they pass once, for platforms of their own.
+describe('what is due', { concurrency: true }, () => {
+  describe('on a platform in good health', { concurrency: false }, () => {
+    const name = 'qa-clock'
+    const other = 'qa-clock-other'
+    let clock: Clock
+    before(async () => {
+      clock = clockOf(await startPlatform(), name)
+      await createAgent(clock.platform, name)
+    })
+    after(async () => {
+      await clock?.[Symbol.asyncDispose]()
+    })
+
+    /** As a process of the platform on this machine asks. */
+    async function internal(
+      method: string,
+      path: string,
+      body?: object,
+    ): Promise<{ status: number; json: Loose }> {
+      const response = await fetch(`http://127.0.0.1:${clock.platform.internalPort}${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: body ? JSON.stringify(body) : null,
+      })
+      return { status: response.status, json: await response.json() }
+    }
+
+    test('a schedule of each minute fires on the minute, once, with two schedulers beside each other', async () => {
+      await Promise.all([clock.start(), clock.start()])
+      const id = await clock.makeSchedule({})
+      const fire = await clock.untilFire(id, ({ outcome }) => outcome === 'fired')
+      assert.equal(fire.due_at.slice(17), '00.000Z')
+      const run = await untilExecution(clock.platform, name, fire.execution_id, isOver)
+      assert.deepEqual([run.status, run.response, run.triggered_by], ['success', 'tock', 'schedule'])
+      assert.ok(Date.parse(run.created_at) >= Date.parse(fire.due_at), 'not early')
+      assert.ok(Date.parse(run.created_at) - Date.parse(fire.due_at) < 5_000, 'not late')
+      assert.equal((await clock.runsOf(id)).length, 1)
+      const said = await clock.status()
+      assert.equal(said.running, true)
+      assert.ok(clock.schedulers.some((scheduler) => said.leader.endsWith(` ${scheduler.pid()}`)))
+      assert.equal((await clock.api('DELETE', `schedules/${id}`)).status, 204)
+    })
+
+    test('a fire is decided once, however often it is handed over; gates leave their record', async () => {
+      const id = await clock.makeSchedule({ cron_expression: '0 0 1 1 *' })
+      const handOver = (minute: number) =>
+        internal('POST', '/api/internal/execute-task', {
+          agent_name: name,
+          schedule_id: id,
+          due_at: `2026-01-01T00:0${minute}:00.000Z`,
+          async_mode: true,
+        })
+      const answers = await Promise.all(Array.from({ length: 20 }, () => handOver(0)))
+      assert.deepEqual([...new Set(answers.map((answer) => answer.json.status))], ['accepted'])
+      assert.equal(new Set(answers.map((answer) => answer.json.execution_id)).size, 1)
+      await untilExecution(clock.platform, name, answers[0]?.json.execution_id, isOver)
+
+      await clock.api('PUT', 'autonomy', { enabled: false })
+      assert.deepEqual((await handOver(1)).json, { status: 'suppressed', reason: 'autonomy_off' })
+      await clock.api('PUT', 'autonomy', { enabled: true })
+      assert.deepEqual(
+        (await clock.firesOf(id)).map(({ outcome, reason }) => [outcome, reason]),
+        [
+          ['suppressed', 'autonomy_off'],
+          ['fired', null],
+        ],
+      )
+
+      const write = (script: string) =>
+        docker(
+          'exec',
+          '-u',
+          'developer',
+          `agent-${name}`,
+          'sh',
+          '-c',
+          `mkdir -p ~/.roost && printf '%s' '${script}' > ~/.roost/pre-check && chmod +x ~/.roost/pre-check`,
+        )
+      await write('#!/bin/sh\ntrue')
+      const skipped = (await handOver(2)).json
+      assert.deepEqual([skipped.status, skipped.reason], ['skipped', 'pre_check_empty'])
+      await write('#!/bin/sh\necho "[[reply:from the hook]]"')
+      const asked = (await internal('POST', `/api/internal/agents/${name}/pre-check`)).json
+      assert.deepEqual(asked, {
+        hook_present: true,
+        exit_code: 0,
+        stdout: '[[reply:from the hook]]\n',
+        stderr: '',
+      })
+      const fired = (await handOver(3)).json
+      const run = await untilExecution(clock.platform, name, fired.execution_id, isOver)
+      assert.equal(run.response, 'from the hook')
+    })
+
+    test('a failed fire waits for its retry, and a deleted schedule takes it along', async () => {
+      const id = await clock.makeSchedule({
+        cron_expression: '0 0 1 1 *',
+        message: '[[fail]]',
+        max_retries: 1,
+      })
+      const { json } = await clock.api('POST', `schedules/${id}/trigger`)
+      await untilExecution(clock.platform, name, json.execution_id, isOver)
+      const [retry] = (await clock.runsOf(id)).filter(
+        (row) => row.retry_of_execution_id === json.execution_id,
+      )
+      assert.deepEqual([retry?.status, retry?.attempt_number], ['pending_retry', 2])
+      assert.equal((await clock.api('DELETE', `schedules/${id}`)).status, 204)
+      const cancelled = await untilExecution(clock.platform, name, retry?.id, isOver)
+      assert.equal(cancelled.status, 'cancelled')
+    })
+
+    test("on the agents' network an agent runs tasks as itself, where the matrix lets it, and nothing else", async () => {
+      await createAgent(clock.platform, other)
+      const key = await agentKeyOf(name)
+      const ask = async (path: string, body: object, bearer = key) => {
+        const script = `
+          const base = process.env.ROOST_LINK_URL.replace(/^ws/, 'http').replace(/[/]link$/, '');
+          const [path, body, bearer] = process.argv.slice(1);
+          const headers = { 'content-type': 'application/json', ...(bearer ? { authorization: 'Bearer ' + bearer } : {}) };
+          const answer = await fetch(base + path, { method: 'POST', headers, body });
+          console.log(JSON.stringify({ status: answer.status, json: await answer.json() }));`
+        const said = await docker(
+          'exec',
+          `agent-${name}`,
+          'node',
+          '--input-type=module',
+          '-e',
+          script,
+          path,
+          JSON.stringify(body),
+          bearer,
+        )
+        return JSON.parse(said)
+      }
+      const task = { agent_name: name, message: '[[reply:by myself]]', triggered_by: 'schedule' }
+      const own = await ask('/api/internal/execute-task', task)
+      assert.deepEqual(
+        [own.status, own.json.status, own.json.response],
+        [200, 'success', 'by myself'],
+        JSON.stringify(own),
+      )
+      const [run] = (await clock.api('GET', 'executions?triggered_by=self_task')).json
+      assert.equal(run?.id, own.json.execution_id)
+      const refused = await ask('/api/internal/execute-task', { ...task, agent_name: other })
+      assert.deepEqual([refused.status, refused.json.error], [403, 'agent_not_permitted'])
+      assert.equal((await ask('/api/internal/execute-task', task, '')).status, 401)
+      assert.equal((await ask('/api/internal/validate-execution', { execution_id: 'x' })).status, 404)
+    })
+  })
+
+  test('with everything killed over a due time it is made up for, once, by whoever comes back', async () => {
+    await using clock = clockOf(await startPlatform(), killed)
+    await createAgent(clock.platform, killed)
+    await Promise.all([clock.start(), clock.start()])
+    const id = await clock.makeSchedule({})
+    const due = new Date(Math.ceil((Date.now() + 8_000) / 60_000) * 60_000)
+    await eventually(
+      async () => due.getTime() - Date.now(),
+      (left) => left < 3_000,
+      70_000,
+    )
+    await Promise.all(clock.schedulers.splice(0).map((scheduler) => scheduler.kill()))
+    await clock.platform.killApi()
+    await eventually(
+      async () => Date.now() - due.getTime(),
+      (late) => late > 2_000,
+      20_000,
+    )
+    // The scheduler is there before the API: it claims, and hands over when it can.
+    await clock.start()
+    await clock.platform.startApi()
+    // Sessions end with the last process of a platform.
+    clock.platform.token = await signIn(clock.platform)
+    await clock.start()
+    const fire = await clock.untilFire(id, ({ due_at }) => due_at === due.toISOString())
+    assert.equal(fire.outcome, 'fired')
+    const run = await untilExecution(clock.platform, killed, fire.execution_id, isOver)
+    assert.equal(run.status, 'success')
+    const before = (await clock.runsOf(id)).filter(
+      (row) => Date.parse(row.created_at) < due.getTime() + 60_000,
+    )
+    assert.equal(before.length, 1)
+    assert.equal((await clock.api('POST', `schedules/${id}/disable`)).status, 200)
+  })
 })
