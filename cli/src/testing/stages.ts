@@ -82,7 +82,7 @@ export async function runTests(files: string[], names: string[], options: StageO
 }
 
 type FilesOptions = StageOptions & {
-  /** Files at the same time; as many as there are processors unless told. */
+  /** Files at the same time; one more than there are processors unless told. */
   atOnce?: number
   /** Without the report of Node's runner. */
   isQuiet?: boolean
@@ -96,8 +96,9 @@ export async function runFiles(
 ): Promise<{ isGreen: boolean; outcome: Outcome | null }> {
   const outcomeFile = join(repository.local, `test-outcome-${process.pid}.json`)
   await mkdir(repository.local, { recursive: true })
-  // Real engines and CLIs in many tests: more at a time than processors only makes them time out.
-  const atOnce = options.atOnce ?? Math.max(1, Math.min(4, availableParallelism()))
+  // Real engines and CLIs in many tests: many more at a time than processors only makes them time out. One
+  // more is for the files that wait, for an engine or for a minute to pass.
+  const atOnce = options.atOnce ?? Math.min(4, availableParallelism() + 1)
   const args = [
     '--test',
     `--test-concurrency=${atOnce}`,
@@ -110,7 +111,9 @@ export async function runFiles(
     ...files,
   ]
   try {
-    const code = await runInherited(process.execPath, args, options)
+    // Each file is a process of its own: what one has stripped of types and compiled, the others need not.
+    const env = { NODE_COMPILE_CACHE: join(repository.local, 'compile-cache'), ...options.env }
+    const code = await runInherited(process.execPath, args, { ...options, env })
     const outcome = await readOutcome(outcomeFile)
     return { isGreen: code === 0 && outcome !== null, outcome }
   } finally {
