@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { assertAccessible, type Theme, themes, widths } from './bench.ts'
+import { createLender } from './contexts.ts'
 import { openGallery } from './gallery.ts'
 
 const parts = ['actions', 'form', 'overlays', 'states', 'table'] as const
 let gallery: Awaited<ReturnType<typeof openGallery>>
 let browser: Browser
+let lend: ReturnType<typeof createLender>
 
 before(async () => {
   gallery = await openGallery()
@@ -14,6 +16,7 @@ before(async () => {
     executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu'],
   })
+  lend = createLender(browser, gallery.url)
 })
 after(async () => {
   await browser?.close()
@@ -311,12 +314,11 @@ async function open(
   part: string,
   { theme = 'light', width = widths.desktop }: { theme?: Theme; width?: number } = {},
 ) {
-  const context = await browser.newContext({
-    viewport: { width, height: width < 600 ? 740 : 860 },
+  const { page, context, giveBack } = await lend({
     reducedMotion: 'reduce',
     permissions: ['clipboard-write'],
   })
-  const page = await context.newPage()
+  await page.setViewportSize({ width, height: width < 600 ? 740 : 860 })
   page.setDefaultTimeout(10_000)
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
@@ -332,5 +334,5 @@ async function open(
   })
   await page.goto(`${gallery.url}?part=${part}&theme=${theme}`)
   await page.getByRole('heading', { name: 'Components' }).waitFor({ state: 'attached' })
-  return { page, context, faults, [Symbol.asyncDispose]: () => context.close() }
+  return { page, context, faults, [Symbol.asyncDispose]: giveBack }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { chromium, type Page } from 'playwright-core'
 import { assertAccessible, keepPicture, type Theme, themes, widths } from './bench.ts'
+import { createLender } from './contexts.ts'
 import { openGallery } from './gallery.ts'
 
 // The page puts it there, see `web/src/test/content.tsx`.
@@ -16,15 +17,12 @@ export async function openContentBench() {
     executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   })
+  const lend = createLender(browser, gallery.url)
 
   type Options = { theme?: Theme; width?: number; hash?: string }
   async function open({ theme = 'light', width = widths.desktop, hash = '' }: Options = {}) {
-    const context = await browser.newContext({
-      viewport: { width, height: 860 },
-      locale: 'en-GB',
-      reducedMotion: 'reduce',
-    })
-    const page = await context.newPage()
+    const { page, giveBack } = await lend({ locale: 'en-GB', reducedMotion: 'reduce' })
+    await page.setViewportSize({ width, height: 860 })
     const faults: string[] = []
     const requests: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))
@@ -32,7 +30,7 @@ export async function openContentBench() {
     page.on('request', (request) => requests.push(request.url()))
     await page.goto(`${gallery.url}?theme=${theme}${hash}`)
     await page.waitForSelector('h1')
-    const tab: ContentTab = { page, faults, requests, [Symbol.asyncDispose]: () => context.close() }
+    const tab: ContentTab = { page, faults, requests, [Symbol.asyncDispose]: giveBack }
     return tab
   }
 

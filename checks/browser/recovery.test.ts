@@ -41,7 +41,8 @@ async function breakNetwork({ page }: Tab, pattern: RegExp, times = Number.POSIT
   return { broken: () => broken, heal: () => page.unroute(pattern, handler) }
 }
 
-describe('a network that breaks', () => {
+// What takes long here is that pages wait before they try again.
+describe('a network that breaks', { concurrency: 3 }, () => {
   test('while the first files are fetched leaves no empty page', async () => {
     const tab = await open()
     const files = await breakNetwork(tab, /\/assets\/index-[^/]+\.(js|css)$/, 3)
