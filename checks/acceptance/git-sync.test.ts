@@ -42,6 +42,14 @@ test('a workspace goes to its branch and back; the token is nowhere in the conta
   assert.equal(await git.git('acme/helper', 'show', `${working_branch}:notes.txt`), 'work')
   assert.equal((await ask('GET', 'log')).json.commits[0].message, 'first work')
 
+  const pushed = (await ask('GET', 'last-change')).json
+  assert.deepEqual(
+    [pushed.direction, pushed.to_sha],
+    ['push', synced.json.commit_sha],
+    JSON.stringify(pushed),
+  )
+  assert.match(pushed.diff, /^\+\+\+ b\/notes\.txt\n@@ .* @@\n\+work$/m)
+
   await git.commit('acme/helper', { 'notes.txt': 'theirs\n' }, working_branch)
   const pulled = await ask('POST', 'pull')
   assert.equal(pulled.status, 200, pulled.text)
@@ -53,6 +61,19 @@ test('a workspace goes to its branch and back; the token is nowhere in the conta
   const refused = await ask('POST', 'sync')
   assert.deepEqual([refused.status, refused.json.error], [409, 'git_conflict'])
   assert.equal(refused.headers.get('x-conflict-type'), 'diverged')
+
+  // What has failed leaves what the last one has changed.
+  const change = (await ask('GET', 'last-change')).json
+  assert.deepEqual(
+    [change.direction, change.to_sha, change.reason, change.truncated],
+    ['pull', pulled.json.commit_sha, null, false],
+  )
+  const { path, status, additions, deletions } = change.files[0]
+  assert.deepEqual(
+    [path, status, additions, deletions, change.total_files],
+    ['notes.txt', 'modified', 1, 1, 1],
+  )
+  assert.match(change.diff, /^-work\n\+theirs$/m)
 
   const search = 'grep -rIl ghp-canary /home/developer /tmp /proc/*/environ 2>/dev/null || true'
   assert.equal(String(await docker('exec', 'agent-qa-git', 'sh', '-c', search)).trim(), '')

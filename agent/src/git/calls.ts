@@ -16,6 +16,8 @@ export function createGitCalls(git: () => Promise<WorkspaceGit>): Handlers {
         transfer: message.transfer ? transfer(message) : null,
       }),
     'git.log': async (message) => (await git()).log(numberAt(message, 'limit') ?? invalid('limit')),
+    'git.change': async (message) =>
+      (await git()).change({ from_sha: sha(message, 'from_sha'), to_sha: sha(message, 'to_sha') }),
     'git.bind': async (message) =>
       (await git()).bind({
         branches: branches(message),
@@ -74,6 +76,12 @@ function oneOf<T extends string>(known: readonly T[], message: Json): T {
 
 function text(message: Json, key: string): string {
   return textAt(message, key) ?? invalid(key)
+}
+
+/** Whole, and nothing that git could take for an option. */
+function sha(message: Json, key: string): string {
+  const given = text(message, key)
+  return /^[0-9a-f]{40,64}$/.test(given) ? given : invalid(key)
 }
 
 /** Part of a path and of a ref. */

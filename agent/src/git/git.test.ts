@@ -80,7 +80,7 @@ test('a sync commits and pushes the working branch, without what is the platform
   assert.equal(await server.git('acme/sync', 'rev-parse', 'main'), one.commit)
   assert.deepEqual([all.state.ahead, all.state.behind, all.state.changes], [0, 0, []])
   const again = await one.sync()
-  assert.deepEqual(again.end, { ...all.end, files_changed: 0 })
+  assert.deepEqual(again.end, { outcome: 'done', commit_sha: all.end.commit_sha, files_changed: 0 })
   const named = await one.sync('normal', ['.env'])
   assert.equal(named.end.outcome, 'refused')
   assert.doesNotMatch(await server.git('acme/sync', 'ls-tree', '-r', '--name-only', 'roost/one/abc'), /env/)
@@ -130,6 +130,66 @@ test('a remote that refuses or is away is a failure without its address; credent
   await one.run(['config', 'remote.origin.url', 'https://user:tok@git.example.org/acme/away'])
   const { state } = await one.git.look({ ...one.call, transfer: null })
   assert.deepEqual([state.has_credential, state.remote_url], [true, 'https://git.example.org/acme/away'])
+})
+
+test('what a sync or a pull has changed is told from commit to commit, without credentials and within bounds', async () => {
+  await using one = await workspace('acme/change')
+  const between = (end: GitEnd) => {
+    assert.ok(end.outcome === 'done' && end.from_sha && end.commit_sha, JSON.stringify(end))
+    return one.git.change({ from_sha: end.from_sha, to_sha: end.commit_sha })
+  }
+  await one.write('CLAUDE.md', 'one\ntwo\n')
+  await rm(join(one.home, 'notes.txt'))
+  await one.write('moved.txt', 'a\n')
+  await one.write('with tab\tand "quotes"', 'x\n')
+  await one.write('picture.bin', 'a\0b')
+  await mkdir(join(one.home, 'deep'))
+  await one.write('deep/.env.local', 'TOKEN=canary\n')
+  await one.write('deep/Server.PEM', 'canary\n')
+  // What the workspace says of its own diffs is not followed.
+  await one.write('.gitattributes', '*.md diff=own\n')
+  await one.run(['config', 'diff.own.textconv', 'touch ran; cat'])
+  await one.run(['config', 'diff.external', 'touch ran'])
+  await one.run(['config', 'diff.noprefix', 'true'])
+  await one.run(['config', 'color.diff', 'always'])
+  const first = await one.sync()
+  assert.equal(first.end.outcome === 'done' && first.end.from_sha, one.commit)
+  const { found, files, total_files, hidden_files, diff, truncated } = await between(first.end)
+  assert.deepEqual([found, total_files, hidden_files, truncated], [true, 5, 2, false])
+  assert.deepEqual(
+    files.map(({ status, path, additions, deletions }) => [status, path, additions, deletions]),
+    [
+      ['added', '.gitattributes', 1, 0],
+      ['modified', 'CLAUDE.md', 1, 0],
+      ['renamed', 'moved.txt', 0, 0],
+      ['added', 'picture.bin', null, null],
+      ['added', 'with tab\tand "quotes"', 1, 0],
+    ],
+  )
+  assert.equal(files[2]?.previous_path, 'notes.txt')
+  assert.match(diff, /^--- a\/CLAUDE\.md\n\+\+\+ b\/CLAUDE\.md\n@@ -1 \+1,2 @@\n one\n\+two$/m)
+  assert.equal(diff.match(/^diff --git /gm)?.length, 5)
+  assert.doesNotMatch(diff, /canary|\.env|\x1b|PEM/)
+  await assert.rejects(access(join(one.home, 'ran')))
+
+  await server.commit('acme/change', { 'CLAUDE.md': 'theirs\n' }, 'roost/one/abc')
+  const pulled = await one.pull()
+  assert.deepEqual(
+    (await between(pulled.end)).files.map(({ path }) => path),
+    ['CLAUDE.md'],
+  )
+  assert.ok(!('from_sha' in (await one.pull()).end), 'nothing new is no change')
+
+  const line = `${'ü'.repeat(50)}\n`
+  await one.write('large.txt', line.repeat(100_000))
+  await Promise.all(Array.from({ length: 520 }, (_, index) => one.write(`z${index}.txt`, 'z\n')))
+  const large = await between((await one.sync()).end)
+  assert.deepEqual([large.files.length, large.total_files, large.truncated], [500, 521, true])
+  assert.ok(Buffer.byteLength(large.diff) <= 200 * 1024 && large.diff.endsWith(`+${line}`))
+  assert.equal(large.files[0]?.additions, 100_000)
+
+  const gone = await one.git.change({ from_sha: 'f'.repeat(40), to_sha: one.commit })
+  assert.deepEqual([gone.found, gone.files, gone.diff], [false, [], ''])
 })
 
 test('a workspace begins an empty remote, and joins one that has commits', async () => {

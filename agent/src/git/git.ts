@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type {
   GitBind,
   GitBranches,
+  GitChange,
+  GitChangeAnswer,
   GitConflict,
   GitEnd,
   GitEndAnswer,
@@ -15,6 +17,7 @@ import type {
   GitResetAnswer,
   GitSync,
 } from '@roost/contracts/link/git'
+import { createReadChange } from './change.ts'
 import { createOwnRemote } from './own-remote.ts'
 import { createReset } from './reset.ts'
 import type { RunGit } from './run.ts'
@@ -23,6 +26,7 @@ import {
   fetchBoth,
   headOf,
   isRepository,
+  pushBaseOf,
   readLog,
   readState,
   reasonOf,
@@ -35,6 +39,7 @@ type Without<T> = Omit<T, 't'>
 export type WorkspaceGit = {
   look(call: Without<GitLook>): Promise<GitLookAnswer>
   log(limit: number): Promise<GitLogAnswer>
+  change(call: Without<GitChange>): Promise<GitChangeAnswer>
   bind(call: Without<GitBind>): Promise<GitEndAnswer>
   sync(call: Without<GitSync>): Promise<GitEndAnswer>
   pull(call: Without<GitPull>): Promise<GitEndAnswer>
@@ -70,6 +75,7 @@ const notShared = [
 /** The workspace as a repository of the agent's binding. One call at a time. */
 export function createWorkspaceGit({ git, home }: { git: RunGit; home: string }): WorkspaceGit {
   const reset = createReset(git, floor)
+  const readChange = createReadChange(git)
   const initialize = createOwnRemote({ git, prepare, beginAt, commit: (text) => commitChanges(text, null) })
   let last: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -148,6 +154,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
       const stopped = await rebase(branches)
       if (stopped) return stopped
     }
+    const from = await pushBaseOf(git, branches)
     const spec = `HEAD:refs/heads/${branches.working}`
     const force = strategy === 'force_push' ? ['--force'] : []
     const pushed = await git(['push', '--quiet', ...force, '--', transfer.url, spec], { transfer })
@@ -158,7 +165,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
       return failed(reasonOf(pushed.error))
     }
     await git(['update-ref', seenAt(branches.working), 'HEAD'])
-    return { outcome: 'done', commit_sha: await headOf(git), files_changed: changed }
+    return doneAt(await headOf(git), from, changed)
   }
 
   /** How many files went into a commit; 0 when nothing had changed. A text says why it was not possible. */
@@ -222,11 +229,9 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
 
   async function finished(before: string | null): Promise<GitEnd> {
     const now = await headOf(git)
-    if (before === null || now === null || before === now) {
-      return { outcome: 'done', commit_sha: now, files_changed: 0 }
-    }
+    if (before === null || now === null || before === now) return doneAt(now, before, 0)
     const { output } = await git(['diff', '--name-only', '-z', before, now])
-    return { outcome: 'done', commit_sha: now, files_changed: output.split('\0').filter(Boolean).length }
+    return doneAt(now, before, output.split('\0').filter(Boolean).length)
   }
 
   return {
@@ -238,6 +243,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
       }),
     log: (limit) =>
       inTurn(async () => ({ commits: (await isRepository(home)) ? await readLog(git, limit) : [] })),
+    change: (call) => inTurn(() => readChange(call)),
     bind: (call) => inTurn(async () => ended(call.branches, await bind(call))),
     sync: (call) => inTurn(async () => ended(call.branches, await sync(call))),
     pull: (call) => inTurn(async () => ended(call.branches, await pull(call))),
@@ -261,6 +267,11 @@ async function exclude(home: string): Promise<void> {
   const present = new Set((await readFile(path, 'utf8').catch(() => '')).split('\n'))
   const missing = notShared.map((name) => `/${name}`).filter((line) => !present.has(line))
   if (missing.length > 0) await appendFile(path, `${missing.join('\n')}\n`)
+}
+
+function doneAt(now: string | null, from: string | null, files_changed: number): GitEnd {
+  const moved = from === null || from === now ? {} : { from_sha: from }
+  return { outcome: 'done', commit_sha: now, files_changed, ...moved }
 }
 
 function conflict(kind: GitConflict, message: string): GitEnd {

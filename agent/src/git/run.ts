@@ -14,7 +14,12 @@ export type RunGitOptions = {
 
 export type RunGit = (
   args: string[],
-  options?: { transfer?: GitTransfer; signal?: AbortSignal },
+  options?: {
+    transfer?: GitTransfer
+    signal?: AbortSignal
+    /** Of output; git is ended when it has so many bytes, and that is none of its failures. */
+    atMost?: number
+  },
 ) => Promise<GitRun>
 
 const keptBytes = 4 * 1024 * 1024
@@ -25,7 +30,7 @@ const keptErrors = 4000
  * to the platform alone; its ticket stands in the environment and not in the arguments.
  */
 export function createRunGit({ home, path, identities, author }: RunGitOptions): RunGit {
-  return (args, { transfer, signal } = {}) =>
+  return (args, { transfer, signal, atMost } = {}) =>
     new Promise((resolve) => {
       const { command, args: all } = identities.as('developer', 'git', args)
       const child = spawn(command, all, {
@@ -40,9 +45,13 @@ export function createRunGit({ home, path, identities, author }: RunGitOptions):
       const output: Buffer[] = []
       let size = 0
       let error = ''
+      let hasEnough = false
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length
         if (size <= keptBytes) output.push(chunk)
+        if (atMost === undefined || size < atMost) return
+        hasEnough = true
+        child.stdout.destroy()
       })
       child.stderr.on('data', (chunk: Buffer) => {
         error = (error + chunk.toString('utf8')).slice(-keptErrors)
@@ -51,7 +60,7 @@ export function createRunGit({ home, path, identities, author }: RunGitOptions):
       child.once('close', (code) => {
         // What git started and did not wait for.
         if (child.pid !== undefined) killGroup(child.pid)
-        resolve({ ok: code === 0, output: Buffer.concat(output).toString('utf8'), error })
+        resolve({ ok: code === 0 || hasEnough, output: Buffer.concat(output).toString('utf8'), error })
       })
     })
 }

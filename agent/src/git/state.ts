@@ -66,6 +66,18 @@ export async function upstreamOf(
   return null
 }
 
+/** From where a push of the agent's branch goes on: what the remote has of it, else where it left the source. */
+export async function pushBaseOf(git: RunGit, { working, source }: GitBranches): Promise<string | null> {
+  for (const args of [
+    ['rev-parse', '--verify', '-q', `${seenAt(working)}^{commit}`],
+    ['merge-base', 'HEAD', seenAt(source)],
+  ]) {
+    const found = await git(args)
+    if (found.ok) return found.output.trim()
+  }
+  return null
+}
+
 /** Brings what the remote has of the two branches here. Answers why that did not work; null when it did. */
 export async function fetchBoth(
   git: RunGit,

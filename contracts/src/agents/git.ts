@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
-import { pullStrategies, syncStrategies } from '../link/git.ts'
+import { changedFileStatuses, pullStrategies, syncStrategies } from '../link/git.ts'
 
 const tag = 'Git'
 const path = '/api/agents/{name}/git'
@@ -121,6 +121,41 @@ export const getGitLog = endpoint({
   summary: 'The newest commits of the workspace',
   query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(10) }),
   returns: z.object({ commits: z.array(GitCommit.extend({ short_sha: z.string() })) }),
+  fails: asked,
+})
+
+export const GitLastChange = z.object({
+  /** Null, as all of these: nothing has changed anything yet. */
+  direction: z.enum(['push', 'pull']).nullable(),
+  from_sha: z.string().nullable(),
+  to_sha: z.string().nullable(),
+  at: Timestamp.nullable(),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      previous_path: z.string().nullable().describe('Of a file that was renamed.'),
+      status: z.enum(changedFileStatuses),
+      additions: z.number().int().nullable().describe('Lines; null for a binary file.'),
+      deletions: z.number().int().nullable(),
+    }),
+  ),
+  total_files: z.number().int(),
+  hidden_files: z.number().int().describe('Credentials that changed too; nothing else is told of them.'),
+  diff: z.string().describe('Unified, in the order of `files`. Binary files are named only.'),
+  truncated: z.boolean().describe('There is more of the diff or of the files.'),
+  reason: z.string().nullable().describe('Why there is nothing to show; null when there is something.'),
+})
+export type GitLastChange = z.output<typeof GitLastChange>
+
+export const getGitLastChange = endpoint({
+  ...reads,
+  id: 'getGitLastChange',
+  method: 'GET',
+  path: `${path}/last-change`,
+  summary: 'What the last sync or pull that changed something has changed',
+  description:
+    'At most 500 files and 200 KiB of the diff. Files that hold credentials are counted only, and known secrets are blotted out. Commits that are gone from the workspace are told in `reason`.',
+  returns: GitLastChange,
   fails: asked,
 })
 

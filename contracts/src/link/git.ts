@@ -11,6 +11,10 @@ export const gitCallSeconds = 120
 /** So many files are named at most; more are preserved all the same. */
 export const maxPreserved = 500
 
+/** So many files of a change are named, and so much of its text is told. */
+export const maxChangedFiles = 500
+export const maxDiffBytes = 200 * 1024
+
 export type GitTransfer = {
   /** The repository below the platform's own address. */
   url: string
@@ -49,9 +53,13 @@ export const gitConflicts = [
 ] as const
 export type GitConflict = (typeof gitConflicts)[number]
 
-/** `refused`: what was asked for cannot be committed. `failed`: git said no, for a reason told without addresses. */
+/**
+ * `refused`: what was asked for cannot be committed. `failed`: git said no, for a reason told without addresses.
+ * `from_sha`: what a push found on the remote, or a pull in the workspace; absent when it is the same commit now, or
+ * when there was none.
+ */
 export type GitEnd =
-  | { outcome: 'done'; commit_sha: string | null; files_changed: number }
+  | { outcome: 'done'; commit_sha: string | null; files_changed: number; from_sha?: string | undefined }
   | { outcome: 'conflict'; conflict: GitConflict; message: string }
   | { outcome: 'refused'; message: string }
   | { outcome: 'failed'; message: string }
@@ -91,6 +99,31 @@ export type GitPull = {
   branches: GitBranches
   transfer: GitTransfer
   strategy: PullStrategy
+}
+/** What lies between two commits of the workspace. */
+export type GitChange = { t: 'git.change'; from_sha: string; to_sha: string }
+export const changedFileStatuses = ['added', 'modified', 'deleted', 'renamed'] as const
+export type GitChangedFile = {
+  path: string
+  /** Of one that was renamed. */
+  previous_path: string | null
+  status: (typeof changedFileStatuses)[number]
+  /** Lines; null: not counted, because the file is binary. */
+  additions: number | null
+  deletions: number | null
+}
+export type GitChangeAnswer = {
+  /** False: one of the commits is not in the workspace. */
+  found: boolean
+  /** At most 500. */
+  files: GitChangedFile[]
+  total_files: number
+  /** Credentials: so many have changed, and nothing else is told of them. */
+  hidden_files: number
+  /** Unified; of the form that git prints, in the order of the files. */
+  diff: string
+  /** There is more of the diff or of the files. */
+  truncated: boolean
 }
 /**
  * Makes the workspace a repository of a new binding and pushes it. On a remote that is empty the source branch

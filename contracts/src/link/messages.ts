@@ -21,6 +21,8 @@ import type {
 import type { AgentWayOut } from './egress.ts'
 import type {
   GitBind,
+  GitChange,
+  GitChangeAnswer,
   GitEndAnswer,
   GitInitialize,
   GitLog,
@@ -421,6 +423,7 @@ export type PlatformCalls = {
   'queue.look': { request: QueueLook; answer: OkAnswer }
   'git.look': { request: GitLook; answer: GitLookAnswer }
   'git.log': { request: GitLog; answer: GitLogAnswer }
+  'git.change': { request: GitChange; answer: GitChangeAnswer }
   'git.bind': { request: GitBind; answer: GitEndAnswer }
   'git.sync': { request: GitSync; answer: GitEndAnswer }
   'git.pull': { request: GitPull; answer: GitEndAnswer }

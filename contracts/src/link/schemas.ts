@@ -4,7 +4,7 @@
  * container's program imports: it carries no validation library.
  */
 import { z } from 'zod'
-import { GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
+import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
 import {
   type AgentCalls,
   type FileNode,
@@ -182,6 +182,7 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'queue.look': Ok,
   'git.look': GitLookReply,
   'git.log': GitLogReply,
+  'git.change': GitChangeReply,
   'git.bind': GitEndReply,
   'git.sync': GitEndReply,
   'git.pull': GitEndReply,

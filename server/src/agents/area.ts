@@ -110,9 +110,9 @@ export type AgentsOptions = {
   internalPort: number
   tmpBytes: number
   sshBind: string
+  containerPrefix: string
   sshPorts: PortRange
   /** Under which this machine is reached over SSH. */
-  containerPrefix: string
   sshHost: string
   chatIdleSeconds: number
   stallSeconds: number
@@ -292,6 +292,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     tokens: gitTokens,
     transfers: gitTransfers,
     addressOf,
+    secretsOf: (agentId) => secretsOf(agentId),
     isWorking: async (agentId) => (await needs.contextOf([agentId])).get(agentId)?.busy ?? false,
   })
   hooks.onCreated(async (tx, { agent }) => {

@@ -25,6 +25,7 @@ import { sharedFolders } from './0023-shared-folders.ts'
 import { git } from './0024-git.ts'
 import { skills } from './0025-skills.ts'
 import { egress } from './0026-egress.ts'
+import { gitChanges } from './0031-git-changes.ts'
 import { spendCaps } from './0032-spend-caps.ts'
 
 /** Every migration there is; applied in the order of their names. */
@@ -55,5 +56,6 @@ export const migrations: Migration[] = [
   git,
   skills,
   egress,
+  gitChanges,
   spendCaps,
 ]

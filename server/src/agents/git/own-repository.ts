@@ -160,4 +160,8 @@ const unseen = {
   seen_at: null,
   tried_at: null,
   auto_synced_at: null,
+  change_direction: null,
+  change_from_sha: null,
+  change_to_sha: null,
+  change_at: null,
 } as const satisfies Partial<AgentGitRow>

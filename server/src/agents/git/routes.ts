@@ -2,6 +2,7 @@ import {
   getAutoSync,
   getGitConfig,
   getGitFreeze,
+  getGitLastChange,
   getGitLog,
   getGitStatus,
   getGitSyncState,
@@ -75,6 +76,7 @@ export function gitRoutes({ git, directory, reach, clock }: GitRouteDeps): Route
     }),
     agentRoute(getGitSyncState, async (call) => git.syncState(await agentOf(call))),
     agentRoute(getGitLog, async (call) => git.log(await agentOf(call), call.query.limit)),
+    agentRoute(getGitLastChange, async (call) => git.lastChange(await agentOf(call))),
     agentRoute(syncGit, async (call) => {
       const { message = null, paths = null, strategy } = call.body
       call.request.note({ strategy })

@@ -10,6 +10,7 @@ import type { Agent, Directory } from '../directory/index.ts'
 import { createAsk } from './ask.ts'
 import { type BindingDeps, branchesOf, createBinding, endedOf, requireDone } from './binding.ts'
 import { createFrozen } from './frozen.ts'
+import { changePatch, createLastChange, type LastChangeDeps } from './last-change.ts'
 import { createOwnRepository } from './own-repository.ts'
 import { createSettle, type RecordDeps } from './record.ts'
 import { stampOf, syncStateOf } from './rules.ts'
@@ -17,7 +18,8 @@ import { type GitPatch, gitStore } from './store.ts'
 import type { AgentGitTokens } from './tokens.ts'
 
 export type GitDeps = Omit<RecordDeps, 'frozen' | 'clock'> &
-  Pick<BindingDeps, 'transfers' | 'addressOf'> & {
+  Pick<BindingDeps, 'transfers' | 'addressOf'> &
+  Pick<LastChangeDeps, 'secretsOf'> & {
     db: Db
     clock: Clock
     link: Pick<AgentLink, 'call' | 'isConnected'>
@@ -63,6 +65,7 @@ export function createAgentGit(deps: GitDeps) {
   }
 
   return {
+    lastChange: createLastChange({ ...deps, ask, rowOf }),
     look: binding.look,
     bindNew: binding.bindNew,
     factsFor: binding.factsFor,
@@ -126,10 +129,11 @@ export function createAgentGit(deps: GitDeps) {
           strategy,
         }),
       )
-      const more = { auto_synced_at: timestamp(clock.now()) }
+      const at = timestamp(clock.now())
+      const more = { auto_synced_at: at, ...changePatch('push', end, at) }
       await settle(agent, { ended: endedOf('sync', end), state, more })
       const done = requireDone(end)
-      return { ...done, branch: row.working_branch, sync_time: timestamp(clock.now()) }
+      return { ...done, branch: row.working_branch, sync_time: at }
     },
 
     async pull(agent: Agent, strategy: PullStrategy) {
@@ -137,7 +141,8 @@ export function createAgentGit(deps: GitDeps) {
       const { end, state } = await alone(agent, () =>
         ask(agent, 'git.pull', { branches: branchesOf(row), transfer: transferTo(row), strategy }),
       )
-      await settle(agent, { ended: endedOf('sync', end), state })
+      const more = changePatch('pull', end, timestamp(clock.now()))
+      await settle(agent, { ended: endedOf('sync', end), state, more })
       return requireDone(end)
     },
 

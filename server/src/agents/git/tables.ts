@@ -26,6 +26,11 @@ export type AgentGitRow = {
   seen_at: string | null
   tried_at: string | null
   auto_synced_at: string | null
+  /** Between which commits the last sync or pull that changed something has moved; null: none has. */
+  change_direction: 'push' | 'pull' | null
+  change_from_sha: string | null
+  change_to_sha: string | null
+  change_at: string | null
 }
 
 /** The agent's own token of the git host, sealed. */
@@ -51,4 +56,8 @@ export const blankBinding = {
   seen_at: null,
   tried_at: null,
   auto_synced_at: null,
+  change_direction: null,
+  change_from_sha: null,
+  change_to_sha: null,
+  change_at: null,
 } as const satisfies Partial<AgentGitRow>

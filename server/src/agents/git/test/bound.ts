@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import type { GitEnd, GitState } from '@roost/contracts/link/git'
+import type { GitChangeAnswer, GitEnd, GitState } from '@roost/contracts/link/git'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import { startGitServer } from '@roost/test-support/git/index'
+import { LinkFault } from '../../../ports/agent-link/port.ts'
 import type { forEachDialect } from '../../../test/dialects.ts'
 import { openAgents } from '../../test/world.ts'
 
@@ -47,7 +48,12 @@ export async function bound(
   })
   assert.equal(made.status, 200, JSON.stringify(made.json))
   const agent = await world.row('one')
-  const said = { state: inStep, failed: null as string | null, end: done }
+  const said = {
+    state: inStep,
+    failed: null as string | null,
+    end: done,
+    change: null as GitChangeAnswer | null,
+  }
   world.link.link(agent.id, {
     'git.bind': () => ({ end: done, state: said.state }),
     'git.look': () => ({ state: said.state, failed: said.failed }),
@@ -63,6 +69,10 @@ export async function bound(
       snapshot_dir: '.roost/snapshots/x',
       files_preserved: ['content/a.md'],
     }),
+    'git.change': () => {
+      if (said.change === null) throw new LinkFault({ code: 'unknown_message', message: 'not known' })
+      return said.change
+    },
     'git.log': () => ({ commits: [{ sha, message: 'm', author: 'a', date: 'd' }] }),
   })
   const look = async () => world.area.git.look(await world.row('one'))

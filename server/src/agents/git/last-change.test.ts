@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { GitChangeAnswer } from '@roost/contracts/link/git'
+import { forEachDialect } from '../../test/dialects.ts'
+import { bound, done, sha } from './test/bound.ts'
+
+const before = 'b'.repeat(40)
+const moved = { ...done, outcome: 'done' as const, commit_sha: sha, files_changed: 1, from_sha: before }
+const file = {
+  path: 'notes.txt',
+  previous_path: null,
+  status: 'modified' as const,
+  additions: 1,
+  deletions: 1,
+}
+const change: GitChangeAnswer = {
+  found: true,
+  files: [file],
+  total_files: 1,
+  hidden_files: 2,
+  diff: 'diff --git a/notes.txt b/notes.txt\n--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-a\n+b\n',
+  truncated: false,
+}
+
+forEachDialect((_name, open) => {
+  test('the last sync or pull that changed something is kept with its commits, and what it changed is read in the agent', async () => {
+    await using one = await bound(open)
+    await one.look()
+    const first = await one.call('GET', 'last-change')
+    assert.equal(first.status, 200, JSON.stringify(first.json))
+    assert.deepEqual([first.json.direction, first.json.to_sha, first.json.files], [null, null, []])
+    assert.match(first.json.reason, /has changed anything yet/)
+    assert.ok(!one.world.link.asked.some(({ t }) => t === 'git.change'))
+
+    one.said.end = moved
+    one.said.change = change
+    const { sync_time } = (await one.call('POST', 'sync', {})).json
+    const { found: _, ...told } = change
+    const facts = { direction: 'push', from_sha: before, to_sha: sha, at: sync_time }
+    assert.deepEqual((await one.call('GET', 'last-change')).json, { ...facts, ...told, reason: null })
+    const asked = one.world.link.asked.find(({ t }) => t === 'git.change')
+    assert.deepEqual(asked?.request, { from_sha: before, to_sha: sha })
+
+    // Looks, failures and syncs without anything new leave it as it is.
+    one.said.end = { outcome: 'conflict', conflict: 'diverged', message: 'The remote has moved.' }
+    assert.equal((await one.call('POST', 'sync', {})).status, 409)
+    one.said.end = done
+    await one.call('POST', 'sync', {})
+    await one.look()
+    assert.equal((await one.call('GET', 'last-change')).json.direction, 'push')
+    one.said.end = { ...moved, from_sha: 'c'.repeat(40) }
+    await one.call('POST', 'pull')
+    const pulled = (await one.call('GET', 'last-change')).json
+    assert.deepEqual([pulled.direction, pulled.from_sha], ['pull', 'c'.repeat(40)])
+  })
+
+  test('known secrets are blotted out, also where the text was cut in one', async () => {
+    await using one = await bound(open)
+    await one.look()
+    const key = await one.world.agentKey(one.agent.id)
+    one.said.end = moved
+    await one.call('POST', 'sync', {})
+    one.said.change = {
+      ...change,
+      files: [{ ...file, path: `${key}.txt`, previous_path: `was-${key}`, status: 'renamed' }],
+      diff: `${change.diff}+whole ${key} end\n+cut ${key.slice(0, 12)}`,
+      truncated: true,
+    }
+    const { json } = await one.call('GET', 'last-change')
+    assert.deepEqual(
+      [json.files[0].path, json.files[0].previous_path, json.truncated],
+      ['[secret].txt', 'was-[secret]', true],
+    )
+    assert.ok(json.diff.endsWith('+whole [secret] end\n+cut '), json.diff)
+  })
+
+  test('commits that are gone, and a program that does not know the question, are reasons and no errors', async () => {
+    await using one = await bound(open)
+    await one.look()
+    one.said.end = moved
+    await one.call('POST', 'sync', {})
+    const unknown = await one.call('GET', 'last-change')
+    assert.equal(unknown.status, 200, JSON.stringify(unknown.json))
+    assert.match(unknown.json.reason, /restart the agent/)
+    one.said.change = { ...change, found: false }
+    const gone = (await one.call('GET', 'last-change')).json
+    assert.deepEqual([gone.to_sha, gone.files, gone.diff], [sha, [], ''])
+    assert.match(gone.reason, /not in the workspace any more/)
+
+    await one.world.request(one.owner.key, 'POST', '/api/agents/one/stop')
+    assert.equal((await one.call('GET', 'last-change')).json.error, 'agent_stopped')
+    await one.world.request(one.owner.key, 'POST', '/api/agents', { name: 'plain' })
+    const plain = await one.world.request(one.owner.key, 'GET', '/api/agents/plain/git/last-change')
+    assert.deepEqual([plain.status, plain.json.error], [404, 'git_not_configured'])
+    const stranger = await one.world.person()
+    const hidden = await one.world.request(stranger.key, 'GET', '/api/agents/one/git/last-change')
+    assert.equal(hidden.json.error, 'agent_not_found')
+  })
+})
