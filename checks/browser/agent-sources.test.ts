@@ -167,7 +167,18 @@ describe('git', () => {
     await page.getByRole('button', { name: 'Sync', exact: true }).click()
     await page.getByRole('list', { name: 'Commits' }).getByText('first work').waitFor()
     await page.getByText('Nothing is changed and not committed').waitFor()
+    await page.getByRole('list', { name: 'Files of the last sync' }).getByText('notes.txt').waitFor()
     await done(tab)
+    await reviewPage(bench, {
+      name: 'agent-git-last-sync',
+      path,
+      ready: async (page) => {
+        const files = page.getByRole('list', { name: 'Files of the last sync' })
+        await files.getByRole('button', { name: /notes\.txt/ }).click()
+        await page.getByRole('group', { name: 'Changes of notes.txt' }).getByText('+work').waitFor()
+        assert.equal(await files.getByText('.pem').count(), 0, 'a credential is named')
+      },
+    })
   })
 
   test('a conflict is named and changes nothing', async () => {

@@ -4,6 +4,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { CommitList } from './commit-list.tsx'
+import { LastChangeSection } from './last-change-section.tsx'
 import { gitConfigQuery } from './queries.ts'
 import { RepositorySection } from './repository-section.tsx'
 import { SwitchesSection } from './switches-section.tsx'
@@ -29,6 +30,7 @@ export function GitTab({ agent }: { agent: AgentDetails }) {
   return (
     <div className="min-w-0 max-w-5xl">
       <SyncSection agent={agent} isOwner={isOwner} config={config.data} />
+      <LastChangeSection agent={agent} />
       <SwitchesSection name={agent.name} config={config.data} isOwner={isOwner} />
       <CommitList agent={agent} />
       <RepositorySection agent={agent} config={config.data} isOwner={isOwner} />

@@ -1,4 +1,10 @@
-import { getGitConfig, getGitLog, getGitStatus, getGitSyncState } from '@roost/contracts/agents/git'
+import {
+  getGitConfig,
+  getGitLastChange,
+  getGitLog,
+  getGitStatus,
+  getGitSyncState,
+} from '@roost/contracts/agents/git'
 import { getAgentGitToken } from '@roost/contracts/agents/git-repository'
 import { ApiError, type Client } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
@@ -38,6 +44,13 @@ export const gitTokenQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'token'],
     queryFn: ({ signal }) => api.call(getAgentGitToken, { params: { name }, signal }),
+  })
+
+/** The agent is asked. */
+export const gitLastChangeQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...gitKeys.ofAgent(name), 'last-change'],
+    queryFn: ({ signal }) => api.call(getGitLastChange, { params: { name }, signal }),
   })
 
 /** Commits that are shown. */
