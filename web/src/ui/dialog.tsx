@@ -34,7 +34,7 @@ export function Dialog(props: DialogProps) {
             )}
           >
             <Heading title={title} description={description} closable={!insistent} />
-            {children && <div className="min-h-0 overflow-y-auto px-5 pb-5">{children}</div>}
+            {children && <div className={bodyClass}>{children}</div>}
             {footer && <Footer>{footer}</Footer>}
           </Primitive.Content>
         </Primitive.Overlay>
@@ -67,7 +67,7 @@ export function Sheet({
           )}
         >
           <Heading title={title} description={description} closable />
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 pb-5">{children}</div>
+          <div className={cx('flex-1', bodyClass)}>{children}</div>
           {footer && <Footer>{footer}</Footer>}
         </Primitive.Content>
       </Primitive.Portal>
@@ -98,11 +98,26 @@ function Heading(props: { title: string; description?: ReactNode; closable: bool
   )
 }
 
+/**
+ * The buttons of a form inside a dialog, the main one last. They end the form and stay in sight while what is
+ * above them is scrolled, as a footer of the dialog does.
+ */
+export function DialogButtons({ children }: { children: ReactNode }) {
+  return (
+    <div className="sticky -bottom-5 z-sticky -mx-5 -mb-5 flex flex-wrap justify-end gap-2 rounded-b-xl border-t bg-raised px-5 py-3">
+      {children}
+    </div>
+  )
+}
+
 function Footer({ children }: { children: ReactNode }) {
   return (
     <footer className="flex flex-wrap items-center justify-end gap-2 border-t px-5 py-3">{children}</footer>
   )
 }
+
+// What is focused by the keyboard comes to rest above the buttons.
+const bodyClass = 'min-h-0 scroll-pb-16 overflow-y-auto px-5 pb-5'
 
 const overlayClass =
   'fixed inset-0 z-overlay flex animate-fade-in justify-center overflow-y-auto bg-overlay p-3 sm:p-6'

@@ -9,7 +9,7 @@ import type { z } from 'zod'
 import { atField } from '../../lib/at-field.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, SelectField, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { defaultResourcesQuery } from '../settings/queries.ts'
@@ -108,12 +108,12 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
           </Button>
         </div>
       )}
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Create and start
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, SelectField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { roleChoices, roleHint } from '../people/role-choices.ts'
@@ -53,12 +53,12 @@ function InviteForm({ onDone }: { onDone: () => void }) {
           <CopyButton text={signInAddress()} label="Copy the address" />
         </p>
       </div>
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Let them in
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
@@ -144,12 +144,12 @@ function FillInForm({ name, requirements, onClose, present, kept }: FillInFormPr
       </div>
       <Lost control={form.control} present={present} />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Write .env
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -5,7 +5,7 @@ import { useRef } from 'react'
 import { type UseFieldArrayReturn, useFieldArray } from 'react-hook-form'
 import { z } from 'zod'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { Form, FormError, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -107,7 +107,7 @@ function PutFilesForm({ name, onClose }: Omit<PutFilesProps, 'isOpen'>) {
           onFiles={(files) => void take(files)}
         />
         <FormError />
-        <div className="flex justify-end gap-2">
+        <DialogButtons>
           <Button onClick={onClose}>Cancel</Button>
           <Button
             type="submit"
@@ -117,7 +117,7 @@ function PutFilesForm({ name, onClose }: Omit<PutFilesProps, 'isOpen'>) {
           >
             Write the files
           </Button>
-        </div>
+        </DialogButtons>
       </Form>
     </DropZone>
   )

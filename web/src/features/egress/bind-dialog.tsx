@@ -8,7 +8,7 @@ import { useController } from 'react-hook-form'
 import { z } from 'zod'
 import { atField } from '../../lib/at-field.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Form, FormError, SwitchField, TextField, useZodForm } from '../../ui/form.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
@@ -91,12 +91,12 @@ function BindForm({
         hint="Headers always. Addresses are written into logs more often."
       />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           {stored === null ? 'Keep it' : 'Save'}
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { RadioCards } from '../../ui/radio-cards.tsx'
 import { type PullBody, usePull } from './actions.ts'
@@ -46,7 +46,7 @@ function PullForm({ name, onClose }: Omit<PullDialogProps, 'isOpen'>) {
         <RadioCards options={strategies} value={strategy} onValueChange={setStrategy} />
       </Field>
       <GitFault error={pull.error} />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button
           variant={strategy === 'force_reset' ? 'danger' : 'primary'}
@@ -55,7 +55,7 @@ function PullForm({ name, onClose }: Omit<PullDialogProps, 'isOpen'>) {
         >
           Pull
         </Button>
-      </div>
+      </DialogButtons>
     </div>
   )
 }

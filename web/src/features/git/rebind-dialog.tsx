@@ -1,6 +1,6 @@
 import { BindToOwnRepository } from '@roost/contracts/agents/git-repository'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, SwitchField, TextField, useZodForm } from '../../ui/form.tsx'
 import { useBindToOwn } from './binding-actions.ts'
 
@@ -55,12 +55,12 @@ function RebindForm({ name, onClose }: Omit<RebindProps, 'isOpen'>) {
       />
       <SwitchField name="private" label="Private" hint="When it is made" />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Bind it
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

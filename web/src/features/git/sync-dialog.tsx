@@ -2,7 +2,7 @@ import { useId, useState } from 'react'
 import { plural } from '../../lib/format.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Textarea } from '../../ui/input.tsx'
 import { RadioCards } from '../../ui/radio-cards.tsx'
@@ -81,7 +81,7 @@ function SyncForm({ name, changes, onClose }: Omit<SyncDialogProps, 'isOpen'>) {
         <Banner tone="warning">What others pushed to the working branch is overwritten.</Banner>
       )}
       <GitFault error={sync.error} />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button
           type="submit"
@@ -90,7 +90,7 @@ function SyncForm({ name, changes, onClose }: Omit<SyncDialogProps, 'isOpen'>) {
         >
           Sync
         </Button>
-      </div>
+      </DialogButtons>
     </form>
   )
 }

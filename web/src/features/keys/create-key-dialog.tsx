@@ -4,7 +4,7 @@ import { useController, useWatch } from 'react-hook-form'
 import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Form, FormError, SelectField, TextField, useZodForm } from '../../ui/form.tsx'
 import { RadioCards } from '../../ui/radio-cards.tsx'
@@ -73,12 +73,12 @@ function CreateKeyForm({ onMinted, onCancel }: Pick<CreateKeyProps, 'onMinted'> 
           {ends === 'day' && <TextField name="day" label="Last day" type="date" required />}
         </div>
       )}
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Mint the key
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

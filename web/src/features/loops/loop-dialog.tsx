@@ -6,7 +6,7 @@ import { atField } from '../../lib/at-field.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import {
   Form,
   FormError,
@@ -154,12 +154,12 @@ function LoopForm({ agent, onCancel, onStarted }: FormProps) {
         <ToolsField />
       </Row>
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Start
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

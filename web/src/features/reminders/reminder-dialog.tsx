@@ -2,7 +2,7 @@ import { CreateReminder, createReminder } from '@roost/contracts/triggers/remind
 import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { reminderKeys } from './queries.ts'
@@ -52,12 +52,12 @@ function ReminderForm({ name, onDone }: { name: string; onDone: () => void }) {
         hint="On your clock; a minute to 30 days ahead."
       />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Set it
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

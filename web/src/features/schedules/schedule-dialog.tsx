@@ -3,7 +3,7 @@ import type { Schedule } from '@roost/contracts/triggers/schedules'
 import { useState } from 'react'
 import { useFormState } from 'react-hook-form'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, SwitchField, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useSaveSchedule } from './actions.ts'
@@ -79,12 +79,12 @@ function ScheduleFormBody({ agent, editing: { stored, from }, onCancel, onSaved 
       )}
       <More agent={agent} />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           {stored ? 'Save' : 'Make the schedule'}
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -1,6 +1,6 @@
 import { CreateSkillSource, type SkillSource } from '@roost/contracts/skills/sources'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, NumberField, SelectField, TextField, useZodForm } from '../../ui/form.tsx'
 import { useSaveSource } from './source-actions.ts'
 
@@ -94,12 +94,12 @@ function SourceForm({ stored, onDone, onCancel }: SourceFormProps) {
         required
       />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           {stored === null ? 'Add and sync' : 'Save'}
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

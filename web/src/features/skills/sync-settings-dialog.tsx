@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { z } from 'zod'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Form, FormError, NumberField, SwitchField, useZodForm } from '../../ui/form.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
@@ -74,12 +74,12 @@ function SettingsForm({ stored, onDone }: { stored: Stored; onDone: () => void }
         </p>
       )}
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Save
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

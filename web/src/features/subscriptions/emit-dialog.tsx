@@ -4,7 +4,7 @@ import { atField } from '../../lib/at-field.ts'
 import { plural } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { fieldOfCode } from './actions.ts'
@@ -68,12 +68,12 @@ function EmitForm({ name, onDone }: { name: string; onDone: () => void }) {
         spellCheck={false}
       />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Emit
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

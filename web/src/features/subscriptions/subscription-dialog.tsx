@@ -11,7 +11,7 @@ import { atField } from '../../lib/at-field.ts'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Combobox } from '../../ui/combobox.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Form, FormError, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { agentsQuery } from '../agents/queries.ts'
@@ -94,12 +94,12 @@ function SubscriptionForm({ agent: { name }, stored, onDone }: FormProps) {
         }
       />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           {stored === null ? 'Subscribe' : 'Save'}
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, TextField, useZodForm } from '../../ui/form.tsx'
 import { repositoryOf, templateNameOf } from './template-address.ts'
 
@@ -56,12 +56,12 @@ function RepositoryForm({ onClose, onUse }: Omit<FromRepositoryProps, 'open'>) {
         autoComplete="off"
         spellCheck={false}
       />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary">
           Continue
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useController } from 'react-hook-form'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Form, FormError, useZodForm } from '../../ui/form.tsx'
@@ -52,12 +52,12 @@ function RepositoriesForm({ stored, onClose }: { stored: string[]; onClose: () =
     >
       <RepositoriesField />
       <FormError />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Save
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { useApi } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 import { isProtected, joinPath, nameFault, nameOf, type Place, parentOf, visibleName } from './paths.ts'
 import { namesIn } from './queries.ts'
@@ -69,12 +69,12 @@ function NewEntryForm({ agentName, folder, kind, onClose, create, onCreated }: N
         mono
         autoFocus
       />
-      <div className="flex justify-end gap-2">
+      <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
           Create
         </Button>
-      </div>
+      </DialogButtons>
     </Form>
   )
 }
