@@ -5,10 +5,20 @@ import { lazyPart } from '../ui/lazy-part.tsx'
 /** What every tab is given; most take one of the two. */
 export type AgentTabProps = { agent: AgentDetails; name: string }
 
+/** What the tabs are listed under where not all of them have room; each group is together in the row. */
+export const tabGroups = {
+  runs: 'What it does',
+  triggers: 'What starts it',
+  workspace: 'What it works with',
+  access: 'What it may',
+  agent: 'The agent itself',
+} as const
+
 export type AgentTab = {
   /** In the address, as `?tab=`. */
   id: string
   label: string
+  group: keyof typeof tabGroups
   /** `owner`: the owner and admins. */
   who: 'access' | 'owner'
   /** `window`: the tab fills what the header leaves and scrolls inside. */
@@ -21,12 +31,14 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'overview',
     label: 'Overview',
+    group: 'runs',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/overview/overview-tab.tsx')).OverviewTab),
   },
   {
     id: 'chat',
     label: 'Chat',
+    group: 'runs',
     who: 'access',
     fills: 'window',
     Content: lazyPart(async () => (await import('../features/chat/chat-tab.tsx')).ChatTab),
@@ -34,88 +46,95 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'executions',
     label: 'Executions',
+    group: 'runs',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/executions/executions-tab.tsx')).ExecutionsTab),
   },
   {
+    id: 'logs',
+    label: 'Logs',
+    group: 'runs',
+    who: 'access',
+    fills: 'window',
+    Content: lazyPart(async () => (await import('../features/logs/logs-tab.tsx')).LogsTab),
+  },
+  {
     id: 'schedules',
     label: 'Schedules',
+    group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/schedules/schedules-tab.tsx')).SchedulesTab),
   },
   {
     id: 'loops',
     label: 'Loops',
+    group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/loops/loops-tab.tsx')).LoopsTab),
   },
   {
     id: 'events',
     label: 'Events',
+    group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/subscriptions/events-tab.tsx')).EventsTab),
   },
   {
     id: 'reminders',
     label: 'Reminders',
+    group: 'triggers',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/reminders/reminders-tab.tsx')).RemindersTab),
   },
   {
-    id: 'skills',
-    label: 'Skills',
-    who: 'access',
-    Content: lazyPart(async () => (await import('../features/skills/agent-skills-tab.tsx')).AgentSkillsTab),
-  },
-  {
     id: 'files',
     label: 'Files',
+    group: 'workspace',
     who: 'access',
     fills: 'window',
     Content: lazyPart(async () => (await import('../features/workspace/files-tab.tsx')).FilesTab),
   },
   {
+    id: 'folders',
+    label: 'Folders',
+    group: 'workspace',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/folders/folders-tab.tsx')).FoldersTab),
+  },
+  {
+    id: 'skills',
+    label: 'Skills',
+    group: 'workspace',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/skills/agent-skills-tab.tsx')).AgentSkillsTab),
+  },
+  {
+    id: 'git',
+    label: 'Git',
+    group: 'workspace',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/git/git-tab.tsx')).GitTab),
+  },
+  {
     id: 'credentials',
     label: 'Credentials',
+    group: 'access',
     who: 'access',
     Content: lazyPart(
       async () => (await import('../features/credentials/credentials-tab.tsx')).CredentialsTab,
     ),
   },
   {
-    id: 'git',
-    label: 'Git',
-    who: 'access',
-    Content: lazyPart(async () => (await import('../features/git/git-tab.tsx')).GitTab),
-  },
-  {
     id: 'egress',
     label: 'Egress',
+    group: 'access',
     who: 'owner',
     Content: lazyPart(async () => (await import('../features/egress/egress-tab.tsx')).EgressTab),
   },
   {
-    id: 'logs',
-    label: 'Logs',
-    who: 'access',
-    fills: 'window',
-    Content: lazyPart(async () => (await import('../features/logs/logs-tab.tsx')).LogsTab),
-  },
-  {
-    id: 'info',
-    label: 'Info',
-    who: 'access',
-    Content: lazyPart(async () => (await import('../features/info/info-tab.tsx')).InfoTab),
-  },
-  {
-    id: 'folders',
-    label: 'Folders',
-    who: 'access',
-    Content: lazyPart(async () => (await import('../features/folders/folders-tab.tsx')).FoldersTab),
-  },
-  {
     id: 'permissions',
     label: 'Permissions',
+    group: 'access',
     who: 'access',
     Content: lazyPart(
       async () => (await import('../features/permissions/permissions-tab.tsx')).PermissionsTab,
@@ -124,12 +143,21 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'sharing',
     label: 'Sharing',
+    group: 'access',
     who: 'owner',
     Content: lazyPart(async () => (await import('../features/sharing/sharing-tab.tsx')).SharingTab),
   },
   {
+    id: 'info',
+    label: 'Info',
+    group: 'agent',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/info/info-tab.tsx')).InfoTab),
+  },
+  {
     id: 'settings',
     label: 'Settings',
+    group: 'agent',
     who: 'access',
     Content: lazyPart(async () => (await import('../features/agent-settings/settings-tab.tsx')).SettingsTab),
   },

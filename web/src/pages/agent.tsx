@@ -12,9 +12,10 @@ import { buttonClass } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
+import type { MenuItem } from '../ui/menu.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
-import { agentTabs } from './agent-tabs.ts'
+import { type AgentTab, agentTabs, tabGroups } from './agent-tabs.ts'
 
 export const route = createLazyRoute('/signed-in/agents/$name')({ component: AgentPage })
 
@@ -50,7 +51,11 @@ function Loaded({ agent }: { agent: AgentDetails }) {
     // What fills the window is as high as the window lets it be, and not as its content would be.
     <div className={cx('flex min-w-0 flex-1 flex-col', fillsWindow && 'min-h-96 basis-0!')}>
       <AgentHeader agent={agent} />
-      <TabLinks label={`Parts of ${agent.name}`} className="shrink-0 px-4 md:px-6">
+      <TabLinks
+        label={`Parts of ${agent.name}`}
+        className="px-4 md:px-6"
+        all={menuOf(agent.name, shown, chosen)}
+      >
         {shown.map(({ id, label }) => (
           <Link
             key={id}
@@ -71,6 +76,30 @@ function Loaded({ agent }: { agent: AgentDetails }) {
       </div>
     </div>
   )
+}
+
+/** The tabs by group, for where the row of them has no room for all. */
+function menuOf(name: string, shown: readonly AgentTab[], chosen: AgentTab | undefined): MenuItem[] {
+  return Object.entries(tabGroups).flatMap(([group, heading]): MenuItem[] => {
+    const tabs = shown.filter((tab) => tab.group === group)
+    if (tabs.length === 0) return []
+    return [
+      { heading },
+      ...tabs.map(({ id, label }) => ({
+        element: (
+          <Link
+            to="/agents/$name"
+            params={{ name }}
+            search={{ tab: id }}
+            aria-current={id === chosen?.id ? 'page' : undefined}
+            className="aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
+          >
+            {label}
+          </Link>
+        ),
+      })),
+    ]
+  })
 }
 
 function isUnknown(error: unknown): boolean {

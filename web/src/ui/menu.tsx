@@ -57,7 +57,7 @@ function Row({ item }: { item: MenuItem }) {
   if (item === 'separator') return <DropdownMenu.Separator className="-mx-1 my-1 h-px bg-line" />
   if ('heading' in item) {
     return (
-      <DropdownMenu.Label className="px-2 pt-1.5 pb-1 text-xs font-medium text-faint">
+      <DropdownMenu.Label className="px-2 pt-2 pb-1 text-xs font-medium text-faint">
         {item.heading}
       </DropdownMenu.Label>
     )

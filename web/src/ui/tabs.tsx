@@ -1,7 +1,9 @@
-import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { ChevronLeft, ChevronRight, List } from 'lucide-react'
 import { Tabs as Primitive } from 'radix-ui'
 import { type ReactNode, useRef } from 'react'
+import { IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
+import { Menu, type MenuItem } from './menu.tsx'
 import { useCurrentInView } from './use-current-in-view.ts'
 import { useScrollEdges } from './use-scroll-edges.ts'
 
@@ -49,10 +51,13 @@ export function TabLinks({
   label,
   children,
   className,
+  all,
 }: {
   label: string
   children: ReactNode
   className?: string
+  /** The same links once more for a row of many: a menu of them stands beside it while not all are in sight. */
+  all?: readonly MenuItem[]
 }) {
   const bar = useRef<HTMLElement>(null)
   useCurrentInView(bar)
@@ -62,12 +67,23 @@ export function TabLinks({
     bar.current?.scrollBy({ left: share * width })
   }
   return (
-    <div className="relative min-w-0 shrink-0">
-      <nav ref={bar} aria-label={label} className={cx(barClass, 'scroll-px-10', className)}>
-        {children}
-      </nav>
-      {start && <Edge className="left-0" icon={<ChevronLeft />} onClick={() => scroll(-0.6)} />}
-      {end && <Edge className="right-0" icon={<ChevronRight />} onClick={() => scroll(0.6)} />}
+    <div className="flex min-w-0 shrink-0">
+      <div className="relative min-w-0 flex-1">
+        <nav ref={bar} aria-label={label} className={cx(barClass, 'scroll-px-10', className)}>
+          {children}
+        </nav>
+        {start && <Edge className="left-0" icon={<ChevronLeft />} onClick={() => scroll(-0.6)} />}
+        {end && <Edge className="right-0" icon={<ChevronRight />} onClick={() => scroll(0.6)} />}
+      </div>
+      {all && (start || end) && <AllTabs items={all} />}
+    </div>
+  )
+}
+
+function AllTabs({ items }: { items: readonly MenuItem[] }) {
+  return (
+    <div className="flex items-center border-b border-l px-2">
+      <Menu trigger={<IconButton size="sm" label="All tabs" icon={<List aria-hidden />} />} items={items} />
     </div>
   )
 }
@@ -81,7 +97,7 @@ function Edge({ className, icon, onClick }: { className: string; icon: ReactNode
       tabIndex={-1}
       onClick={onClick}
       className={cx(
-        'absolute top-0 grid h-8.5 w-8 place-items-center bg-canvas text-muted hover:text-ink [&_svg]:size-4',
+        'absolute top-0 grid h-8.5 w-8 place-items-center bg-canvas text-muted hover:text-ink pointer-coarse:hidden [&_svg]:size-4',
         className,
       )}
     >
