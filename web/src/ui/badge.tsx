@@ -40,7 +40,7 @@ export function StatusDot({ tone, label, pulse = false, compact = false }: Statu
       >
         {marks[tone]}
       </svg>
-      <span className={compact ? 'sr-only' : 'truncate'}>{label}</span>
+      <span className={compact ? 'sr-only' : 'truncate first-letter:uppercase'}>{label}</span>
     </span>
   )
 }

@@ -53,7 +53,7 @@ function Row<Data>(props: DataTableRowProps<Data>) {
         </td>
       )}
       {columns.map((column, position) => (
-        <td key={column.id} className={column.align === 'end' ? endCellClass : cellClass}>
+        <td key={column.id} className={cellClassOf(column)}>
           {position === 0 && href !== null ? (
             <RowLink href={href} onOpen={props.isOpenable ? () => props.onOpen(row) : null}>
               {column.cell(row)}
@@ -143,6 +143,11 @@ function openByKey<Data>(event: KeyboardEvent<HTMLElement>, props: DataTableRowP
   open(props)
 }
 
+function cellClassOf({ hideHeader, align }: { hideHeader?: boolean; align?: 'start' | 'end' }): string {
+  if (hideHeader) return buttonsCellClass
+  return align === 'end' ? endCellClass : cellClass
+}
+
 function open<Data>({ row, href, isOpenable, onOpen }: DataTableRowProps<Data>): void {
   if (isOpenable) onOpen(row)
   else if (href !== null) window.location.assign(href)
@@ -151,4 +156,6 @@ function open<Data>({ row, href, isOpenable, onOpen }: DataTableRowProps<Data>):
 // No `first:` and `last:`: rules that depend on neighbours are matched anew for all rows when one comes.
 const cellClass = 'truncate border-b px-3 text-sm text-ink'
 const endCellClass = `${cellClass} text-right tabular-nums`
+// Buttons are whole or not there: no ellipsis beside them.
+const buttonsCellClass = 'border-b px-2 text-right whitespace-nowrap'
 const tickCellClass = 'truncate border-b pr-0 pl-3'

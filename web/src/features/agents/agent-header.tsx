@@ -88,7 +88,7 @@ function AutonomySwitch({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bool
   const autonomy = useAutonomy(agent.name)
   return (
     <Tooltip content="Whether its schedules fire">
-      <span className="flex h-8 items-center gap-2 rounded-md px-1.5 text-xs text-muted">
+      <span className="flex h-8 items-center gap-2 rounded-md pr-1.5 text-xs text-muted">
         Autonomy
         <Switch
           label={`Autonomy of ${agent.name}`}

@@ -9,7 +9,7 @@ export function CredentialsTab({ agent }: { agent: AgentDetails }) {
   const isOwner = agent.is_owner || agent.can_delete
   const isRunning = agent.status === 'running'
   return (
-    <div className="min-w-0 max-w-5xl">
+    <div className="min-w-0 max-w-4xl">
       {isOwner && <ChecklistSection agent={agent} />}
       {isRunning ? (
         <StatusSection agent={agent} isOwner={isOwner} />

@@ -24,7 +24,7 @@ export function EgressTab({ agent }: { agent: AgentDetails }) {
   }
   return (
     <div className="flex min-w-0 flex-col">
-      <div className="max-w-5xl">
+      <div className="max-w-4xl">
         <ModeSection agent={agent} egress={egress.data} />
         <AllowList name={agent.name} egress={egress.data} />
         <BoundCredentials name={agent.name} egress={egress.data} />

@@ -20,7 +20,7 @@ export function Unbound({ agent, isOwner }: { agent: AgentDetails; isOwner: bool
     )
   }
   return (
-    <div className="min-w-0 max-w-5xl">
+    <div className="min-w-0 max-w-4xl">
       <Section
         title={title}
         description="With one, its workspace is kept: each state of it is a commit, and what others push comes in. An empty repository begins with the workspace; one that has commits is joined on a branch of the agent’s own."

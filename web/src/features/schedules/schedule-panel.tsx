@@ -157,7 +157,9 @@ function Head({ agent, schedule, isOwner, onEdit, onRemove }: LoadedProps & { is
             pending={trigger.isPending}
             onClick={() => trigger.mutate(schedule)}
           >
-            Trigger<span className="max-sm:sr-only"> now</span>
+            <span>
+              Trigger<span className="max-sm:sr-only"> now</span>
+            </span>
           </Button>
         )}
         {(isOwner || schedule.created_by === me?.username) && (

@@ -73,7 +73,7 @@ function Switches({ email, state, requests }: { email: Setting; state: EmailStat
       <Field
         layout="row"
         label="Access requests"
-        hint="Anybody who can open the sign-in page may put the own address on the list, with the role User."
+        hint="Anybody who can open the sign-in page may put their own address on the list, with the role User."
       >
         <Switch
           checked={requests.value === 'true'}

@@ -56,7 +56,7 @@ export function WebhookPanel({ name, schedule }: PanelProps) {
     )
   }
   return (
-    <div className="grid min-w-0 gap-4 lg:grid-cols-2">
+    <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
       <div className="flex min-w-0 flex-col gap-4">
         <Address webhook={webhook.data} url={url} change={change} />
         <Signature name={name} schedule={schedule} webhook={webhook.data} />
