@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto'
 import { type KeySource, readKey } from './key-file.ts'
 
 /**
@@ -38,20 +45,22 @@ export function openVault(source: KeySource): Vault {
 
 /** `key` has 32 bytes. Sealed text is `v1.` and nonce, tag and cipher text in base64url (AES-256-GCM). */
 export function createVault(key: Buffer): Vault {
+  // Bytes would be made such an object again for each text, which costs more than to open it.
+  const sealKey = createSecretKey(key)
   // A key of its own: the one that seals does nothing else.
-  const macKey = Buffer.from(hkdfSync('sha256', key, '', 'roost.mac', 32))
+  const macKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'roost.mac', 32)))
   const keyId = Buffer.from(hkdfSync('sha256', key, '', 'roost.key-id', 8)).toString('hex')
 
   function sealBytes(plain: Buffer, context: string): SealedParts {
     const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context))
+    const cipher = createCipheriv(algorithm, sealKey, nonce).setAAD(Buffer.from(context))
     const data = Buffer.concat([cipher.update(plain), cipher.final()])
     return { nonce, tag: cipher.getAuthTag(), data }
   }
 
   function openBytes({ nonce, tag, data }: SealedParts, context: string): Buffer {
     try {
-      const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+      const decipher = createDecipheriv(algorithm, sealKey, nonce, { authTagLength: tagBytes })
         .setAAD(Buffer.from(context))
         .setAuthTag(tag)
       return Buffer.concat([decipher.update(data), decipher.final()])
