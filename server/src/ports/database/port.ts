@@ -56,6 +56,8 @@ export type Shared = {
   kind: string
   /** The id of the one thing that `work` locks and counts. */
   about: string
+  /** Called when all that is committed together has been worked on; what it throws keeps `work` from being committed. */
+  lastly?: () => void
 }
 
 export type Tx = {

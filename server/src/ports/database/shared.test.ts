@@ -55,6 +55,34 @@ forEachDialect((_, open) => {
     assert.deepEqual(kept, ['bird 0', 'bird 1', 'bird 2', 'bird 3', 'bird 4', 'bird 7'])
   })
 
+  test('who changes its mind while the others are worked on is not kept, and costs them nothing', async () => {
+    await using db = await openBirds()
+    const last = Promise.withResolvers<void>()
+    const late = new Error('Too late.')
+    let isLate = false
+    const answers = await Promise.allSettled(
+      numbers(4).map((number) =>
+        db.atomicallyShared(
+          {
+            kind: 'add',
+            about: `bird ${number}`,
+            lastly() {
+              if (number === 0 && isLate) throw late
+            },
+          },
+          async (tx) => {
+            await add(tx, `bird ${number}`, number)
+            if (number === 0) return last.resolve()
+            await last.promise
+            isLate = true
+          },
+        ),
+      ),
+    )
+    assert.deepEqual(answers[0], { status: 'rejected', reason: late })
+    assert.deepEqual(await ids(db), ['bird 1', 'bird 2', 'bird 3'])
+  })
+
   test('what is about one thing is worked on one after another, in the order of asking', async () => {
     await using db = await openBirds()
     await add(db, 'heron', 0)

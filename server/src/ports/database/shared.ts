@@ -57,9 +57,14 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
     return first !== undefined && failed.has(first.about)
   }
 
-  async function alone({ about, work, done }: Member): Promise<void> {
+  async function alone({ about, work, lastly, done }: Member): Promise<void> {
     try {
-      done.resolve(await atomically(work))
+      const result = await atomically(async (tx) => {
+        const worked = await work(tx)
+        lastly?.()
+        return worked
+      })
+      done.resolve(result)
       failed.delete(about)
     } catch (error) {
       failed.add(about)
@@ -121,10 +126,12 @@ async function workOf(lists: readonly Member[][], tx: Tx): Promise<unknown[][]> 
   const settled = await Promise.allSettled(
     lists.map((list) => oneByOne(list, ({ work }) => work({ ...tx, inTurn: inTurn() }))),
   )
-  return settled.map((result) => {
+  const results = settled.map((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value
   })
+  for (const { lastly } of lists.flat()) lastly?.()
+  return results
 }
 
 async function oneByOne<T>(list: readonly Member[], act: (member: Member) => Promise<T>): Promise<T[]> {

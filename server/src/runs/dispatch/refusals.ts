@@ -2,7 +2,7 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Db, Shared, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import {
   createdEvent,
@@ -27,10 +27,10 @@ type Refused = { agent: AgentFact; request: RunRequest }
 export type Refusals = {
   /**
    * A transaction that takes runs in. What the breaker refuses in it is rolled back with all the rest, and the
-   * refusal leaves a record of its own: one for each request, failed, with the reason. With `sharedFor`, the id of
-   * the agent that everything in it is about, it may share its commit as `Db.atomicallyShared` says.
+   * refusal leaves a record of its own: one for each request, failed, with the reason. With `shared`, about the
+   * agent that everything in it is about, it may share its commit as `Db.atomicallyShared` says.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>, sharedFor?: string): Promise<T>
+  transaction<T>(work: (tx: Tx) => Promise<T>, shared?: Shared): Promise<T>
   /** Whose request the breaker refuses when `ask` throws so. */
   of<T>(refused: Refused, ask: () => Promise<T>): Promise<T>
 }
@@ -51,10 +51,9 @@ export function createRefusals({ db, clock, events, log }: RefusalsDeps): Refusa
   }
 
   return {
-    async transaction(work, sharedFor) {
+    async transaction(work, shared) {
       try {
-        if (sharedFor === undefined) return await db.atomically(work)
-        return await db.atomicallyShared({ kind: 'accept', about: sharedFor }, work)
+        return await (shared ? db.atomicallyShared(shared, work) : db.atomically(work))
       } catch (error) {
         const refused = isFault(error, 'circuit_open') && refusedBy.get(error)
         if (refused) {

@@ -144,7 +144,7 @@ function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) 
       return accepted
     }
     // A conversation may be that of another agent, which gave the task.
-    return dispatch.transaction(takeIn, join ? undefined : agentId)
+    return dispatch.transaction(takeIn, join ? undefined : { kind: 'accept', about: agentId })
   }
 
   /** A run is linked only below one that the caller knows of. */

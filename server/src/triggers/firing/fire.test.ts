@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Fault } from '../../kit/fault.ts'
+import type { Tx } from '../../ports/database/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { dueAt, startFiringPlatform } from './test/firing-platform.ts'
 
@@ -155,6 +157,28 @@ forEachDialect((_dialect, open) => {
     await assert.rejects(platform.firing.fire(schedule, { cause: 'webhook' }), { code: 'queue_full' })
     platform.setStatus('stopped')
     await assert.rejects(platform.firing.fire(schedule, { cause: 'manual' }), { code: 'agent_not_running' })
+  })
+
+  test('calls that meet are committed together; one that is refused costs the others nothing', async () => {
+    const platform = await startFiringPlatform(await open())
+    const schedule = await platform.addSchedule()
+    const transactions = new Set<Tx['withTables']>()
+    const taken = new Fault('conflict')
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) =>
+        platform.firing.fire(schedule, {
+          cause: 'webhook',
+          async keep(tx) {
+            if (index === 5) throw taken
+            transactions.add(tx.withTables)
+          },
+        }),
+      ),
+    )
+    const refused = answers.filter(({ status }) => status === 'rejected')
+    assert.deepEqual(refused, [{ status: 'rejected', reason: taken }])
+    assert.equal((await platform.runs()).length, 19)
+    assert.ok(transactions.size < 19, `${transactions.size} transactions`)
   })
 
   test('an execution id that is given twice is one run', async () => {

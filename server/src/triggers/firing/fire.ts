@@ -46,7 +46,10 @@ export function createFire(deps: FireDeps) {
     const { metadata, by } = asked
     const trigger = asked.cause === 'webhook' ? 'webhook' : 'manual'
     const request = requestOf(schedule, { executionId, message, trigger, by: by ?? null, metadata })
-    await within(dispatch.transaction, async (tx) => {
+    // All of them take the caller's own locks first and then their agent's queue, so they go together.
+    const transaction = (work: (tx: Tx) => Promise<void>, lastly: () => void) =>
+      dispatch.transaction(work, { kind: 'fire', about: schedule.agent_id, lastly })
+    await within(transaction, async (tx) => {
       await asked.keep?.(tx, executionId)
       if (refusal) {
         await dispatch.recordIn(tx, fact, request, refusal)
