@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../agents/test/world.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { type Loose, openWorkspaceWorld } from './test/world.ts'
 
@@ -126,9 +127,12 @@ forEachDialect((_name, open) => {
     )
     await world.waiting()
     const run = await world.claim()
-    const refused = Promise.all(replies)
+    // One that comes in after the turn would be taken in as the next.
+    let answered = 0
+    for (const reply of replies) void reply.then(() => (answered += 1))
+    await until(() => answered === 19, 'all others were refused')
     await world.ended(run)
-    const all = await refused
+    const all = await Promise.all(replies)
     assert.deepEqual(all.filter(({ status }) => status === 200).length, 1)
     for (const { status, json } of all) {
       if (status !== 200)
