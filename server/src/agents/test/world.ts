@@ -295,7 +295,7 @@ export async function openAgents(
 
 /** Awaits what is going on in the background, turn by turn of the event loop. */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = AbortSignal.timeout(10_000)
+  const deadline = AbortSignal.timeout(60_000)
   while (!(await isSo())) {
     if (deadline.aborted) assert.fail(`never came true: ${what}`)
     await soon()
