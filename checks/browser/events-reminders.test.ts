@@ -38,7 +38,7 @@ describe('events and reminders', () => {
     await reviewPage(bench, {
       name: 'events-empty',
       path: `/agents/${name}?tab=events`,
-      ready: (page) => page.getByText('It has told nothing yet').waitFor(),
+      ready: (page) => page.getByText('The agent emits one with its tool').waitFor(),
     })
     await reviewPage(bench, {
       name: 'reminders-empty',

@@ -1,4 +1,5 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { plural } from '../lib/format.ts'
 import { IconButton } from './button.tsx'
 
 export type PagerProps = {
@@ -8,7 +9,7 @@ export type PagerProps = {
   /** Of all rows that match; null while it is not known. */
   total: number | null
   onPageChange: (page: number) => void
-  /** What is counted, e.g. `runs`. */
+  /** What is counted, one of it, e.g. `run`. */
   noun: string
   /** Names of the ways to the page before and after; of a list that begins with the newest by itself. */
   before?: string
@@ -20,13 +21,10 @@ export function Pager(props: PagerProps) {
   const { page, pageSize, total, onPageChange, noun, before = 'Newer', after = 'Older' } = props
   if (total === null) return <div className="h-7" />
   const pages = Math.max(1, Math.ceil(total / pageSize))
-  const from = Math.min((page - 1) * pageSize + 1, total)
-  const to = Math.min(page * pageSize, total)
-  const number = (value: number) => value.toLocaleString('en')
   return (
-    <nav aria-label={`Pages of ${noun}`} className="flex h-7 items-center gap-1 text-xs text-muted">
+    <nav aria-label={`Pages of ${noun}s`} className="flex h-7 items-center gap-1 text-xs text-muted">
       <span data-numeric className="flex-1" aria-live="polite">
-        {total === 0 ? `No ${noun}` : `${number(from)}–${number(to)} of ${number(total)} ${noun}`}
+        {rangeWords(props, total, pages)}
       </span>
       {pages > 1 && (
         <>
@@ -52,3 +50,13 @@ export function Pager(props: PagerProps) {
     </nav>
   )
 }
+
+function rangeWords({ page, pageSize, noun }: PagerProps, total: number, pages: number): string {
+  if (total === 0) return `No ${noun}s`
+  if (pages === 1) return plural(total, noun)
+  const from = Math.min((page - 1) * pageSize + 1, total)
+  const to = Math.min(page * pageSize, total)
+  return `${number(from)}–${number(to)} of ${plural(total, noun)}`
+}
+
+const number = (value: number) => value.toLocaleString('en')

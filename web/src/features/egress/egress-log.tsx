@@ -51,12 +51,11 @@ export function EgressLog({ name }: { name: string }) {
         actions={
           <>
             <Button
-              variant="ghost"
               icon={<RefreshCw aria-hidden />}
               pending={log.isFetching && !log.isPending}
               onClick={() => void log.refetch()}
             >
-              Look again
+              Refresh
             </Button>
             {open.length > 1 && (
               <Button
@@ -107,7 +106,7 @@ export function EgressLog({ name }: { name: string }) {
               page={page}
               pageSize={logPageSize}
               total={log.data?.total ?? null}
-              noun="destinations"
+              noun="destination"
               onPageChange={(next) => change({ status: decision, page: next })}
             />
           }

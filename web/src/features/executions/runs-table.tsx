@@ -53,7 +53,7 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
       footer={
         runs.data?.total === 0 ? undefined : (
           <Pager
-            noun="runs"
+            noun="run"
             page={page}
             pageSize={pageSize}
             total={runs.data?.total ?? null}

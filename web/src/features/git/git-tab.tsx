@@ -28,7 +28,7 @@ export function GitTab({ agent }: { agent: AgentDetails }) {
   }
   if (config.data === null) return <Unbound agent={agent} isOwner={isOwner} />
   return (
-    <div className="min-w-0 max-w-5xl">
+    <div className="min-w-0 max-w-4xl">
       <SyncSection agent={agent} isOwner={isOwner} config={config.data} />
       <LastChangeSection agent={agent} />
       <SwitchesSection name={agent.name} config={config.data} isOwner={isOwner} />

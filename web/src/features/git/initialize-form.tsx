@@ -33,8 +33,8 @@ export function InitializeForm({ name }: { name: string }) {
           />
         </div>
         <TextField name="description" label="Description" emptyAs="null" />
-        <SwitchField name="create_repo" label="Make it when it is not there" />
-        <SwitchField name="private" label="Private" hint="When it is made" />
+        <SwitchField name="create_repo" label="Create it if it does not exist" />
+        <SwitchField name="private" label="Private" hint="Once it is created" />
         <FormError />
         <div>
           <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>

@@ -37,7 +37,7 @@ function RebindForm({ name, onClose }: Omit<RebindProps, 'isOpen'>) {
       <TextField
         name="destination_repo"
         label="Repository"
-        hint="It is made when it is not there."
+        hint="It is created if it does not exist."
         placeholder="owner/repository"
         mono
         required
@@ -53,7 +53,7 @@ function RebindForm({ name, onClose }: Omit<RebindProps, 'isOpen'>) {
         emptyAs="null"
         autoComplete="off"
       />
-      <SwitchField name="private" label="Private" hint="When it is made" />
+      <SwitchField name="private" label="Private" hint="Once it is created" />
       <FormError />
       <DialogButtons>
         <Button onClick={onClose}>Cancel</Button>

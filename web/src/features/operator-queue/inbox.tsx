@@ -120,7 +120,7 @@ export function Inbox() {
                   pageSize={pageSize}
                   total={queue.data.total}
                   onPageChange={(page) => change({ page, item: undefined }, false)}
-                  noun="items"
+                  noun="item"
                   before="Page before"
                   after="Page after"
                 />

@@ -100,7 +100,7 @@ function AllSchedules() {
             <EmptyState
               icon={<CalendarClock aria-hidden />}
               title={q ? 'No schedule matches' : 'Nothing is scheduled yet'}
-              description={q ? undefined : 'Schedules are made on the page of an agent.'}
+              description={q ? undefined : 'Schedules are created on the page of an agent.'}
             />
           }
         />

@@ -168,7 +168,7 @@ function Actions({ row, actions }: { row: ScheduleRow; actions: ScheduleActions 
           onSelect: () => actions.edit({ stored: row, from: null }),
         },
         {
-          label: 'Make a copy',
+          label: 'Duplicate',
           icon: <Copy aria-hidden />,
           onSelect: () => actions.edit({ stored: null, from: copyOf(row) }),
         },

@@ -61,7 +61,10 @@ function ScheduleFormBody({ agent, editing: { stored, from }, onCancel, onSaved 
       label={stored ? 'The schedule' : 'New schedule'}
       onSubmit={async (fields) => {
         const saved = await save(fields)
-        toast({ title: stored ? `“${saved.name}” is saved.` : `“${saved.name}” is made.`, tone: 'success' })
+        toast({
+          title: stored ? `“${saved.name}” is saved.` : `“${saved.name}” is created.`,
+          tone: 'success',
+        })
         onSaved(saved)
       }}
     >
@@ -82,7 +85,7 @@ function ScheduleFormBody({ agent, editing: { stored, from }, onCancel, onSaved 
       <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          {stored ? 'Save' : 'Make the schedule'}
+          {stored ? 'Save' : 'Create schedule'}
         </Button>
       </DialogButtons>
     </Form>

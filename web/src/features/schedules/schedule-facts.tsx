@@ -98,7 +98,7 @@ function Limits({ schedule }: Pick<ScheduleOf, 'schedule'>) {
         },
         { label: 'Validation', value: schedule.validation_enabled ? 'after each success' : 'none' },
         {
-          label: 'Made',
+          label: 'Created',
           value: (
             <>
               by {schedule.created_by}, <RelativeTime at={schedule.created_at} />

@@ -89,7 +89,7 @@ export function ScheduleList({ agent, onOpen, onEdit, removal }: ScheduleListPro
               icon={<CalendarClock aria-hidden />}
               title="Nothing is scheduled yet"
               description="Say what the agent is to do and when; each schedule can also be fired by a webhook."
-              action={<Button onClick={create}>Make the first schedule</Button>}
+              action={<Button onClick={create}>Create the first schedule</Button>}
             />
           }
         />

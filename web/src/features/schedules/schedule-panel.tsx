@@ -173,7 +173,7 @@ function Head({ agent, schedule, isOwner, onEdit, onRemove }: LoadedProps & { is
           }
           items={[
             {
-              label: 'Make a copy',
+              label: 'Duplicate',
               icon: <Copy aria-hidden />,
               onSelect: () => onEdit({ stored: null, from: copyOf(schedule) }),
             },

@@ -50,7 +50,7 @@ export function ScheduleRuns({ name, schedule }: { name: string; schedule: Sched
       footer={
         runs.data?.total === 0 ? undefined : (
           <Pager
-            noun="runs"
+            noun="run"
             page={page}
             pageSize={runsPageSize}
             total={runs.data?.total ?? null}

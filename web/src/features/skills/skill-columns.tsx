@@ -47,7 +47,7 @@ export const skillColumns: readonly DataColumn<SkillRow>[] = [
   },
   {
     id: 'holders',
-    header: 'Held by',
+    header: 'Used by',
     width: 120,
     sortValue: (row) => row.holders.length,
     cell: (row) => <Holders row={row} />,

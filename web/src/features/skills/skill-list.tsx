@@ -22,7 +22,7 @@ type SkillListProps = {
 
 const choices = [
   { value: 'all', label: 'All' },
-  { value: 'held', label: 'Held' },
+  { value: 'held', label: 'In use' },
   { value: 'shadowing', label: 'Shadowing' },
   { value: 'stale', label: 'Stale' },
 ] as const

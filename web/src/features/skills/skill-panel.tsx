@@ -1,7 +1,7 @@
 import type { SkillDetail } from '@roost/contracts/skills/library'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { FileCode2, FileText } from 'lucide-react'
+import { ArrowLeft, FileCode2, FileText } from 'lucide-react'
 import { Suspense } from 'react'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
@@ -27,8 +27,9 @@ export function SkillPanel({ name }: { name: string }) {
     <div className="min-w-0">
       <PageHeader
         back={
-          <Link to="/library" search={{ tab: 'skills' }}>
-            ← All skills
+          <Link to="/library" search={{ tab: 'skills' }} className="inline-flex items-center gap-1">
+            <ArrowLeft aria-hidden className="size-3" />
+            All skills
           </Link>
         }
         title={name}

@@ -28,7 +28,7 @@ export function EventLog({ agent: { name } }: { agent: AgentDetails }) {
     <section aria-label="Events of this agent" className="min-w-0">
       <CardHeader
         title="Events of this agent"
-        description="What it told, and who was woken by it."
+        description="What it emitted, and who was woken by it."
         actions={
           <Button icon={<Send aria-hidden />} onClick={() => setEmitting(true)}>
             Emit an event…
@@ -52,7 +52,13 @@ export function EventLog({ agent: { name } }: { agent: AgentDetails }) {
           sort={null}
           onOpenRow={({ id }) => setOpened(id)}
           isLoading={events.isPending}
-          empty={<EmptyState title="It has told nothing yet" />}
+          empty={
+            <EmptyState
+              icon={<Send aria-hidden />}
+              title="No event yet"
+              description="The agent emits one with its tool emit_event. Emit one here to try a subscription."
+            />
+          }
           footer={
             events.data?.length === mostEvents ? (
               <span className="text-muted text-xs">The newest {mostEvents} are shown.</span>

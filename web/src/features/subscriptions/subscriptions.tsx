@@ -80,7 +80,7 @@ export function Subscriptions({ agent }: { agent: AgentDetails }) {
               title={direction === 'source' ? 'No agent waits for its events' : 'No event wakes this agent'}
               description={
                 direction === 'source'
-                  ? 'Subscriptions are made on the page of the agent that is to be woken.'
+                  ? 'Subscriptions are created on the page of the agent that is to be woken.'
                   : 'For example: when the tester emits tests.failed, look into it.'
               }
             />

@@ -48,12 +48,11 @@ export function TemplateGallery() {
             {me.role === 'admin' && (
               <>
                 <Button
-                  variant="ghost"
                   icon={<RefreshCw aria-hidden />}
                   pending={refresh.isPending}
                   onClick={() => refresh.mutate()}
                 >
-                  Read anew
+                  Refresh
                 </Button>
                 <Button icon={<ListPlus aria-hidden />} onClick={() => setOpen('list')}>
                   Repositories

@@ -48,7 +48,7 @@ export function WebhookPanel({ name, schedule }: PanelProps) {
           description="It gives the schedule an address that other systems call to fire it, with a text of their own."
           action={
             <Button variant="primary" pending={change.isPending} onClick={() => change.mutate('make')}>
-              Make a webhook
+              Create webhook
             </Button>
           }
         />
@@ -76,7 +76,7 @@ function useChange({ name, schedule: { id } }: PanelProps) {
     },
     onSuccess: (how) => {
       const said = {
-        make: 'The webhook is made.',
+        make: 'The webhook is created.',
         rotate: 'The webhook has a new address; the old one is gone.',
         revoke: 'The webhook is revoked.',
       }
@@ -109,7 +109,7 @@ function Address({ webhook, url, change }: AddressProps) {
             label: 'Last called',
             value: webhook.last_called_at ? <RelativeTime at={webhook.last_called_at} /> : 'never',
           },
-          { label: 'Made', value: <RelativeTime at={webhook.created_at} /> },
+          { label: 'Created', value: <RelativeTime at={webhook.created_at} /> },
         ]}
       />
       <div className="mt-4 flex flex-wrap gap-2">
