@@ -49,7 +49,7 @@ export async function openBench(options: Parameters<typeof startPlatform>[0] = {
   const env = { ROOST_CONTAINER_PREFIX: `${randomBytes(4).toString('hex')}-`, ...options.env }
   const platform = await startPlatform({ ...options, env })
   const browser = await chromium.launch({
-    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   })
   const tabs = new Set<Tab>()

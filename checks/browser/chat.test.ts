@@ -453,7 +453,7 @@ describe('pictures for a reviewer', () => {
         const tab = await openChat({ theme, width })
         await say(
           tab,
-          `Tell me a long story. [[tool:Bash:date]] [[drip:120]] [[reply:${'Once upon a time there was an agent. '.repeat(20)}]]`,
+          `Tell me a long story. [[tool:Bash:date]] [[drip:120]] [[reply:${'Once upon a time there was an agent. '.repeat(100)}]]`,
         )
         await messages(tab.page)
           .locator('p', { hasText: /^Once upon a time there/ })

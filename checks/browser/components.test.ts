@@ -13,7 +13,7 @@ let lend: ReturnType<typeof createLender>
 before(async () => {
   gallery = await openGallery()
   browser = await chromium.launch({
-    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu'],
   })
   lend = createLender(browser, gallery.url)

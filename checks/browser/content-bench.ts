@@ -14,7 +14,7 @@ export type ContentBench = Awaited<ReturnType<typeof openContentBench>>
 export async function openContentBench() {
   const gallery = await openGallery('content')
   const browser = await chromium.launch({
-    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   })
   const lend = createLender(browser, gallery.url)

@@ -26,7 +26,7 @@ test('the document holds every endpoint and the running version', async () => {
 test('the interactive page shows the endpoints, without a request to another host', async () => {
   await using server = await serve()
   await using browser = await chromium.launch({
-    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: [
       '--no-sandbox',
       '--disable-gpu',
