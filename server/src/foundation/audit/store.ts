@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import type { Executor } from '../../ports/database/port.ts'
+import { type InsertResult, sql } from 'kysely'
+import type { Executor, RowStatement } from '../../ports/database/port.ts'
 import type { ChainEnd } from './rules.ts'
 import type { AuditRow, AuditTables } from './tables.ts'
 
@@ -19,7 +19,12 @@ export function auditStore(on: Executor) {
     async append(rows: AuditRow[]): Promise<void> {
       const last = rows.at(-1)
       if (!last) return
-      await db.insertInto('audit_log').values(rows).execute()
+      const insertion: RowStatement<AuditRow, InsertResult> = {
+        name: 'audit.append',
+        rows: rowsOfInsert,
+        make: (some) => db.insertInto('audit_log').values([...some]),
+      }
+      await on.manyRows(insertion, rows)
       await db
         .updateTable('audit_head')
         .set({ last_id: last.id, last_hash: last.entry_hash })
@@ -55,3 +60,6 @@ export function auditStore(on: Executor) {
     },
   }
 }
+
+/** Few lengths are few statements, and those are prepared. */
+const rowsOfInsert = 25
