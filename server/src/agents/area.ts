@@ -1,36 +1,12 @@
-import type { Resources } from '@roost/contracts/agents/agent'
-import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Loop } from '../background/loops.ts'
-import type { Idempotency } from '../foundation/idempotency/index.ts'
-import type { Leases } from '../foundation/leases/index.ts'
-import type { Outbox } from '../foundation/outbox/index.ts'
-import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
-import type { IdentityChanges } from '../identity/access/index.ts'
-import type { Keys } from '../identity/keys/index.ts'
-import type { Users } from '../identity/users/index.ts'
-import type { Locate } from '../kit/addresses.ts'
-import type { Clock } from '../kit/clock.ts'
-import type { Secret } from '../kit/secret.ts'
-import type { AgentImages } from '../ports/agent-images/port.ts'
-import type { AgentLink } from '../ports/agent-link/port.ts'
-import type { AgentsNetwork, Containers } from '../ports/containers/port.ts'
-import type { Db, Tx } from '../ports/database/port.ts'
-import type { Ephemeral } from '../ports/ephemeral/port.ts'
-import type { Git } from '../ports/git/port.ts'
-import type { GitHost } from '../ports/git-host/port.ts'
-import type { Log } from '../ports/log.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
-import { type ConnectorDeps, type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
-import {
-  type Credentials,
-  type CredentialsDeps,
-  createCredentials,
-  credentialRoutes,
-} from './credentials/index.ts'
-import { type Agent, agentStore, createDirectory, type Directory } from './directory/index.ts'
+import { type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
+import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
+import { createDirectory, type Directory } from './directory/index.ts'
 import { createEgress, type EgressProxy, egressRoutes } from './egress/index.ts'
+import { type AgentFacts, createFacts } from './facts/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import {
   type AgentGit,
@@ -42,16 +18,10 @@ import {
   repositoryRoutes,
   type Transfers,
 } from './git/index.ts'
-import { createHealth, type Health, type HealthDeps, healthRoutes } from './health/index.ts'
-import {
-  createLifecycle,
-  type Lifecycle,
-  type LifecycleDeps,
-  lifecycleRoutes,
-  networkFor,
-  type PortRange,
-} from './lifecycle/index.ts'
-import { createOwnKey, type OwnKeyDeps, ownKeyRoutes } from './own-key/index.ts'
+import { createHealth, type Health, healthRoutes } from './health/index.ts'
+import { createLifecycle, type Lifecycle, lifecycleRoutes, networkFor } from './lifecycle/index.ts'
+import type { AgentsAreaDeps } from './needs/index.ts'
+import { createOwnKey, ownKeyRoutes } from './own-key/index.ts'
 import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
 import { createReach, type Reach } from './reach/index.ts'
 import {
@@ -59,7 +29,6 @@ import {
   createRegistryHooks,
   ensureSystemAgent,
   type Registry,
-  type RegistryDeps,
   type RegistryHooks,
   registryRoutes,
 } from './registry/index.ts'
@@ -69,93 +38,11 @@ import {
   createSsh,
   internalSettingsRoutes,
   type Settings,
-  type SettingsDeps,
-  type SshDeps,
   settingsRoutes,
 } from './settings/index.ts'
-import { createSharing, type SharingDeps, sharingRoutes } from './sharing/index.ts'
+import { createSharing, sharingRoutes } from './sharing/index.ts'
 import { openTemplates, type Templates, templateRoutes } from './templates/index.ts'
 import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/index.ts'
-
-/** What agents ask of the areas to their right; filled in `compose.ts`. */
-export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
-  Pick<LifecycleDeps, 'raiseAlert' | 'clearAlert'> &
-  Pick<HealthDeps, 'activityOf' | 'contextOf' | 'scheduleCounts' | 'renewLeases'> &
-  Pick<SettingsDeps, 'slotsOf' | 'schedulesOf' | 'schedulesAbove'> &
-  Pick<RegistryDeps, 'isBreakerOpen' | 'finishedExecutions'> & {
-    /** What a run is told of the agent's skills; null: it has none. */
-    skillsBlock(agentId: string): Promise<string | null>
-    /** Waits up to 20 seconds for the skills of a container that was just started; null: it has none. */
-    skillsAtStart: LifecycleDeps['deliverSkills']
-  }
-
-/** Settings of the platform that decide about agents. */
-export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
-  Pick<ConnectorDeps, 'mcpUrl' | 'limitKeys'> &
-  Pick<OwnKeyDeps, 'limitVerify'> &
-  Pick<CredentialsDeps, 'limitCredentials'> &
-  Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> & {
-    defaultResources(): Promise<Resources>
-    agentQuota(): Promise<number>
-    gitRepositories(): Promise<readonly string[]>
-    /** The platform's own for the git host; null for none. */
-    platformGitToken(): Secret | null
-    /** A person's own; null for none. */
-    ownGitTokenOf(userId: string): Promise<Secret | null>
-    /** A person's own, else the platform's. */
-    gitTokenOf(userId: string): Promise<Secret | null>
-  }
-
-export type AgentsOptions = {
-  internalPort: number
-  tmpBytes: number
-  sshBind: string
-  containerPrefix: string
-  sshPorts: PortRange
-  /** Under which this machine is reached over SSH. */
-  sshHost: string
-  chatIdleSeconds: number
-  stallSeconds: number
-  /** Absolute; one folder for each bundled template. */
-  templatesFolder: string
-  /** Absolute; contents of templates from git are unpacked here. */
-  templateContentFolder: string
-  /** Of the one git host, without a slash at its end. */
-  gitBaseUrl: string
-  /** Of `/git` on the internal listener, as a container reaches it. */
-  agentsGitUrl(): string
-}
-
-export type AgentsAreaDeps = {
-  db: Db
-  clock: Clock
-  log: Log
-  ephemeral: Ephemeral
-  containers: Containers
-  images: AgentImages
-  git: Git
-  gitHost: GitHost
-  /** Where connections to the outside may lead. */
-  outward: { gitHost: Locate; agents: Locate }
-  /** Makes the network without a way out, and has the platform heard there. */
-  openClosed(): Promise<AgentsNetwork>
-  link: AgentLink
-  vault: Vault
-  events: Pick<Outbox, 'append' | 'on'>
-  leases: Leases
-  idempotency: Pick<Idempotency, 'once' | 'open'>
-  users: Pick<Users, 'find' | 'findLogin'>
-  keys: OwnKeyDeps['keys'] & ConnectorDeps['keys'] & Pick<Keys, 'deleteAgentKeys'>
-  changes: Pick<IdentityChanges, 'announce' | 'on'>
-  allowAddress: SharingDeps['allowAddress']
-  /** Somebody may no longer reach this agent, in whatever process the share was removed; `name` is the name by now. */
-  accessLost(agent: { id: string; name: string }): void
-  /** Whose role the key of the system agent carries: an admin. Null before the platform is set up. */
-  systemOwner(): Promise<{ id: string } | null>
-  platform: AgentsPlatform
-  needs: AgentsNeeds
-  options: AgentsOptions
-}
 
 export type AgentsArea = {
   directory: Directory
@@ -182,26 +69,6 @@ export type AgentsArea = {
   loops: Loop[]
   open(): Promise<void>
   close(): Promise<void>
-}
-
-/** What runs need to know of an agent. */
-export type AgentFacts = {
-  find(agentId: string): Promise<{
-    id: string
-    name: string
-    status: 'running' | 'stopped' | 'exited'
-    execution_timeout_seconds: number
-    effective_slots: number
-    model: string | null
-    custom_instructions: string | null
-    skills_block: string | null
-    settings: AgentSettings
-  } | null>
-  isToldToStop(tx: Tx, agentId: string): Promise<boolean>
-  /** Names of the agents that it may call. */
-  callable(agentId: string): Promise<string[]>
-  /** Texts that must not appear in a transcript. */
-  secrets(agentId: string): Promise<readonly string[]>
 }
 
 /** Wires the features of the area in their order: directory, permissions, reach, sharing, health, templates, lifecycle, registry … */
@@ -327,33 +194,13 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     return [...(key === null ? [] : [key]), ...known, ...kept]
   }
 
-  const facts: AgentFacts = {
-    async find(agentId) {
-      // Its program may dial in before its creation is written down.
-      const agent = (await directory.everyRow()).find((row) => row.id === agentId)
-      if (!agent) return null
-      const settingsNow = await settings.forLink(agent)
-      const { id, name, execution_timeout_seconds, custom_instructions } = agent
-      return {
-        id,
-        name,
-        status: workingStatus(agent),
-        execution_timeout_seconds,
-        custom_instructions,
-        effective_slots: settingsNow.parallel_limit,
-        model: settingsNow.model,
-        skills_block: await needs.skillsBlock(agentId),
-        settings: settingsNow,
-      }
-    },
-    isToldToStop: (tx, agentId) => agentStore(tx).isToldToStop(agentId),
-    async callable(agentId) {
-      const targets = await remembered.targetsOf(agentId)
-      if (targets.size === 0) return []
-      return (await directory.all()).filter(({ id }) => targets.has(id)).map(({ name }) => name)
-    },
-    secrets: secretsOf,
-  }
+  const facts = createFacts({
+    directory,
+    settings,
+    remembered,
+    secretsOf,
+    skillsBlock: needs.skillsBlock,
+  })
 
   async function credentialsConnected(agentId: string): Promise<void> {
     const agent = (await directory.everyRow()).find((row) => row.id === agentId)
@@ -453,10 +300,4 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       await directory.close()
     },
   }
-}
-
-/** An agent that is being stopped takes on nothing new, and one that is being started does already. */
-function workingStatus({ desired, status }: Agent): 'running' | 'stopped' | 'exited' {
-  if (desired === 'stopped') return 'stopped'
-  return status === 'exited' ? 'exited' : 'running'
 }

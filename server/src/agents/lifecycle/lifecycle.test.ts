@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
-import type { AgentsNeeds } from '../area.ts'
 import { agentStore } from '../directory/index.ts'
+import type { AgentsNeeds } from '../needs/index.ts'
 import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
 
 async function withAgent(world: AgentsWorld, name = 'helper', body: object = {}) {

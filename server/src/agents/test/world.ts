@@ -24,8 +24,9 @@ import type { Db } from '../../ports/database/port.ts'
 import { createGit } from '../../ports/git/binary.ts'
 import { createGitHub } from '../../ports/git-host/github.ts'
 import { silentLog } from '../../ports/log.ts'
-import { type AgentsArea, type AgentsNeeds, createAgentsArea } from '../area.ts'
+import { type AgentsArea, createAgentsArea } from '../area.ts'
 import { agentStore } from '../directory/index.ts'
+import type { AgentsNeeds } from '../needs/index.ts'
 
 export const templatesFolder = resolve(import.meta.dirname, '../../../templates')
 
