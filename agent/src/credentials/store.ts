@@ -15,7 +15,7 @@ import {
   namesVariable,
   suppressedVariables,
 } from '@roost/contracts/link/credentials'
-import type { FileReadAnswer } from '@roost/contracts/link/messages'
+import type { FileReadAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { isObject } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'

@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { SkillManifest } from '@roost/contracts/link/messages'
+import type { SkillManifest } from '@roost/contracts/link/skills'
 import { codeOf } from '../workspace/paths.ts'
 import { manifestFile, manifestText, type RecordedManifest, readManifest } from './manifest.ts'
 

@@ -1,11 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  maxSkillBytes,
-  maxSkillFiles,
-  type SkillManifest,
-  type SkillsSettle,
-} from '@roost/contracts/link/messages'
+import { maxSkillBytes, maxSkillFiles } from '@roost/contracts/link/messages'
+import type { SkillManifest, SkillsSettle } from '@roost/contracts/link/skills'
 import { isObject, type Json, listAt, numberAt, objectAt, parseObject, textAt } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'
 

@@ -1,6 +1,6 @@
 import { access, constants, readdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import type { SkillsSettle } from '@roost/contracts/link/messages'
+import type { SkillsSettle } from '@roost/contracts/link/skills'
 
 type Requires = SkillsSettle['skills'][number]['requires']
 

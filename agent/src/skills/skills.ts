@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { RuntimeName } from '@roost/contracts/link/messages'
 import type {
-  RuntimeName,
   SkillInstallAnswer,
   SkillManifest,
   SkillsListAnswer,
   SkillsRemoveAnswer,
   SkillsSettle,
   SkillsSettleAnswer,
-} from '@roost/contracts/link/messages'
+} from '@roost/contracts/link/skills'
 import { type Clock, timestamp } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from '../workspace/paths.ts'

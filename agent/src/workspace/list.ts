@@ -1,6 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FileList, FileListAnswer, FileNode } from '@roost/contracts/link/messages'
+import type { FileList, FileListAnswer, FileNode } from '@roost/contracts/link/files'
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
 

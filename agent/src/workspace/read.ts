@@ -1,11 +1,7 @@
 import { constants } from 'node:fs'
 import { open, readlink, stat } from 'node:fs/promises'
-import {
-  type FileRead,
-  type FileReadAnswer,
-  type FileStatAnswer,
-  fileChunkBytes,
-} from '@roost/contracts/link/messages'
+import type { FileRead, FileReadAnswer, FileStatAnswer } from '@roost/contracts/link/files'
+import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { LinkFault } from '../link/link.ts'
 import { inodeOf, protectedInodes, refusal, refuseReading } from './floor.ts'
 import { asFault, outside, type Paths } from './paths.ts'

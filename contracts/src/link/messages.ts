@@ -7,6 +7,7 @@
  *
  * The container's program imports types only from here, so that it carries no validation library.
  */
+
 import type {
   CredentialsCommit,
   CredentialsCommitAnswer,
@@ -19,6 +20,22 @@ import type {
   CredentialsWrite,
 } from './credentials.ts'
 import type { AgentWayOut } from './egress.ts'
+import type {
+  FileDelete,
+  FileList,
+  FileListAnswer,
+  FileMkdir,
+  FilePack,
+  FilePackAnswer,
+  FileRead,
+  FileReadAnswer,
+  FileReadPack,
+  FileStat,
+  FileStatAnswer,
+  FileWrite,
+  FileWriteAnswer,
+  PathAnswer,
+} from './files.ts'
 import type {
   GitBind,
   GitChange,
@@ -34,6 +51,16 @@ import type {
   GitResetAnswer,
   GitSync,
 } from './git.ts'
+import type {
+  SkillInstall,
+  SkillInstallAnswer,
+  SkillsList,
+  SkillsListAnswer,
+  SkillsRemove,
+  SkillsRemoveAnswer,
+  SkillsSettle,
+  SkillsSettleAnswer,
+} from './skills.ts'
 import type { TranscriptLine } from './transcript.ts'
 
 export const protocolVersion = 1
@@ -275,44 +302,6 @@ export type CancelAnswer = {
   returncode?: number | null
 }
 
-/** Paths are absolute inside /home/developer; the agent resolves links and refuses what leaves it. */
-export type FileList = { t: 'fs.list'; path: string; depth: number; show_hidden: boolean; limit: number }
-export type FileListAnswer = { tree: FileNode[]; total_files: number; truncated: boolean }
-export type FileNode = {
-  name: string
-  path: string
-  type: 'file' | 'directory'
-  size?: number
-  modified?: string
-  children?: FileNode[]
-  file_count?: number
-}
-/** `guarded`: who asks may not see the credentials, by whatever name or link they are reached. */
-export type FileStat = { t: 'fs.stat'; path: string; guarded?: boolean }
-export type FileStatAnswer = { type: 'file' | 'directory'; size: number; modified: string; mode: number }
-export type FileRead = { t: 'fs.read'; path: string; offset: number; length: number; guarded?: boolean }
-export type FileReadAnswer = { data_base64: string; size: number; eof: boolean }
-/** First chunk has offset 0; the file appears under its name, atomically, with the last chunk. */
-export type FileWrite = {
-  t: 'fs.write'
-  path: string
-  upload_id: string
-  offset: number
-  data_base64: string
-  last: boolean
-  mode?: number
-  /** `rename` picks a free name beside a taken one. */
-  on_conflict: 'replace' | 'rename'
-}
-export type FileWriteAnswer = { path: string; size: number }
-export type FileDelete = { t: 'fs.delete'; path: string }
-export type FileMkdir = { t: 'fs.mkdir'; path: string }
-export type PathAnswer = { path: string }
-/** Packs a directory as tar.gz into a temporary file of the agent and answers it for `fs.read`. */
-export type FilePack = { t: 'fs.pack'; path: string; max_bytes: number; guarded?: boolean }
-export type FilePackAnswer = { handle: string; size: number }
-export type FileReadPack = { t: 'fs.read_pack'; handle: string; offset: number; length: number }
-
 export type ApplySettings = { t: 'settings'; settings: AgentSettings }
 /** Drops a conversation's live process (session reset, closed). */
 export type DropSession = { t: 'session.drop'; session_id: string }
@@ -339,50 +328,6 @@ export type PreCheckAnswer = {
 }
 /** SSH keys that may log in as developer; replaces the whole set. */
 export type SetAuthorizedKeys = { t: 'ssh.keys'; keys: string[] }
-
-/** Skills that the agent has: folders of `.claude/skills`, `managed` when the platform has put them there. */
-export type SkillsList = { t: 'skills.list' }
-export type SkillsListAnswer = { skills: { name: string; managed: boolean; version: string | null }[] }
-/**
- * A skill's files one after the other, in chunks; the first has offset 0. With the last one come their names, and
- * the folder is brought in line: what an earlier manifest lists and this one does not is removed.
- */
-export type SkillInstall = {
-  t: 'skills.install'
-  upload_id: string
-  offset: number
-  data_base64: string
-  /** Null until the last chunk. */
-  manifest: SkillManifest | null
-}
-/** As it is kept in the skill's folder, with the names of the files alone and the time beside it. */
-export type SkillManifest = {
-  name: string
-  /** SHA of the skill's git tree. */
-  version: string
-  commit: string
-  source_id: string
-  source_name: string
-  files: { path: string; size: number; executable: boolean }[]
-}
-/** `conflict`: the folder is the agent's own, and was left as it is. Null before the last chunk. */
-export type SkillInstallAnswer = { outcome: 'injected' | 'conflict' | null }
-export type SkillsRemove = { t: 'skills.remove'; names: string[] }
-/** `foreign`: the folder is the agent's own. */
-export type SkillsRemoveAnswer = {
-  results: { name: string; outcome: 'removed' | 'absent' | 'foreign' | 'failed' }[]
-}
-/** Says in the workspace which skills are the platform's, and looks for what they need. */
-export type SkillsSettle = {
-  t: 'skills.settle'
-  skills: {
-    name: string
-    description: string | null
-    requires: { packages: string[]; binaries: string[]; env: string[] }
-  }[]
-}
-/** Names alone; `missing_binary:x` and the like. */
-export type SkillsSettleAnswer = { warnings: { name: string; warnings: string[] }[] }
 
 /** Something was answered: tell the file's state, and take what it is to say. */
 export type QueueLook = { t: 'queue.look' }

@@ -4,10 +4,10 @@
  * container's program imports: it carries no validation library.
  */
 import { z } from 'zod'
+import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
 import {
   type AgentCalls,
-  type FileNode,
   type LinkErrorCode,
   maxQueueEntries,
   type Partial,

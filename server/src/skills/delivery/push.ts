@@ -1,4 +1,5 @@
-import { fileChunkBytes, maxSkillBytes, type SkillInstallAnswer } from '@roost/contracts/link/messages'
+import { fileChunkBytes, maxSkillBytes } from '@roost/contracts/link/messages'
+import type { SkillInstallAnswer } from '@roost/contracts/link/skills'
 import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Git } from '../../ports/git/port.ts'
