@@ -43,7 +43,7 @@ test('the slowest files are told first', () => {
   )
 })
 
-test('a real run tells each file apart: green, failed, and one that broke off', async () => {
+test('a real run tells each file apart: green, failed, one that broke off, one that never ends', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-outcome-'))
   try {
     const path = (name: string) => join(folder, `${name}.test.ts`)
@@ -51,16 +51,23 @@ test('a real run tells each file apart: green, failed, and one that broke off', 
     await writeFile(path('green'), `${start}test('two', { skip: true }, () => {})\n`)
     await writeFile(path('red'), `${start}test('two', () => { throw new Error('no') })\n`)
     await writeFile(path('torn'), `${start}process.exit(3)\n`)
-    const paths = [path('green'), path('red'), path('torn')]
+    const leftOpen = "spawn('sleep', ['600'], { stdio: 'inherit' })\nsetInterval(() => {}, 1000)\n"
+    await writeFile(path('open'), `import { spawn } from 'node:child_process'\n${start}${leftOpen}`)
+    const paths = [path('green'), path('red'), path('torn'), path('open')]
     // A runner that thinks it runs inside another one runs nothing.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    const stage = { env, signal: new AbortController().signal, isQuiet: true }
+    const stage = {
+      env: { ...env, ROOST_TEST_GRACE_MS: '200' },
+      signal: new AbortController().signal,
+      isQuiet: true,
+    }
     const { isGreen, outcome } = await runFiles(paths, [], stage)
     assert.equal(isGreen, false)
-    assert.deepEqual(outcome?.counts, { passed: 2, failed: 2, skipped: 1 })
+    assert.deepEqual(outcome?.counts, { passed: 3, failed: 3, skipped: 1 })
     const seen = outcome?.files.map((file) => [file.path, file.isGreen]) ?? []
     assert.deepEqual(seen.sort(), [
       [path('green'), true],
+      [path('open'), false],
       [path('red'), false],
       [path('torn'), false],
     ])

@@ -45,8 +45,10 @@ export async function runStatic(stage: StaticStage, options: StageOptions): Prom
   return (await runInherited(stage.file, stage.args, options)) === 0
 }
 
-/** No test may hang for ever: a file that takes longer than this has failed. */
-const fileTimeoutMs = 8 * 60_000
+/** No test may hang for ever: one that takes longer than this has failed. For whole files see `watchdog.ts`. */
+const testTimeoutMs = 5 * 60_000
+/** All files together; who waits for the outcome is to hear which ones were through, not nothing. */
+const wholeTimeoutMs = 70 * 60_000
 
 export type TestsRun = {
   isGreen: boolean
@@ -64,13 +66,14 @@ export type TestsRun = {
  * goes is told by name.
  */
 export async function runTests(files: string[], names: string[], options: StageOptions): Promise<TestsRun> {
-  const first = await runFiles(files, names, options)
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(wholeTimeoutMs)])
+  const first = await runFiles(files, names, { ...options, signal })
   const { outcome } = first
   if (!outcome) return { isGreen: false, counts: null, unsteady: [], slowest: '' }
   const told = { counts: outcome.counts, unsteady: [], slowest: slowest(outcome, repository.root) }
-  const again = first.isGreen || options.signal.aborted ? [] : secondRun(outcome)
+  const again = first.isGreen || signal.aborted ? [] : secondRun(outcome)
   if (again.length === 0) return { ...told, isGreen: first.isGreen }
-  const second = await runFiles(again, names, { ...options, atOnce: 1 })
+  const second = await runFiles(again, names, { ...options, signal, atOnce: 1 })
   if (!second.outcome) return { ...told, isGreen: false }
   const isSteady = new Map(second.outcome.files.map(({ path, isGreen }) => [path, isGreen]))
   return {
@@ -100,11 +103,11 @@ export async function runFiles(
   // more is for the files that wait, for an engine or for a minute to pass.
   const atOnce = options.atOnce ?? Math.min(4, availableParallelism() + 1)
   const args = [
+    `--import=${join(import.meta.dirname, 'watchdog.ts')}`,
     '--test',
     `--test-concurrency=${atOnce}`,
-    `--test-timeout=${fileTimeoutMs}`,
-    '--test-reporter=spec',
-    `--test-reporter-destination=${options.isQuiet ? '/dev/null' : 'stdout'}`,
+    `--test-timeout=${testTimeoutMs}`,
+    ...(options.isQuiet ? [] : ['--test-reporter=spec', '--test-reporter-destination=stdout']),
     `--test-reporter=${join(import.meta.dirname, 'outcome-reporter.ts')}`,
     `--test-reporter-destination=${outcomeFile}`,
     ...names.map((name) => `--test-name-pattern=${name}`),
