@@ -40,7 +40,11 @@ export type BindOptions = {
 }
 
 /** Makes the endpoint of a route answer on `app`. */
-export function bindRoute(app: FastifyInstance, { endpoint, handle }: Route, options: BindOptions): void {
+export function bindRoute(
+  app: FastifyInstance,
+  { endpoint, handle, admit }: Route,
+  options: BindOptions,
+): void {
   app.route({
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{([^}]+)\}/g, ':$1'),
@@ -56,6 +60,7 @@ export function bindRoute(app: FastifyInstance, { endpoint, handle }: Route, opt
         state.caller = caller
       })
       state.signal = signalOf(request, reply, endpoint, options)
+      await admit?.()
     },
     handler: async (request, reply) => {
       const call = {

@@ -68,13 +68,16 @@ export type Handled<E> = ReplyOf<E> | Answer | StreamAnswer | undefined
 export type Route = {
   endpoint: AnyEndpoint
   handle: (call: never) => Promise<unknown>
+  /** Throws when the route answers nobody, whatever is sent: asked before the body is read. */
+  admit?: () => Promise<void>
 }
 
 export function route<E extends Endpoint<never, never, never, never> | AnyEndpoint>(
   endpoint: E,
   handle: (call: Call<E>) => Promise<Handled<E>>,
+  options: Pick<Route, 'admit'> = {},
 ): Route {
-  return { endpoint: endpoint as AnyEndpoint, handle }
+  return { endpoint: endpoint as AnyEndpoint, handle, ...options }
 }
 
 export function signedInRoute<E extends Endpoint<never, never, never, never> | AnyEndpoint>(

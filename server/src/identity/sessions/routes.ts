@@ -2,13 +2,18 @@ import { createToken, logout, validateToken } from '@roost/contracts/identity/se
 import { getSetupStatus, setAdminPassword } from '@roost/contracts/identity/setup'
 import { setMyPassword } from '@roost/contracts/identity/users'
 import { type Route, route, signedInRoute } from '../../http/route.ts'
+import { Fault } from '../../kit/fault.ts'
 import { secondStepRoutes } from './second-step-routes.ts'
 import type { Sessions } from './service.ts'
 
 export function sessionRoutes(sessions: Sessions): Route[] {
   return [
     route(getSetupStatus, () => sessions.setupStatus()),
-    route(setAdminPassword, ({ body, request }) => sessions.setUp(body, request.ip)),
+    route(setAdminPassword, ({ body, request }) => sessions.setUp(body, request.ip), {
+      admit: async () => {
+        if ((await sessions.setupStatus()).setup_completed) throw new Fault('setup_completed')
+      },
+    }),
     route(createToken, ({ body, request }) =>
       sessions.signIn({
         ...body,
