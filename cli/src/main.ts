@@ -12,6 +12,7 @@ import { logs } from './logs.ts'
 import { loops } from './loops.ts'
 import { mcpConfig } from './mcp-config.ts'
 import { model } from './model.ts'
+import { regainAdmin } from './regain-admin.ts'
 import { schedules } from './schedules.ts'
 import { skills } from './skills.ts'
 import { task } from './task.ts'
@@ -37,6 +38,7 @@ const commands: Command[] = [
   mcpConfig,
   createCompletion(() => commands),
   doctor,
+  regainAdmin,
   test,
   model,
   version,

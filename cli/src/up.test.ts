@@ -110,6 +110,16 @@ describe('on a machine with an engine', {
     assert.equal(removal.status, 200)
   })
 
+  test('whoever has lost the password gets a new one, while the platform runs', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [main, 'regain-admin'], { env })
+    const password = /Password: +(\S+)/.exec(stdout)?.[1] ?? ''
+    const reply = await fetch(`http://127.0.0.1:${port}/api/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'admin', password }),
+    })
+    assert.equal(reply.status, 200, stdout)
+  })
+
   test('killed, it takes its processes with it and the next start works', async () => {
     const children = (await promisify(execFile)('pgrep', ['-P', String(up.process.pid)])).stdout
       .trim()

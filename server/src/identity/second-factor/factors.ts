@@ -71,9 +71,11 @@ export function createFactors(deps: {
       return step !== null && factorStore(tx).useStep(userId, step)
     },
 
-    async remove(tx: Tx, userId: string): Promise<void> {
-      await factorStore(tx).remove(userId)
-      await users.setEnrolled(tx, userId, null)
-    },
+    remove: (tx: Tx, userId: string) => removeFactor(tx, users, userId),
   }
+}
+
+export async function removeFactor(tx: Tx, users: Pick<Users, 'setEnrolled'>, userId: string): Promise<void> {
+  await factorStore(tx).remove(userId)
+  await users.setEnrolled(tx, userId, null)
 }

@@ -4,5 +4,6 @@
  * each account, and that a secret lies sealed. Refuses to know passwords and sessions: a challenge hands back
  * the proof it was made from.
  */
+export { removeFactor } from './factors.ts'
 export { factorRoutes } from './routes.ts'
 export { createSecondFactor, type SecondFactor, type SecondFactorDeps } from './service.ts'

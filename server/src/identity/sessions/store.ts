@@ -31,6 +31,15 @@ export function sessionStore(executor: Executor) {
         .execute()
     },
 
+    async revokeAll(userId: string, now: string): Promise<void> {
+      await db
+        .updateTable('sessions')
+        .set({ revoked_at: now })
+        .where('user_id', '=', userId)
+        .where('revoked_at', 'is', null)
+        .execute()
+    },
+
     async deleteExpired(now: string): Promise<void> {
       await db.deleteFrom('sessions').where('expires_at', '<=', now).execute()
     },

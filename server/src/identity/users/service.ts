@@ -22,6 +22,8 @@ export type Users = {
   hasUsableAdmin(): Promise<boolean>
   /** Of several at once one wins; throws `setup_completed` for the others, `already_exists` for the address. */
   createFirstAdmin(wanted: { passwordHash: string; email: string | null }): Promise<void>
+  /** The first admin may do everything again, with this password. Its id; null when there is none. */
+  restoreFirstAdmin(tx: Tx, passwordHash: string): Promise<string | null>
   /** Throws `already_exists` when the address is somebody's user name or address. */
   setEmail(id: string, email: string): Promise<void>
   /** False when the password is not `from` any more. */
@@ -85,6 +87,12 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
         await users.releaseLogins(id, logins)
         changed(tx, id)
       }),
+
+    async restoreFirstAdmin(tx, passwordHash) {
+      const id = await userStore(tx).restoreAdmin(firstAdminName, passwordHash)
+      if (id !== null) changed(tx, id)
+      return id
+    },
 
     setEmail: (id, email) =>
       db.atomically(async (tx) => {

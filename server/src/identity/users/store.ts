@@ -174,6 +174,17 @@ export function userStore(executor: Executor) {
       return numUpdatedRows > 0n
     },
 
+    /** The id; null when there is no account of this name. */
+    async restoreAdmin(username: string, passwordHash: string): Promise<string | null> {
+      const row = await db
+        .updateTable('users')
+        .set({ role: 'admin', suspended_at: null, password_hash: passwordHash })
+        .where('username', '=', username)
+        .returning('id')
+        .executeTakeFirst()
+      return row?.id ?? null
+    },
+
     /** False when the account is suspended or gone, or its password is not `passwordHash` any more. */
     async setLastLogin(id: string, at: string, passwordHash: string | null): Promise<boolean> {
       const { numUpdatedRows } = await db

@@ -1,0 +1,53 @@
+/**
+ * Gives the account of the first admin a new password and tells it, whether the platform runs or not. Who may
+ * start it is whoever may read the data folder. Exit codes: 0 done, 78 the configuration cannot work, 1
+ * anything else.
+ */
+import { ConfigError, parseConfig } from '../config.ts'
+import { createAudit } from '../foundation/audit/index.ts'
+import { openIdentityChanges } from '../identity/access/index.ts'
+import { regainAdmin } from '../identity/sessions/index.ts'
+import { createUsers } from '../identity/users/index.ts'
+import { systemClock as clock } from '../kit/clock.ts'
+import { openDatabase } from '../ports/database/open.ts'
+import type { Db } from '../ports/database/port.ts'
+import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
+import { createLog, type Log, redactText } from '../ports/log.ts'
+import { exitConfig, fail, tell } from './supervision.ts'
+
+try {
+  const config = parseConfig(process.env)
+  const log = createLog({ level: config.logLevel })
+  const db = await openDatabase(config.databaseUrl.reveal(), log)
+  try {
+    await regain(db, log)
+  } finally {
+    await db.close()
+  }
+} catch (error) {
+  const reason = redactText(error instanceof Error ? error.message : String(error))
+  fail(reason, error instanceof ConfigError ? exitConfig : 1)
+}
+// The channel to whoever started it would keep this process alive.
+if (process.send) process.disconnect()
+
+async function regain(db: Db, log: Log): Promise<void> {
+  // Other processes find the change when what they remember has aged: seconds.
+  const ephemeral = memoryEphemeral({ clock, log })
+  const changes = await openIdentityChanges({ ephemeral, onLost: () => {} })
+  const done = await regainAdmin({ db, clock, users: createUsers({ db, clock, changes }) })
+  await changes.close()
+  if (!done) throw new Error('There is no admin yet: open the platform in a browser and choose a password.')
+  const audit = createAudit({ db, clock, log })
+  audit.record({
+    event_type: 'authentication',
+    event_action: 'regain_admin',
+    actor_type: 'system',
+    target_type: 'user',
+    target_id: done.userId,
+    source: 'system',
+  })
+  await audit.close()
+  tell({ type: 'progress', text: `User name: ${done.username}` })
+  tell({ type: 'progress', text: `Password:  ${done.password}` })
+}
