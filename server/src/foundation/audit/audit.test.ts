@@ -162,6 +162,29 @@ describe('writing', () => {
     assert.equal((await stored(db)).length, 1)
   })
 
+  test('what is recorded while entries are written waits for the next tenth of a second', async () => {
+    await using db = await openTestDatabase()
+    const clock = createTestClock()
+    let writes = 0
+    const busy: Db = {
+      ...db,
+      atomically: async (work) => {
+        writes += 1
+        if (writes < 4) audit.record(entry({ target_id: `during ${writes}` }))
+        return db.atomically(work)
+      },
+    }
+    const audit = createAudit({ db: busy, clock, log: silentLog })
+    const targets = async () => (await stored(db)).map(({ target_id }) => target_id)
+    audit.record(entry({ target_id: 'first' }))
+    await audit.flush()
+    assert.deepEqual([await targets(), writes], [['first'], 1])
+    await audit.flush()
+    assert.deepEqual([await targets(), writes], [['first', 'during 1'], 2])
+    await audit.close()
+    assert.deepEqual(await targets(), ['first', 'during 1', 'during 2', 'during 3'])
+  })
+
   test('what is read again and again is one entry at once, and one for the rest of its minute', async () => {
     await using db = await openTestDatabase()
     const clock = createTestClock()

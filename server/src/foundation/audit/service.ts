@@ -42,14 +42,17 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
   let soon: Promise<void> | null = null
   let lost = 0
 
+  /** What comes meanwhile waits for the next batch: a busy platform would else write without end, an entry at a time. */
   const writeAll = async () => {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchEntries)
+    for (let left = waiting.length; left > 0; ) {
+      const batch = waiting.slice(0, Math.min(left, batchEntries))
       await db.atomically(async (tx) => {
         const store = auditStore(tx)
-        await store.append(chain(batch, await store.lockEnd()))
+        const rows = chain(batch, await store.lockEnd())
+        tx.alongside(store.append(rows))
       })
       waiting.splice(0, batch.length)
+      left -= batch.length
     }
     if (lost > 0) log.error({ lost }, 'audit entries were lost while the database was away')
     lost = 0
@@ -109,7 +112,7 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
       closing.abort()
       repeats.tell('all')
       await soon
-      await flush()
+      while (waiting.length > 0) await flush()
     },
   }
 }

@@ -16,6 +16,7 @@ export function auditStore(on: Executor) {
         .executeTakeFirstOrThrow()
     },
 
+    /** The statements are sent at once. */
     async append(rows: AuditRow[]): Promise<void> {
       const last = rows.at(-1)
       if (!last) return
@@ -24,12 +25,8 @@ export function auditStore(on: Executor) {
         rows: rowsOfInsert,
         make: (some) => db.insertInto('audit_log').values([...some]),
       }
-      await on.manyRows(insertion, rows)
-      await db
-        .updateTable('audit_head')
-        .set({ last_id: last.id, last_hash: last.entry_hash })
-        .where('id', '=', 1)
-        .execute()
+      const head = db.updateTable('audit_head').set({ last_id: last.id, last_hash: last.entry_hash })
+      await Promise.all([on.manyRows(insertion, rows), head.where('id', '=', 1).execute()])
     },
 
     /**

@@ -101,6 +101,16 @@ export function createOutbox(deps: {
     }
   }
 
+  /** The commit is sent right behind the statements: nobody waits meanwhile for the head, which is locked. */
+  async function place(): Promise<StoredEvent[]> {
+    const { placing } = await db.atomically(async (tx) => {
+      const placing = outboxStore(tx).place(batch)
+      tx.alongside(placing)
+      return { placing }
+    })
+    return placing
+  }
+
   function appended(): void {
     isAppended = true
     wake()
@@ -155,7 +165,7 @@ export function createOutbox(deps: {
         let isWhole = false
         while (isMore) {
           isAppended = false
-          const placed = await db.atomically((tx) => outboxStore(tx).place(batch))
+          const placed = await place()
           hasPlaced ||= placed.length > 0
           // Others have placed some in between: then all are read.
           isWhole = placed[0]?.position === delivered + 1
