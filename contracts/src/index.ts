@@ -49,6 +49,7 @@ import * as fanOut from './runs/fan-out.ts'
 import * as fleet from './runs/fleet.ts'
 import * as loops from './runs/loops.ts'
 import * as playbooks from './runs/playbooks.ts'
+import * as providerSubscriptions from './runs/provider-subscriptions.ts'
 import * as queue from './runs/queue.ts'
 import * as spendCaps from './runs/spend-caps.ts'
 import * as tasks from './runs/tasks.ts'
@@ -97,6 +98,7 @@ const modules: Record<string, unknown>[] = [
   skillSources,
   skillAssignments,
   spendCaps,
+  providerSubscriptions,
   breaker,
   tasks,
   playbooks,

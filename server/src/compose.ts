@@ -141,6 +141,9 @@ export async function compose(
     brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,
     providerKey: (provider) => settings.providerKey(provider),
     providerBaseUrl: (provider) => providerBaseUrl(config, provider),
+    vault,
+    isAutoSwitchOn: () => settings.value('subscription_auto_switch'),
+    raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
   })
 
   const agents: AgentsArea = createAgentsArea({
@@ -229,6 +232,7 @@ export async function compose(
     works,
     records,
     agents,
+    testProvider,
     platformSettings: settings,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,

@@ -2,7 +2,7 @@ import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
-import type { SweepDeps } from '../foundation/settings/index.ts'
+import type { SweepDeps, TestProvider } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
@@ -33,6 +33,12 @@ import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
 import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
 import { createLoops, loopRetention, loopRoutes } from './loops/index.ts'
 import { createPlaybooks, type Playbooks, playbookRoutes } from './playbooks/index.ts'
+import {
+  createProviderSubscriptions,
+  type ProviderSubscriptions,
+  type ProviderSubscriptionsDeps,
+  providerSubscriptionRoutes,
+} from './provider-subscriptions/index.ts'
 import { createQueue, queueRoutes } from './queue/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
@@ -50,17 +56,19 @@ export type RunRecords = {
   breakers: Breakers
   broker: Broker
   spendCaps: SpendCaps
+  providerSubscriptions: ProviderSubscriptions
   isPlatformEnabled(): boolean
 }
 
-export type RunRecordsDeps = Omit<BrokerDeps, 'events' | 'monotonic' | 'spendRefusal'> & {
-  clock: Clock
-  ephemeral: Ephemeral
-  events: Pick<Outbox, 'append' | 'signal' | 'on'>
-  hub: AgentLink
-  /** Whether the platform lets dispatch breakers work at all. */
-  isPlatformEnabled(): boolean
-}
+export type RunRecordsDeps = Omit<BrokerDeps, 'events' | 'monotonic' | 'spendRefusal' | 'subscription'> &
+  Pick<ProviderSubscriptionsDeps, 'vault' | 'raiseAlert' | 'isAutoSwitchOn'> & {
+    clock: Clock
+    ephemeral: Ephemeral
+    events: Pick<Outbox, 'append' | 'signal' | 'on'>
+    hub: AgentLink
+    /** Whether the platform lets dispatch breakers work at all. */
+    isPlatformEnabled(): boolean
+  }
 
 /** The records of runs and what is read from them alone. */
 export function createRunRecords(deps: RunRecordsDeps): RunRecords {
@@ -71,6 +79,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
   const hooks = createRunHooks()
   const executions = createExecutions({ db, clock, events, link, live, hooks })
   const spendCaps = createSpendCaps({ db, clock, events })
+  const providerSubscriptions = createProviderSubscriptions(deps)
   return {
     link,
     transportBreaker,
@@ -83,8 +92,10 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
       ...deps,
       monotonic: () => performance.now(),
       spendRefusal: spendCaps.refusal,
+      subscription: providerSubscriptions.inUse,
     }),
     spendCaps,
+    providerSubscriptions,
     isPlatformEnabled,
   }
 }
@@ -93,6 +104,8 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
   Pick<DispatchBreakerDeps, 'raiseAlert'> &
   Pick<DispatchDeps, 'platformPrompt' | 'queueDepth' | 'mayBegin'> &
   Pick<FleetDeps, 'scheduleCounts'> & {
+    /** Asks a provider whether a credential works. */
+    testProvider: TestProvider
     db: Db
     clock: Clock
     log: Log
@@ -169,6 +182,10 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     playbooks,
     routes: [
       ...spendCapRoutes(records.spendCaps),
+      ...providerSubscriptionRoutes({
+        subscriptions: records.providerSubscriptions,
+        testProvider: deps.testProvider,
+      }),
       ...breakerRoutes({ breakers, directory, settings }),
       ...executionRoutes(executions, log),
       ...fleetRoutes(fleet),
@@ -181,6 +198,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...queueRoutes(queue),
     ],
     loops: [
+      ...records.providerSubscriptions.loops,
       ...dispatch.loops,
       ...fanOuts.loops,
       ...loops.loops,

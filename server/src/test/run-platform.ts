@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { createOutbox, type Outbox } from '../foundation/outbox/index.ts'
+import { createThrowawayVault } from '../foundation/vault/index.ts'
 import type { SessionCaller } from '../identity/access/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { secret } from '../kit/secret.ts'
@@ -8,7 +9,7 @@ import type { AgentLink } from '../ports/agent-link/port.ts'
 import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
-import { silentLog } from '../ports/log.ts'
+import { type Log, silentLog } from '../ports/log.ts'
 import { createDispatchBreaker, type DispatchBreakerDeps } from '../runs/breaker/index.ts'
 import { type Broker, createBroker } from '../runs/broker/index.ts'
 import {
@@ -26,6 +27,10 @@ import {
   executionStore,
   type RunHooks,
 } from '../runs/executions/index.ts'
+import {
+  createProviderSubscriptions,
+  type ProviderSubscriptions,
+} from '../runs/provider-subscriptions/index.ts'
 import { createSpendCaps, type SpendCaps } from '../runs/spend-caps/index.ts'
 import { createLive, type Live } from '../runs/transcripts/index.ts'
 import { createTestClock } from './clock.ts'
@@ -42,6 +47,7 @@ export type RunPlatform = {
   dispatch: Dispatch
   broker: Broker
   spendCaps: SpendCaps
+  providerSubscriptions: ProviderSubscriptions
   agents: Map<string, AgentFact>
   /** Agents whose record says that they shall stop, whatever `agents` still says. */
   toldToStop: Set<string>
@@ -63,12 +69,15 @@ export type RunPlatformOptions = {
   /** The platform's setting; off unless it is said to be on. */
   isBreakerEnabled?: () => boolean
   raiseAlert?: DispatchBreakerDeps['raiseAlert']
+  /** The setting `subscription_auto_switch`; on unless it is said to be off. */
+  isAutoSwitchOn?: () => boolean
+  log?: Log
 }
 
 export async function startRunPlatform(options: RunPlatformOptions): Promise<RunPlatform> {
   const { db, clock = createTestClock(), link = createFakeAgentLink(), queueDepth = 50 } = options
   const ephemeral = options.ephemeral ?? memoryEphemeral({ clock, log: silentLog })
-  const log = silentLog
+  const log = options.log ?? silentLog
   const events = createOutbox({ db, ephemeral, log, clock })
   const live = createLive({ ephemeral, log })
   await live.open()
@@ -79,13 +88,24 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const secrets: string[] = []
   const { providerKey = 'provider-key-1' } = options
   const spendCaps = createSpendCaps({ db, clock, events })
+  const keyOf = () => (providerKey === null ? null : secret(providerKey))
+  const providerSubscriptions = createProviderSubscriptions({
+    db,
+    clock,
+    events,
+    vault: createThrowawayVault(),
+    providerKey: keyOf,
+    raiseAlert: options.raiseAlert ?? (async () => {}),
+    isAutoSwitchOn: options.isAutoSwitchOn ?? (() => true),
+  })
   const broker = createBroker({
     db,
     log,
     events,
     mac: (text) => createHmac('sha256', 'test').update(text).digest('base64url'),
     brokerUrl: () => 'http://platform/broker',
-    providerKey: () => (providerKey === null ? null : secret(providerKey)),
+    providerKey: keyOf,
+    subscription: providerSubscriptions.inUse,
     providerBaseUrl: () => options.providerUrl ?? 'http://127.0.0.1:1',
     monotonic: () => performance.now(),
     spendRefusal: (run) => spendCaps.refusal(run),
@@ -129,6 +149,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     dispatch,
     broker,
     spendCaps,
+    providerSubscriptions,
     agents,
     toldToStop,
     awaitsSkills,

@@ -1,5 +1,6 @@
 import type { ProviderTest } from '@roost/contracts/foundation/platform-settings'
 import type { Provider } from '@roost/contracts/foundation/settings'
+import { credentialHeaders } from '../../kit/provider-credential.ts'
 import type { Secret } from '../../kit/secret.ts'
 
 export type ProviderTestDeps = {
@@ -16,10 +17,10 @@ export function createProviderTest({ fetch, addresses }: ProviderTestDeps) {
   const questions: Record<Provider, (key: string) => [url: string, headers: Record<string, string>]> = {
     anthropic: (key) => [
       `${addresses.anthropic}/v1/models?limit=1`,
-      { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
+      { ...credentialHeaders('anthropic', key), 'anthropic-version': '2023-06-01' },
     ],
-    google: (key) => [`${addresses.google}/v1beta/models?pageSize=1`, { 'x-goog-api-key': key }],
-    openai: (key) => [`${addresses.openai}/models`, { authorization: `Bearer ${key}` }],
+    google: (key) => [`${addresses.google}/v1beta/models?pageSize=1`, credentialHeaders('google', key)],
+    openai: (key) => [`${addresses.openai}/models`, credentialHeaders('openai', key)],
     github: (key) => [`${addresses.github}/user`, { authorization: `Bearer ${key}`, 'user-agent': 'roost' }],
     // Speech is the same provider's.
     voice: (key) => questions.google(key),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Secret } from '../../kit/secret.ts'
+import { credentialHeaders } from '../../kit/provider-credential.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { executionStore, type Usage } from '../executions/index.ts'
@@ -9,25 +9,25 @@ import { createMeter } from './meter.ts'
 import type { Provider } from './prices.ts'
 import {
   type Asked,
-  credentialHeaders,
+  asksModel,
   credentialOf,
   forwardedReplyHeaders,
   forwardedRequestHeaders,
-  isHopeless,
   isOfferedModel,
   isProvider,
   readAsked,
+  retryHeaders,
   upstreamUrl,
+  withBetas,
 } from './provider-rules.ts'
 import { createBooking, relay } from './relay.ts'
 import type { BrokerTokens } from './tokens.ts'
+import { type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
 
-export type HandlerDeps = {
+export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
   db: Db
   log: Log
   tokens: Pick<BrokerTokens, 'read'>
-  /** The key that the platform pays with; null when none is configured. */
-  providerKey(provider: Provider): Secret | null
   providerBaseUrl(provider: Provider): string
   /** Why a run may not spend more; null: it may. */
   spendRefusal(run: { agentId: string; executionId: string }): Promise<string | null>
@@ -51,7 +51,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
   const open = new Map<string, Set<AbortController>>()
 
   /** The run that a token pays for now. Throws what is wrong with it. */
-  async function runOf(token: string | null): Promise<string> {
+  async function runOf(token: string | null): Promise<{ agentId: string; executionId: string }> {
     const grant = token === null ? null : tokens.read(token)
     if (!grant) throw new Refused(401, 'The broker token is not valid.')
     const store = executionStore(db)
@@ -63,10 +63,10 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     // Fails closed: without the database there is no run either.
     const refusal = await deps.spendRefusal({ agentId, executionId: running })
     if (refusal !== null) throw new Refused(402, `cap_reached: ${refusal}`, 'cap_reached')
-    return running
+    return { agentId, executionId: running }
   }
 
-  function admit(request: IncomingMessage, asked: Asked | null): { asked: Asked; key: Secret } {
+  function admit(request: IncomingMessage, asked: Asked | null): Asked {
     if (!asked) throw new Refused(404, 'The broker does not offer this route.')
     if (asked.model !== null && !isOfferedModel(asked.model)) throw new Refused(404, notOffered(asked.model))
     if (Number(request.headers['content-length'] ?? 0) > maxRequestBytes) {
@@ -75,27 +75,24 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw new Refused(415, 'The broker reads requests as they are, without content encoding.')
     }
-    const key = deps.providerKey(asked.provider)
-    if (key) return { asked, key }
-    throw new Refused(
-      503,
-      `not_configured: this platform has no key for ${asked.provider}. An admin sets one.`,
-      'not_configured',
-    )
+    return asked
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
     const began = deps.monotonic()
-    const executionId = await runOf(credentialOf(request.headers, url))
-    const { asked, key } = admit(request, readAsked(request.method ?? '', url))
+    const { agentId, executionId } = await runOf(credentialOf(request.headers, url))
+    const asked = admit(request, readAsked(request.method ?? '', url))
     const { provider } = asked
+    const credential = await wireCredentialOf(deps, { agentId, provider })
     const abort = track(executionId)
     const onGone = () => abort.abort(new BrokenOff())
     response.once('close', onGone)
     try {
       const headers = {
-        ...forwardedRequestHeaders(request.headers),
-        ...credentialHeaders(provider, key.reveal()),
+        ...withBetas(
+          forwardedRequestHeaders(request.headers),
+          credentialHeaders(provider, credential.key.reveal()),
+        ),
         'accept-encoding': 'identity',
       }
       const { reply, model } = await upstream.send(
@@ -109,11 +106,16 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         contentType: reply.headers['content-type'],
         counts: status === 200,
       })
-      const add = (usage: Usage) => executionStore(db).addUsage(executionId, usage)
+      const add = async (usage: Usage) => {
+        await executionStore(db).addUsage(executionId, usage)
+        await credential.used(usage)
+      }
       const book = createBooking({ provider, askedModel, meter, add })
+      // Whether a count or a list is refused says nothing of what the credential is for.
+      const hasMoved = asksModel(asked) && (await credential.answered(status, reply.headers))
       response.writeHead(status, {
         ...forwardedReplyHeaders(reply.headers),
-        ...(isHopeless(status) ? { 'x-should-retry': 'false' } : {}),
+        ...retryHeaders(status, hasMoved),
       })
       response.flushHeaders()
       await relay(reply, response, { meter, book })

@@ -70,16 +70,20 @@ export function credentialOf(headers: IncomingHttpHeaders, url: string): string 
   return bearer ?? named ?? new URLSearchParams(splitOnce(url, '?')[1] ?? '').get('key')
 }
 
-/** How each provider takes its key. Tokens of a subscription are bearers, keys of the API are not. */
-export function credentialHeaders(provider: Provider, key: string): Record<string, string> {
-  switch (provider) {
-    case 'anthropic':
-      return key.startsWith('sk-ant-oat') ? { authorization: `Bearer ${key}` } : { 'x-api-key': key }
-    case 'google':
-      return { 'x-goog-api-key': key }
-    case 'openai':
-      return { authorization: `Bearer ${key}` }
-  }
+/** Those of the credential beside the client's own; betas of both are asked for. */
+export function withBetas(
+  own: Record<string, string | string[]>,
+  credential: Record<string, string>,
+): Record<string, string | string[]> {
+  const betas = [own['anthropic-beta'] ?? [], credential['anthropic-beta'] ?? []].flat()
+  const named = new Set(betas.flatMap((each) => each.split(',')).map((each) => each.trim()))
+  named.delete('')
+  return { ...own, ...credential, ...(named.size > 0 ? { 'anthropic-beta': [...named].join(',') } : {}) }
+}
+
+/** A request that is answered by a model, and not with a count or a list. */
+export function asksModel({ path, model, hasModelInBody }: Asked): boolean {
+  return (model !== null || hasModelInBody) && !/count_?tokens/i.test(path)
 }
 
 /** Of one hop, or a credential or an address that the container has no business to send. */
@@ -136,6 +140,15 @@ export function forwardedReplyHeaders(headers: IncomingHttpHeaders): Record<stri
 /** Answers that stay what they are however often one asks: clients would else repeat them for a minute. */
 export function isHopeless(status: number): boolean {
   return [400, 401, 402, 403, 404, 405, 413, 415, 422].includes(status)
+}
+
+/**
+ * What is said to a client about asking again. Once the agent asks with another credential, the wait and the
+ * refusal were those of the one that is left.
+ */
+export function retryHeaders(status: number, hasMoved: boolean): Record<string, string> {
+  if (hasMoved) return { 'retry-after': '1', 'x-should-retry': 'true' }
+  return isHopeless(status) ? { 'x-should-retry': 'false' } : {}
 }
 
 /** Where a provider is asked: its base with the path. A base that ends in the version says it once. */

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { credentialHeaders } from '../../kit/provider-credential.ts'
 import { contextTokens, contextWindow, costMicros, noTokens } from './cost-rules.ts'
 import { errorBody } from './errors.ts'
 import { createMeter } from './meter.ts'
 import { createModelScanner } from './model-scanner.ts'
 import { prices } from './prices.ts'
 import {
-  credentialHeaders,
+  asksModel,
   credentialOf,
   forwardedReplyHeaders,
   forwardedRequestHeaders,
   isOfferedModel,
   readAsked,
+  retryHeaders,
   upstreamUrl,
+  withBetas,
 } from './provider-rules.ts'
 import { createBrokerTokens } from './tokens.ts'
 
@@ -182,9 +185,41 @@ describe('credentials', () => {
 
   test('each provider gets its key in its own way', () => {
     assert.deepEqual(credentialHeaders('anthropic', 'sk-ant-api03'), { 'x-api-key': 'sk-ant-api03' })
-    assert.deepEqual(credentialHeaders('anthropic', 'sk-ant-oat01'), { authorization: 'Bearer sk-ant-oat01' })
+    assert.deepEqual(credentialHeaders('anthropic', 'sk-ant-oat01'), {
+      authorization: 'Bearer sk-ant-oat01',
+      'anthropic-beta': 'oauth-2025-04-20',
+    })
     assert.deepEqual(credentialHeaders('google', 'k'), { 'x-goog-api-key': 'k' })
     assert.deepEqual(credentialHeaders('openai', 'k'), { authorization: 'Bearer k' })
+  })
+
+  test('the betas of a client and those of the credential are asked for together, each once', () => {
+    const credential = credentialHeaders('anthropic', 'sk-ant-oat01')
+    const betas = (own?: string | string[]) =>
+      withBetas(own === undefined ? {} : { 'anthropic-beta': own }, credential)['anthropic-beta']
+    assert.equal(betas(), 'oauth-2025-04-20')
+    assert.equal(betas('a-1, oauth-2025-04-20'), 'a-1,oauth-2025-04-20')
+    assert.equal(betas(['a-1', 'b-2']), 'a-1,b-2,oauth-2025-04-20')
+    assert.deepEqual(withBetas({}, { 'x-api-key': 'k' }), { 'x-api-key': 'k' })
+  })
+
+  test('a count of tokens and a list of models ask no model', () => {
+    const asks = (method: string, url: string) => {
+      const asked = readAsked(method, url)
+      return asked && asksModel(asked)
+    }
+    assert.equal(asks('POST', 'anthropic/v1/messages?beta=true'), true)
+    assert.equal(asks('POST', 'google/v1beta/models/gemini-x:streamGenerateContent'), true)
+    assert.equal(asks('POST', 'openai/v1/responses'), true)
+    assert.equal(asks('POST', 'anthropic/v1/messages/count_tokens'), false)
+    assert.equal(asks('POST', 'google/v1beta/models/gemini-x:countTokens'), false)
+    assert.equal(asks('GET', 'anthropic/v1/models'), false)
+  })
+
+  test('it is worth asking again at once when the agent has another credential', () => {
+    assert.deepEqual(retryHeaders(401, false), { 'x-should-retry': 'false' })
+    assert.deepEqual(retryHeaders(429, false), {})
+    assert.deepEqual(retryHeaders(429, true), { 'retry-after': '1', 'x-should-retry': 'true' })
   })
 })
 

@@ -1,0 +1,61 @@
+import type { Secret } from '../../kit/secret.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Usage } from '../executions/index.ts'
+import type { InUse } from '../provider-subscriptions/index.ts'
+import { Refused } from './failures.ts'
+import type { Provider } from './prices.ts'
+
+/** With what one request is paid for. */
+export type WireCredential = {
+  key: Secret
+  used(usage: Usage): Promise<void>
+  /** True: the agent asks with another credential from now on. Never rejects. */
+  answered(status: number, headers: Record<string, string | string[] | undefined>): Promise<boolean>
+}
+
+export type WireCredentialDeps = {
+  log: Pick<Log, 'error'>
+  /** The subscription that the agent is assigned; null: none of this provider. */
+  subscription(agentId: string, provider: Provider): Promise<InUse | null>
+  /** The key that the platform pays with; null when none is configured. */
+  providerKey(provider: Provider): Secret | null
+}
+
+/** Throws `Refused` when there is nothing to pay with. */
+export async function wireCredentialOf(
+  { log, subscription, providerKey }: WireCredentialDeps,
+  { agentId, provider }: { agentId: string; provider: Provider },
+): Promise<WireCredential> {
+  const assigned = await opened()
+  if (assigned) {
+    return {
+      key: assigned.token,
+      used: ({ requests, input_tokens, output_tokens, cost_micros }) =>
+        assigned.used({ requests, input_tokens, output_tokens, cost_micros }),
+      async answered(status, headers) {
+        try {
+          return await assigned.answered(status, headers)
+        } catch (error) {
+          // Fails open: the provider's answer goes on as it came, and the next one tells the same again.
+          log.error({ provider, agent_id: agentId, err: error }, 'a subscription at its limit was not noted')
+          return false
+        }
+      },
+    }
+  }
+  const key = providerKey(provider)
+  if (key) return { key, used: async () => {}, answered: async () => false }
+  const message = `not_configured: this platform has no key for ${provider}. An admin sets one.`
+  throw new Refused(503, message, 'not_configured')
+
+  /** Fails closed: the platform's key is not spent in the place of a token that cannot be read. */
+  async function opened(): Promise<InUse | null> {
+    try {
+      return await subscription(agentId, provider)
+    } catch (error) {
+      log.error({ provider, agent_id: agentId, err: error }, 'the subscription of an agent cannot be read')
+      const unread = "not_configured: the agent's subscription cannot be read. An admin adds it again."
+      throw new Refused(503, unread, 'not_configured')
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { Tx } from '../../ports/database/port.ts'
+
+/** Tells operators, in the transaction that finds the cause. */
+export type RaiseAlert = (tx: Tx, alert: PlatformAlert) => Promise<void>
+
+export function subscriptionAlert(
+  agent: { id: string; name: string },
+  moved: { from: string; to: string; provider: string },
+): PlatformAlert {
+  return {
+    agentId: agent.id,
+    kind: 'subscription_switched',
+    title: `${agent.name} moved from subscription ${moved.from} to ${moved.to}`,
+    question: `The provider (${moved.provider}) limits or refuses "${moved.from}". The agent asks with "${moved.to}" and stays there until somebody assigns another subscription.`,
+    priority: 'medium',
+    context: moved,
+  }
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { authModeOf, bucketOf, failureOf, isAfter, nextOf } from './rules.ts'
+
+const now = new Date('2026-03-01T12:00:00.000Z')
+const at = now.toISOString()
+const later = '2026-03-01T13:00:00.000Z'
+
+describe('what an answer says of the credential', () => {
+  const until = (status: number, headers: Record<string, string> = {}) => {
+    const failure = failureOf(status, headers, now)
+    return failure && [failure.kind, failure.until.toISOString()]
+  }
+
+  test('a limit lasts as long as the provider says: its window, else the wait, else five minutes', () => {
+    const reset = String(Date.parse('2026-03-01T15:00:00Z') / 1000)
+    const both = { 'anthropic-ratelimit-unified-reset': reset, 'retry-after': '7' }
+    assert.deepEqual(until(429, both), ['limited', '2026-03-01T15:00:00.000Z'])
+    assert.deepEqual(until(429, { 'retry-after': '7' }), ['limited', '2026-03-01T12:00:07.000Z'])
+    const date = { 'retry-after': 'Sun, 01 Mar 2026 12:10:00 GMT' }
+    assert.deepEqual(until(429, date), ['limited', '2026-03-01T12:10:00.000Z'])
+    assert.deepEqual(until(429), ['limited', '2026-03-01T12:05:00.000Z'])
+    for (const wait of ['soon', '-1'])
+      assert.deepEqual(until(429, { 'retry-after': wait }), ['limited', '2026-03-01T12:05:00.000Z'])
+  })
+
+  test('no limit lasts above a week', () => {
+    assert.deepEqual(until(429, { 'retry-after': '99999999' }), ['limited', '2026-03-08T12:00:00.000Z'])
+  })
+
+  test('a refusal is one of the token; a full provider, a bad request and an answer are not', () => {
+    for (const status of [401, 402, 403]) assert.deepEqual(until(status), ['refused', later])
+    for (const status of [200, 400, 404, 413, 500, 529]) assert.equal(until(status), null)
+  })
+})
+
+describe('the next subscription', () => {
+  const free = { limited_until: null, refused_until: null }
+  const of = (...all: [string, Partial<typeof free | Record<keyof typeof free, string>>?][]) =>
+    all.map(([name, over]) => ({ id: name, name, ...free, ...over }))
+
+  test('is the one after it by name, and round', () => {
+    assert.equal(nextOf(of(['c'], ['a'], ['b']), 'a', at)?.name, 'b')
+    assert.equal(nextOf(of(['c'], ['a'], ['b']), 'c', at)?.name, 'a')
+  })
+
+  test('is not one that is limited or refused now; there may be none', () => {
+    const [limited, refused] = [{ limited_until: later }, { refused_until: later }]
+    assert.equal(nextOf(of(['a'], ['b', limited], ['c', refused], ['d']), 'a', at)?.name, 'd')
+    assert.equal(nextOf(of(['a'], ['b', limited]), 'a', at), null)
+    assert.equal(nextOf(of(['a']), 'a', at), null)
+    assert.equal(nextOf(of(['a'], ['b', { limited_until: at }]), 'a', at)?.name, 'b', 'it has ended')
+  })
+})
+
+test('a subscription stands before a key, and no credential is told as none', () => {
+  assert.equal(authModeOf({ subscription: true, apiKey: true }), 'subscription')
+  assert.equal(authModeOf({ subscription: false, apiKey: true }), 'api_key')
+  assert.equal(authModeOf({ subscription: false, apiKey: false }), 'not_configured')
+})
+
+test('what is used is counted by five minutes', () => {
+  assert.equal(bucketOf(new Date('2026-03-01T12:09:59.999Z')).toISOString(), '2026-03-01T12:05:00.000Z')
+  assert.equal(isAfter(null, at), false)
+})

@@ -1,0 +1,175 @@
+import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
+import { sql } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type {
+  AgentProviderSubscriptionsTable,
+  ProviderSubscriptionsTable,
+  ProviderSubscriptionUsageTable,
+} from './tables.ts'
+
+type Tables = {
+  provider_subscriptions: ProviderSubscriptionsTable
+  agent_provider_subscriptions: AgentProviderSubscriptionsTable
+  provider_subscription_usage: ProviderSubscriptionUsageTable
+}
+
+export type SubscriptionRow = ProviderSubscriptionsTable
+export type Used = Omit<ProviderSubscriptionUsageTable, 'subscription_id' | 'began_at'>
+
+export function subscriptionStore(executor: Executor) {
+  const db = executor.withTables<Tables>()
+
+  async function used(id: string, since: string): Promise<Used> {
+    const row = await db
+      .selectFrom('provider_subscription_usage')
+      .select((e) => [
+        e.fn.sum<number | string | null>('requests').as('requests'),
+        e.fn.sum<number | string | null>('input_tokens').as('input_tokens'),
+        e.fn.sum<number | string | null>('output_tokens').as('output_tokens'),
+        e.fn.sum<number | string | null>('cost_micros').as('cost_micros'),
+        e.fn.sum<number | string | null>('failures').as('failures'),
+      ])
+      .where('subscription_id', '=', id)
+      .where('began_at', '>', since)
+      .executeTakeFirstOrThrow()
+    return {
+      requests: Number(row.requests ?? 0),
+      input_tokens: Number(row.input_tokens ?? 0),
+      output_tokens: Number(row.output_tokens ?? 0),
+      cost_micros: Number(row.cost_micros ?? 0),
+      failures: Number(row.failures ?? 0),
+    }
+  }
+
+  return {
+    used,
+
+    all(): Promise<SubscriptionRow[]> {
+      return db.selectFrom('provider_subscriptions').selectAll().orderBy('name').execute()
+    },
+
+    ofProvider(provider: ModelProvider): Promise<SubscriptionRow[]> {
+      return db.selectFrom('provider_subscriptions').selectAll().where('provider', '=', provider).execute()
+    },
+
+    async byName(name: string): Promise<SubscriptionRow | null> {
+      const query = db.selectFrom('provider_subscriptions').selectAll().where('name', '=', name)
+      return (await query.executeTakeFirst()) ?? null
+    },
+
+    async byId(id: string): Promise<SubscriptionRow | null> {
+      const query = db.selectFrom('provider_subscriptions').selectAll().where('id', '=', id)
+      return (await query.executeTakeFirst()) ?? null
+    },
+
+    /** False when the name is taken. */
+    async insert(row: SubscriptionRow): Promise<boolean> {
+      const result = await db
+        .insertInto('provider_subscriptions')
+        .values(row)
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+
+    /** Holds up everybody else who changes, deletes or assigns it until the transaction ends. Null: there is none. */
+    async lock(id: string): Promise<SubscriptionRow | null> {
+      const row = await db
+        .updateTable('provider_subscriptions')
+        .set((e) => ({ updated_at: e.ref('updated_at') }))
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async replace(id: string, patch: Partial<SubscriptionRow>): Promise<void> {
+      await db.updateTable('provider_subscriptions').set(patch).where('id', '=', id).execute()
+    },
+
+    async remove(id: string): Promise<void> {
+      await db.deleteFrom('provider_subscriptions').where('id', '=', id).execute()
+    },
+
+    /** Marks the token, unless another one has taken its place. */
+    async mark(
+      { id, sealed_token }: Pick<SubscriptionRow, 'id' | 'sealed_token'>,
+      patch: { limited_until: string } | { refused_until: string },
+    ): Promise<void> {
+      await db
+        .updateTable('provider_subscriptions')
+        .set(patch)
+        .where('id', '=', id)
+        .where('sealed_token', '=', sealed_token)
+        .execute()
+    },
+
+    assignments(): Promise<AgentProviderSubscriptionsTable[]> {
+      return db.selectFrom('agent_provider_subscriptions').selectAll().execute()
+    },
+
+    async agentsOf(id: string): Promise<string[]> {
+      const query = db.selectFrom('agent_provider_subscriptions').select('agent_id')
+      return (await query.where('subscription_id', '=', id).execute()).map((row) => row.agent_id)
+    },
+
+    /** With what the agent asks this provider; null: with the key of the platform. */
+    async assigned(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
+      const row = await db
+        .selectFrom('agent_provider_subscriptions as a')
+        .innerJoin('provider_subscriptions as s', 's.id', 'a.subscription_id')
+        .selectAll('s')
+        .where('a.agent_id', '=', agentId)
+        .where('s.provider', '=', provider)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async assign(agentId: string, subscriptionId: string, now: string): Promise<void> {
+      const patch = { subscription_id: subscriptionId, assigned_at: now }
+      await db
+        .insertInto('agent_provider_subscriptions')
+        .values({ agent_id: agentId, ...patch })
+        .onConflict((conflict) => conflict.column('agent_id').doUpdateSet(patch))
+        .execute()
+    },
+
+    /** True for one alone of those who want to move the agent away from the same one. */
+    async move(agentId: string, ids: { from: string; to: string }, now: string): Promise<boolean> {
+      const result = await db
+        .updateTable('agent_provider_subscriptions')
+        .set({ subscription_id: ids.to, assigned_at: now })
+        .where('agent_id', '=', agentId)
+        .where('subscription_id', '=', ids.from)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    /** False when there was nothing to clear. */
+    async clear(agentId: string): Promise<boolean> {
+      const query = db.deleteFrom('agent_provider_subscriptions').where('agent_id', '=', agentId)
+      return Number((await query.executeTakeFirst()).numDeletedRows) === 1
+    },
+
+    /** Nothing when the subscription is gone meanwhile. */
+    async addUsed(id: string, beganAt: string, used: Partial<Used>): Promise<void> {
+      const { requests = 0, input_tokens = 0, output_tokens = 0, cost_micros = 0, failures = 0 } = used
+      await sql`
+        insert into provider_subscription_usage
+          (subscription_id, began_at, requests, input_tokens, output_tokens, cost_micros, failures)
+        select id, cast(${beganAt} as text), cast(${requests} as integer), cast(${input_tokens} as bigint),
+          cast(${output_tokens} as bigint), cast(${cost_micros} as bigint), cast(${failures} as integer)
+        from provider_subscriptions where id = ${id}
+        on conflict (subscription_id, began_at) do update set
+          requests = provider_subscription_usage.requests + excluded.requests,
+          input_tokens = provider_subscription_usage.input_tokens + excluded.input_tokens,
+          output_tokens = provider_subscription_usage.output_tokens + excluded.output_tokens,
+          cost_micros = provider_subscription_usage.cost_micros + excluded.cost_micros,
+          failures = provider_subscription_usage.failures + excluded.failures`.execute(db)
+    },
+
+    async forgetUsed(before: string): Promise<void> {
+      await db.deleteFrom('provider_subscription_usage').where('began_at', '<', before).execute()
+    },
+  }
+}
