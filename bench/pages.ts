@@ -4,6 +4,8 @@
  */
 import type { Page } from 'playwright-core'
 import { firstPageScriptBytes, openBench, type Tab } from '../checks/browser/bench.ts'
+import { openContentBench } from '../checks/browser/content-bench.ts'
+import { answer, logText, transcriptLines } from '../checks/browser/content-samples.ts'
 import { median, ms, quantile, record, report } from './measure.ts'
 
 const agents = 500
@@ -53,7 +55,55 @@ record({
 })
 
 await bench[Symbol.asyncDispose]()
+
+// What agents wrote, in a page of its own: `web/src/test/content.tsx`.
+const content = await openContentBench()
+for (const { row, shown, limit } of [
+  {
+    row: 'a log of 5 MB, until it is painted',
+    shown: { kind: 'log', text: logText(5_000_000) },
+    limit: 1000,
+  },
+  {
+    row: 'a transcript of 5,000 lines, until it is painted',
+    shown: { kind: 'transcript', lines: transcriptLines(5000) },
+    limit: 1500,
+  },
+]) {
+  const { page, ...tab } = await content.open()
+  const time = await content.fastest(page, shown)
+  record({ row, ours: ms(time), peer: '-', value: time, limit: `under ${limit} ms`, ok: time < limit })
+  await tab[Symbol.asyncDispose]()
+}
+const writing = await writingFrames((await content.open()).page)
+record({
+  row: 'frames while an answer of 20 KB is written, median and 95 %',
+  ours: `${ms(median(writing))}, ${ms(quantile(writing, 0.95))}`,
+  peer: '-',
+  value: median(writing),
+  limit: 'median under 50 ms',
+  ok: median(writing) < 50,
+})
+await content[Symbol.asyncDispose]()
 report()
+
+/** Milliseconds between the frames in each of which 20 characters more are there. */
+async function writingFrames(page: Page): Promise<number[]> {
+  return page.evaluate(async (whole) => {
+    // Put there by the page, see `web/src/test/content.tsx`.
+    const { show } = window as unknown as { show(content: object): void }
+    const gaps: number[] = []
+    let last = performance.now()
+    for (let length = 0; length <= whole.length; length += 20) {
+      show({ kind: 'markdown', text: whole.slice(0, length), isStreaming: true })
+      await new Promise(requestAnimationFrame)
+      const now = performance.now()
+      gaps.push(now - last)
+      last = now
+    }
+    return gaps
+  }, answer(20_000))
+}
 
 /** Milliseconds between 120 frames, at rest or while the table moves by 60 pixels a frame, a fast turn of the wheel. */
 async function frames(page: Page, moves: boolean): Promise<number[]> {

@@ -25,7 +25,7 @@ after(async () => {
 afterEach((context) => tellFailure(bench, context))
 
 const details = async (): Promise<Loose> => (await bench.platform.request('GET', `/api/agents/${name}`)).json
-const until = (accept: (agent: Loose) => boolean) => eventually(details, accept, 20_000)
+const until = (accept: (agent: Loose) => boolean) => eventually(details, accept)
 
 describe('the owner', () => {
   test('changes the label in its place; Escape leaves it as it was', async () => {
@@ -80,7 +80,7 @@ describe('the owner', () => {
       ready: (each) => each.getByText('Night watch is stopped.').waitFor(),
     })
     await page.getByRole('button', { name: 'Start', exact: true }).click()
-    await page.getByRole('button', { name: 'Stop agent' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Stop agent' }).waitFor()
   })
 
   test('deletes it after typing its name', async () => {

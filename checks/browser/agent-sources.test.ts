@@ -236,7 +236,7 @@ describe('git', () => {
     const { page } = tab
     await page.getByRole('textbox', { name: 'Account' }).fill('acme')
     await page.getByRole('button', { name: 'Bind it' }).click()
-    await page.getByText('acme/qa-src-plain', { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText('acme/qa-src-plain', { exact: true }).waitFor()
     await page.getByText('The platform’s token.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Set a token of its own' }).click()
     await page.locator('input[name=pat]').fill('bad-token')

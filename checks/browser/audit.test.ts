@@ -163,7 +163,7 @@ describe('the audit log', () => {
     const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
     await tab.page.route(/\/api\/audit-log\?/, (route) => route.fulfill({ status: 500, json: refusal }))
     await tab.goto(path)
-    await tab.page.getByText('The log could not be loaded').waitFor({ timeout: 40_000 })
+    await tab.page.getByText('The log could not be loaded').waitFor()
     await assertAccessible(tab, 'a log that could not be loaded')
     await tab.page.unroute(/\/api\/audit-log\?/)
     await tab.page.getByRole('button', { name: 'Retry' }).click()

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { assertAccessible, type Theme, themes, widths } from './bench.ts'
 import { createLender } from './contexts.ts'
+import { focusOn } from './focus.ts'
 import { openGallery } from './gallery.ts'
 
 const parts = ['actions', 'form', 'overlays', 'states', 'table'] as const
@@ -47,6 +48,7 @@ describe('every component', () => {
       await page.getByText('Schedule deleted').first().waitFor()
       await assertAccessible(tab, `toast, ${theme}`)
       await page.getByRole('button', { name: 'Open secret' }).click()
+      await page.getByRole('dialog', { name: 'The new key' }).waitFor()
       await assertAccessible(tab, `secret, ${theme}`)
       assert.deepEqual(tab.faults, [])
     })
@@ -197,7 +199,7 @@ describe('a form', () => {
     await page.getByText('Is in use').waitFor()
     const described = await name.getAttribute('aria-describedby')
     assert.equal(await page.locator(`[id="${described}"]`).innerText(), 'Is in use')
-    assert.equal(await name.evaluate(isFocused), true)
+    await focusOn(name)
     assert.match(await page.getByRole('alert').innerText(), /channels\.0: Is unknown\s+validation_error/)
     await name.fill('broken')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -214,14 +216,14 @@ describe('a dialog', () => {
     await opener.focus()
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'New schedule' })
-    assert.equal(await dialog.getByLabel('Cron expression').evaluate(isFocused), true)
+    await focusOn(dialog.getByLabel('Cron expression'))
     for (let presses = 0; presses < 6; presses++) {
       await page.keyboard.press('Tab')
-      assert.equal(await dialog.evaluate((panel) => panel.contains(document.activeElement)), true)
+      await dialog.locator(':focus').waitFor()
     }
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    assert.equal(await opener.evaluate(isFocused), true)
+    await focusOn(opener)
   })
 
   it('opened from a menu gives the focus back to what opened the menu', async () => {
@@ -244,10 +246,11 @@ describe('a dialog', () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Open confirmation' }).click()
     const confirm = page.getByRole('button', { name: 'Delete agent' })
+    await page.locator('[role=dialog] input:focus').waitFor()
     await page.keyboard.type('night-watc')
     assert.equal(await confirm.isDisabled(), true)
     await page.keyboard.type('h')
-    assert.equal(await confirm.isDisabled(), false)
+    await confirm.and(page.locator(':enabled')).waitFor()
     await page.keyboard.press('Enter')
     await confirm.waitFor({ state: 'detached' })
   })
@@ -284,13 +287,12 @@ it('a combobox finds by typing', async () => {
   await using tab = await open('form')
   const { page } = tab
   await page.getByLabel('Time zone').click()
+  await page.locator('input:focus').waitFor()
   await page.keyboard.type('berl')
   await page.getByRole('option').nth(1).waitFor({ state: 'detached' })
   await page.keyboard.press('Enter')
   await page.getByRole('combobox', { name: 'Time zone' }).getByText('Europe/Berlin').waitFor()
 })
-
-const isFocused = (element: Element) => element === document.activeElement
 
 async function scrollTo(grid: Locator, top: number): Promise<void> {
   await grid.evaluate((table, to) => table.parentElement?.scrollTo(0, to), top)
@@ -319,7 +321,8 @@ async function open(
     permissions: ['clipboard-write'],
   })
   await page.setViewportSize({ width, height: width < 600 ? 740 : 860 })
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(120_000)
+  await page.addInitScript(() => localStorage.setItem('roost.messages', 'longest'))
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
   page.on('console', (message) => {

@@ -23,6 +23,7 @@ export async function openContentBench() {
   async function open({ theme = 'light', width = widths.desktop, hash = '' }: Options = {}) {
     const { page, giveBack } = await lend({ locale: 'en-GB', reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: 860 })
+    page.setDefaultTimeout(120_000)
     const faults: string[] = []
     const requests: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))

@@ -23,7 +23,6 @@ describe('events and reminders', () => {
 
   const open = async (tab: string): Promise<Tab> => {
     const opened = await bench.open()
-    opened.page.setDefaultTimeout(60_000)
     await opened.goto(`/agents/${name}?tab=${tab}`)
     return opened
   }

@@ -15,6 +15,7 @@ import {
   widths,
 } from './bench.ts'
 import { tellFailure } from './evidence.ts'
+import { gateOf } from './gates.ts'
 
 const name = 'qa-runs-page'
 const busy = 'qa-runs-busy'
@@ -35,22 +36,9 @@ after(async () => {
 })
 afterEach((context) => tellFailure(bench, context))
 
-/** A run begins by starting a coding CLI, which takes its time on a busy machine. */
-const patienceMs = 100_000
-async function open(options: Parameters<Bench['open']>[0] = {}): Promise<Tab> {
-  const tab = await bench.open(options)
-  tab.page.setDefaultTimeout(patienceMs)
-  return tab
-}
+const open = (options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => bench.open(options)
 
-const review: (of: Parameters<typeof reviewPage>[1]) => Promise<void> = ({ ready, ...rest }) =>
-  reviewPage(bench, {
-    ...rest,
-    ready(page) {
-      page.setDefaultTimeout(patienceMs)
-      return ready(page)
-    },
-  })
+const review = (of: Parameters<typeof reviewPage>[1]) => reviewPage(bench, of)
 
 const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=executions${search}`
 const runPath = (agent: string, id: string, search = '') => `/agents/${agent}/executions/${id}${search}`
@@ -80,15 +68,15 @@ describe('a task', () => {
     const tab = await open()
     const { page } = tab
     await tab.goto(tabOf(name))
-    await messageField(page).fill(
-      'Tidy up. [[tool:Bash:sleep 12; echo tidied]] [[reply:It is **tidy** now.]]',
-    )
+    const gate = gateOf(bench.platform, name, 'tidy')
+    await messageField(page).fill(`Tidy up. ${gate.directive} [[reply:It is **tidy** now.]]`)
     await messageField(page).press('Control+Enter')
     await page.waitForURL(isRun)
     await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
     await page.getByText('Live', { exact: true }).waitFor()
     await page.reload()
     await steps(page).getByRole('button', { name: /^Bash/ }).waitFor()
+    await gate.open()
     await page.getByRole('heading', { name: 'Answer' }).waitFor()
     await page.getByText('Succeeded', { exact: true }).waitFor()
     assert.equal(await steps(page).getByRole('button', { name: /^Bash/ }).count(), 1, 'no step is doubled')
@@ -127,7 +115,7 @@ describe('a task', () => {
   })
 
   test('is stopped, and the page says by whom', async () => {
-    const id = await task(name, '[[tool:Bash:sleep 60]] [[reply:never]]')
+    const id = await task(name, '[[tool:Bash:sleep 100]] [[reply:never]]')
     const tab = await open()
     const { page } = tab
     await tab.goto(runPath(name, id))
@@ -177,7 +165,8 @@ describe('a task', () => {
 
 describe('what waits', () => {
   test('stands in line with its place and the reason, moves up, and is cleared', async () => {
-    const first = await task(busy, 'The long one. [[tool:Bash:sleep 900]] [[reply:long]]')
+    const { directive } = gateOf(bench.platform, busy, 'never')
+    const first = await task(busy, `The long one. ${directive} [[reply:long]]`)
     await untilExecution(bench.platform, busy, first, (row) => row.status === 'running')
     const ids = []
     for (const word of ['alpha', 'beta', 'gamma']) ids.push(await task(busy, `Wait ${word}. [[reply:ok]]`))
@@ -375,7 +364,8 @@ describe('pictures for a reviewer', () => {
       path: runPath(name, 'exec_nothing'),
       ready: (page) => page.getByText('There is no such run').waitFor(),
     })
-    const id = await task(name, 'Look around. [[tool:Bash:sleep 40]] [[reply:late]]')
+    const { directive } = gateOf(bench.platform, name, 'never')
+    const id = await task(name, `Look around. ${directive} [[reply:late]]`)
     for (const theme of themes) {
       const tab = await open({ theme, width: widths.desktop })
       await tab.goto(runPath(name, id))

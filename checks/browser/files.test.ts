@@ -7,6 +7,7 @@ import { eventually } from '../acceptance/platform.ts'
 import { answerOf, createAgent, docker } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
+import { focusOn } from './focus.ts'
 
 const name = 'qa-files-page'
 const files = `/api/agents/${name}/files`
@@ -91,6 +92,11 @@ const tree = (page: Page) => page.getByRole('tree', { name: `Files of ${name}` }
 const item = (page: Page, label: string) => tree(page).getByRole('treeitem', { name: label, exact: true })
 const editor = (page: Page, file: string) => page.getByRole('textbox', { name: `Text of ${file}` })
 const button = (page: Page, label: string) => page.getByRole('button', { name: label, exact: true })
+/** The keyboard's words go into the text from then on. */
+async function edit(page: Page, file: string): Promise<void> {
+  await button(page, 'Edit').click()
+  await focusOn(editor(page, file))
+}
 const done = async ({ faults, context }: Tab) => {
   assert.deepEqual(faults, [])
   await context.close()
@@ -103,7 +109,7 @@ describe('reading and writing', () => {
     await item(page, 'src').click()
     await item(page, 'main.ts').click()
     await editor(page, 'main.ts').getByText('return').waitFor()
-    await button(page, 'Edit').click()
+    await edit(page, 'main.ts')
     await page.keyboard.press('Control+End')
     await page.keyboard.type('// by hand')
     await page.getByText('Not saved yet').waitFor()
@@ -124,7 +130,7 @@ describe('reading and writing', () => {
     await put('conflict.txt', 'mine\n')
     const tab = await open('conflict.txt')
     const { page } = tab
-    await button(page, 'Edit').click()
+    await edit(page, 'conflict.txt')
     await page.keyboard.type('typed ')
     await put('conflict.txt', 'theirs\n')
     await button(page, 'Save').click()
@@ -141,7 +147,7 @@ describe('reading and writing', () => {
   test('unsaved changes are not left by accident', async () => {
     const tab = await open('notes.txt')
     const { page } = tab
-    await button(page, 'Edit').click()
+    await edit(page, 'notes.txt')
     await page.keyboard.type('lost? ')
     await item(page, 'docs').click()
     const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
@@ -159,7 +165,7 @@ describe('reading and writing', () => {
     const tab = await open('dos.txt')
     const { page } = tab
     await page.getByText('CRLF line ends').waitFor()
-    await button(page, 'Edit').click()
+    await edit(page, 'dos.txt')
     await page.keyboard.type('x')
     await button(page, 'Save').click()
     await page.getByText('Saved', { exact: true }).first().waitFor()
@@ -177,7 +183,7 @@ describe('reading and writing', () => {
     await page.getByText('This name is protected').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('made/by hand.md')
     await button(page, 'Create').click()
-    await editor(page, 'by hand.md').waitFor()
+    await focusOn(editor(page, 'by hand.md'))
     await page.keyboard.type('hello')
     await page.keyboard.press('Control+s')
     await page.getByText('Saved', { exact: true }).first().waitFor()
@@ -397,7 +403,7 @@ describe('how it looks', () => {
       name: 'files-edit',
       path: at('src/main.ts'),
       ready: async (page) => {
-        await button(page, 'Edit').click()
+        await edit(page, 'main.ts')
         await page.keyboard.type('// ')
         await page.getByText('Not saved yet').waitFor()
       },
@@ -429,7 +435,7 @@ describe('how it looks', () => {
     const tab = await bench.open()
     await tab.goto(`/agents/${name}?tab=files`)
     await button(tab.page, 'Start').click()
-    await item(tab.page, 'notes.txt').waitFor({ timeout: 60_000 })
+    await item(tab.page, 'notes.txt').waitFor()
     await keepPicture(tab, 'files-started')
     await done(tab)
   })

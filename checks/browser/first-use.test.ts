@@ -5,6 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { adminPassword, eventually } from '../acceptance/platform.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
+import { focusOn } from './focus.ts'
 
 const answer = (page: Page) => page.getByRole('region', { name: 'Messages' })
 
@@ -54,7 +55,7 @@ describe('with the mouse', () => {
     await page.getByRole('button', { name: 'Create agent' }).first().click()
     await page.getByLabel('Name').fill('qa-first')
     await page.getByRole('button', { name: 'Create and start' }).click()
-    await page.getByRole('textbox', { name: 'Message to qa-first' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('textbox', { name: 'Message to qa-first' }).waitFor()
   })
 
   test('its answer goes on through a reload, and stops when told', async () => {
@@ -65,7 +66,7 @@ describe('with the mouse', () => {
     await composer.press('Enter')
     // The question begins with its directives; the answer with the first word.
     const written = answer(page).locator('p', { hasText: /^word0 word1/ })
-    await written.waitFor({ timeout: 60_000 })
+    await written.waitFor()
     const first = (await written.textContent())?.length ?? 0
     await eventually(
       async () => (await written.textContent())?.length ?? 0,
@@ -90,6 +91,7 @@ describe('with the mouse', () => {
     const editor = page.getByRole('textbox', { name: 'Text of plan.md' })
     await editor.waitFor()
     await editor.click()
+    await focusOn(editor)
     await page.keyboard.type('one step')
     await page.keyboard.press('Control+s')
     await page.getByText('Saved', { exact: true }).first().waitFor()
@@ -103,12 +105,12 @@ describe('with the mouse', () => {
   test('the agent is stopped and deleted', async () => {
     const { page } = tab
     await page.getByRole('button', { name: 'Stop agent' }).click()
-    await page.getByRole('button', { name: 'Start agent' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Start agent' }).waitFor()
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: /Delete/ }).click()
     await page.getByLabel('Type qa-first to confirm').fill('qa-first')
     await page.getByRole('button', { name: /^Delete/ }).click()
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
     const gone = await bench.platform.request('GET', '/api/agents/qa-first')
     assert.equal(gone.status, 404)
     assert.deepEqual(tab.faults, [])
@@ -153,8 +155,8 @@ describe('with the keyboard alone', () => {
   test('sign in, create, chat, stop the agent, delete it', async () => {
     const { page } = tab
     await tab.goto('/login')
-    await page.getByLabel('User name').waitFor()
     // The first field has the focus.
+    await focusOn(page.getByLabel('User name'))
     await page.keyboard.type('admin')
     await page.keyboard.press('Tab')
     await page.keyboard.type(adminPassword)
@@ -162,30 +164,30 @@ describe('with the keyboard alone', () => {
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
 
     await page.keyboard.press('Control+k')
-    await page.getByPlaceholder('Where to, or what to do?').waitFor()
+    await focusOn(page.getByPlaceholder('Where to, or what to do?'))
     await page.keyboard.type('create an agent')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Create an agent' }).waitFor()
+    await focusOn(page.getByRole('dialog', { name: 'Create an agent' }).getByLabel('Name'))
     await page.keyboard.type('qa-keys')
     await page.keyboard.press('Enter')
 
     const composer = page.getByRole('textbox', { name: 'Message to qa-keys' })
-    await composer.waitFor({ timeout: 60_000 })
+    await composer.waitFor()
     await focusBy(page, composer)
     await page.keyboard.type('[[reply:typed and answered]]')
     await page.keyboard.press('Enter')
-    await answer(page).getByText('typed and answered', { exact: true }).waitFor({ timeout: 60_000 })
+    await answer(page).getByText('typed and answered', { exact: true }).waitFor()
 
     await focusBy(page, page.getByRole('button', { name: 'Stop agent' }))
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Start agent' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Start agent' }).waitFor()
     await focusBy(page, page.getByRole('button', { name: 'More actions' }))
     await page.keyboard.press('Enter')
     await page.locator('[role=menuitem]:focus').waitFor()
     await page.keyboard.press('End')
     await page.locator('[role=menuitem]:focus', { hasText: 'Delete' }).waitFor()
     await page.keyboard.press('Enter')
-    await page.getByLabel('Type qa-keys to confirm').waitFor()
+    await focusOn(page.getByLabel('Type qa-keys to confirm'))
     await page.keyboard.type('qa-keys')
     await page.keyboard.press('Enter')
     await eventually(
@@ -204,7 +206,7 @@ test('on a phone an agent can be read and asked', async () => {
   const composer = tab.page.getByRole('textbox', { name: 'Message to qa-phone' })
   await composer.fill('[[reply:from the phone]]')
   await tab.page.getByRole('button', { name: 'Send' }).tap()
-  await answer(tab.page).getByText('from the phone', { exact: true }).waitFor({ timeout: 60_000 })
+  await answer(tab.page).getByText('from the phone', { exact: true }).waitFor()
   assert.deepEqual(tab.faults, [])
 })
 

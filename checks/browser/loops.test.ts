@@ -5,6 +5,7 @@ import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
+import { gateOf } from './gates.ts'
 
 const name = 'qa-loops-page'
 const idle = 'qa-loops-none'
@@ -26,7 +27,6 @@ describe('loops', () => {
   const tabOf = (agent: string, search = '') => `/agents/${agent}?tab=loops${search}`
   const open = async (path: string): Promise<Tab> => {
     const tab = await bench.open()
-    tab.page.setDefaultTimeout(patienceMs)
     await tab.goto(path)
     return tab
   }
@@ -93,8 +93,9 @@ describe('loops', () => {
   })
 
   test('it is stopped after the run that goes on, and says by whom', async () => {
+    const gate = gateOf(bench.platform, name, 'loop')
     const id = await started({
-      message: 'Wait {{run}}. [[tool:Bash:sleep 4]] [[reply:waited]]',
+      message: `Wait {{run}}. ${gate.directive} [[reply:waited]]`,
       max_runs: 50,
     })
     const tab = await open(tabOf(name, `&loop=${id}`))
@@ -102,6 +103,7 @@ describe('loops', () => {
     await page.getByText('Running', { exact: true }).first().waitFor()
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
     await page.getByText('Stopping after this run…').waitFor()
+    await gate.open()
     await page.getByText('A person stopped it.').waitFor()
     assert.ok((await ended(id)).runs_completed < 50)
     await page.getByRole('link', { name: 'All loops' }).click()

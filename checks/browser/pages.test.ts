@@ -116,10 +116,10 @@ describe('the pages of a small fleet', () => {
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await bench.platform.killApi()
-    await tab.page.getByText('The live connection is lost.', { exact: false }).waitFor({ timeout: 30_000 })
+    await tab.page.getByText('The live connection is lost.', { exact: false }).waitFor()
     await bench.platform.startApi()
     // Sessions end with the process that signed them; the person comes back to where they were.
-    await tab.page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor({ timeout: 60_000 })
+    await tab.page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor()
     await tab.context.close()
     bench.platform.token = await signIn(bench.platform)
   })
@@ -128,6 +128,11 @@ describe('the pages of a small fleet', () => {
     const tab = await bench.open()
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
+    // The last that the page fetches by itself: what is beside the inbox, whose code is a part of its own.
+    await eventually(
+      async () => tab.requests,
+      (requests) => requests.includes('GET /api/operator-queue/stats'),
+    )
     await setVisibility(tab.page, 'hidden')
     await tab.page.waitForLoadState('networkidle')
     const before = tab.requests.length

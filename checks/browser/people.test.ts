@@ -209,7 +209,7 @@ describe('people and access', () => {
     await page.getByRole('dialog').getByText('Here since').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    assert.ok(await page.evaluate(() => document.activeElement?.matches('tr')))
+    await page.locator('tr:focus').waitFor()
     await done(tab)
   })
 
@@ -225,7 +225,7 @@ describe('people and access', () => {
     const tab = await bench.open()
     await tab.page.route('**/api/users', (route) => route.fulfill({ status: 500, json: refusal }))
     await tab.goto(path)
-    await tab.page.getByText('The people could not be loaded').waitFor({ timeout: 40_000 })
+    await tab.page.getByText('The people could not be loaded').waitFor()
     await tab.page.getByText('internal_error').first().waitFor()
     await assertAccessible(tab, 'people that could not be loaded')
     await keepPicture(tab, 'people-error-light-desktop')

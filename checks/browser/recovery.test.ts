@@ -25,7 +25,6 @@ const part = (page: Page, label: string) =>
 
 async function open(): Promise<Tab> {
   const tab = await bench.open()
-  tab.page.setDefaultTimeout(60_000)
   return tab
 }
 

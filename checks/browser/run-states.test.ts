@@ -23,7 +23,6 @@ afterEach((context) => tellFailure(bench, context))
 
 async function open(path: string, token?: string): Promise<Tab> {
   const tab = await bench.open(token === undefined ? {} : { token })
-  tab.page.setDefaultTimeout(100_000)
   await tab.goto(path)
   return tab
 }

@@ -9,11 +9,11 @@ import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent, docker } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
+import { gateOf } from './gates.ts'
 import { personOf } from './persons.ts'
 
 const name = 'qa-workspace'
 const email = 'ann@example.com'
-const patienceMs = 60_000
 
 describe('the Workspace', () => {
   let mail: MailServer
@@ -33,7 +33,6 @@ describe('the Workspace', () => {
 
   const open = async (path: string, options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => {
     const tab = await bench.open({ token: ann, ...options })
-    tab.page.setDefaultTimeout(patienceMs)
     await tab.goto(path)
     return tab
   }
@@ -63,11 +62,13 @@ describe('the Workspace', () => {
     const { page } = tab
     await page.getByRole('list', { name: 'Agents' }).getByText(name).click()
     const field = page.getByRole('textbox', { name: `Message to ${name}` })
-    await field.fill('Hello. [[tool:Bash:sleep 6]] [[reply:**Welcome** here.]]')
+    const gate = gateOf(bench.platform, name, 'main')
+    await field.fill(`Hello. ${gate.directive} [[reply:**Welcome** here.]]`)
     await field.press('Enter')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     await page.reload()
     await page.getByRole('button', { name: 'Stop' }).waitFor()
+    await gate.open()
     await page.getByText('Welcome', { exact: true }).waitFor()
     const good = page.getByRole('button', { name: 'A good answer' })
     await good.click()
@@ -84,7 +85,7 @@ describe('the Workspace', () => {
     await page.getByRole('button', { name: 'New conversation' }).click()
     await page.waitForURL(/workspace\/c\//)
     const field = page.getByRole('textbox', { name: `Message to ${name}` })
-    await field.fill('Wait. [[tool:Bash:sleep 60]] [[reply:never]]')
+    await field.fill('Wait. [[tool:Bash:sleep 100]] [[reply:never]]')
     await field.press('Enter')
     await page.getByText(/^Using Bash/).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()

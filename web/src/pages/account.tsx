@@ -4,6 +4,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute } from '@tanstack/react-router'
 import { z } from 'zod'
 import { FactorSection } from '../features/sessions/factor-section.tsx'
+import { MessagesSection } from '../features/users/messages-section.tsx'
 import { meQuery } from '../features/users/queries.ts'
 import { useApp } from '../shell/app-context.ts'
 import { Page } from '../shell/page.tsx'
@@ -45,6 +46,7 @@ function Account() {
         </>
       ) : null}
       <FactorSection />
+      <MessagesSection />
     </Page>
   )
 }

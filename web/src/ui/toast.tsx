@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, Info, TriangleAlert, X } from 'lucide-react'
 import { Toast as Primitive } from 'radix-ui'
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { cx } from './class-names.ts'
+import { messageMs, undoMs } from './message-time.ts'
 import { createToastQueue, type ShownToast, type ToastInput } from './toast-queue.ts'
 
 /**
@@ -37,7 +38,7 @@ function Message({ item }: { item: ShownToast }) {
       onOpenChange={(open) => !open && queue.close(id)}
       onAnimationEnd={() => !item.isOpen && queue.remove(id)}
       type={tone === 'danger' ? 'foreground' : 'background'}
-      duration={action ? 10_000 : tone === 'danger' ? 8_000 : 5_000}
+      duration={action ? undoMs() : messageMs(tone === 'danger' ? 8 : 5)}
       className="[--slide-from:-24px] flex flex-wrap items-start gap-x-2 gap-y-1.5 rounded-lg border border-line bg-raised p-2.5 text-sm text-ink shadow-md data-[state=closed]:animate-slide-out data-[state=open]:animate-slide-in data-[swipe=move]:translate-x-(--radix-toast-swipe-move-x)"
     >
       {icons[tone]}

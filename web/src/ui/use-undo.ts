@@ -1,8 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
+import { undoMs } from './message-time.ts'
 import { toast } from './toast.tsx'
-
-/** As long as the message with its Undo stands. */
-const undoMs = 10_000
 
 export type Undoable = {
   /** Tells what is the same thing. */
@@ -35,7 +33,7 @@ export function useUndo() {
       dismiss()
       await run().finally(() => forget(ids))
     }
-    const timer = setTimeout(() => void finish(), undoMs)
+    const timer = setTimeout(() => void finish(), undoMs())
     waiting.current.set(id, finish)
     const dismiss = toast({
       title,

@@ -3,12 +3,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
 import { useApi } from '../../shell/app-context.ts'
+import { undoMs } from '../../ui/message-time.ts'
 import { toast } from '../../ui/toast.tsx'
 import { chatKeys, closeSession, removeSession } from './queries.ts'
 import { titleOf } from './session-list.tsx'
-
-/** As long as the message with its Undo stands. */
-const undoMs = 10_000
 
 type Removal = { session: ChatSession; how: 'close' | 'delete' }
 
@@ -52,7 +50,7 @@ export function useSessionRemoval(agentName: string) {
       dismiss()
       return carryOut({ session, how })
     }
-    const timer = setTimeout(run, undoMs)
+    const timer = setTimeout(run, undoMs())
     waiting.current.set(id, run)
     const dismiss = toast({
       title: how === 'close' ? 'Conversation closed' : 'Conversation deleted',
