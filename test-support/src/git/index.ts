@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createHostApi } from './host-api.ts'
+import { createPack, type Pack } from './packs.ts'
 
 const run = promisify(execFile)
 
@@ -28,6 +29,8 @@ export type GitServer = {
   plant(repository: string, entries: readonly string[]): Promise<string>
   /** Makes a commit of a tree what `main` is. */
   point(repository: string, tree: string): Promise<void>
+  /** A new repository with one pack made by hand; `build` answers the tree at the top of `main`. */
+  plantPack(repository: string, build: (pack: Pack) => string): Promise<void>
   /** Git in the bare repository itself. */
   git(repository: string, ...args: string[]): Promise<string>
   /** How requests are answered from now on, all or those for one repository. `hang` never answers, `redirect` sends elsewhere. */
@@ -100,6 +103,14 @@ export async function startGitServer(): Promise<GitServer> {
     git,
     create,
     plant: (repository, entries) => plantTree(bare(repository), entries),
+    async plantPack(repository, build) {
+      await create(repository)
+      // Sent as it is: nothing is looked for that would be smaller.
+      await git(repository, 'config', 'pack.window', '0')
+      const pack = createPack()
+      const top = build(pack)
+      await pack.write(bare(repository), top)
+    },
     async point(repository, tree) {
       const commit = await git(repository, 'commit-tree', '-m', 'planted', tree)
       await git(repository, 'update-ref', 'refs/heads/main', commit)

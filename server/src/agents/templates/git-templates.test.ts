@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
+import { treeOf } from '@roost/test-support/git/packs'
 import { type Fault, isFault } from '../../kit/fault.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
 import { createGit } from '../../ports/git/binary.ts'
+import { watchOwnGit } from '../../ports/git/test/own-git.ts'
 import { templatesFolder } from '../test/world.ts'
 import { openTemplates } from './open.ts'
 
@@ -74,6 +76,18 @@ test('a repository becomes a folder with its files, modes and inner links, at th
   assert.deepEqual(await templates.madeFrom(made), { name: 'helper', folder: template.folder })
   assert.equal((await templates.fileOf(made))?.display_name, 'Helper')
   assert.equal(await templates.madeFrom({ ...made, template_commit: '0'.repeat(40) }), null)
+})
+
+test('template_unresolvable: a file that unpacks to gigabytes, long before it has', async () => {
+  await server.plantPack('acme/gigabytes', (pack) => {
+    const zeros = { name: 'data.bin', sha: pack.addPlain(8192) }
+    const template = { name: 'template.yaml', sha: pack.add('blob', Buffer.from(yaml)) }
+    return pack.add('tree', treeOf([zeros, template]))
+  })
+  await using watched = watchOwnGit()
+  await assert.rejects(opened().resolve('github:acme/gigabytes'), unresolvable(/larger than it may be/))
+  const { bytes, seconds } = watched.seen()
+  assert.ok(bytes < 64 * 1024 * 1024 && seconds < 1.5, `${bytes} bytes, ${seconds} s`)
 })
 
 test('twenty at once unpack one folder', async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { lookup as systemLookup } from 'node:dns/promises'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { createLocate, type Lookup } from '../../kit/addresses.ts'
@@ -9,6 +9,7 @@ import type { CallOptions, Git, GitFailure, GitOutcome, GitRef, TreeEntry } from
 import { type GitCommand, runGit } from './process.ts'
 import { createPrune, markUsed } from './prune.ts'
 import { checkAddress, checkRef, failure, parseTree } from './rules.ts'
+import { arrivingBytes, arrivingPacks } from './work.ts'
 
 export type BinaryGitOptions = {
   /** Of the one host, without a slash at its end; `https:` or `http:`. */
@@ -28,8 +29,15 @@ export type BinaryGitOptions = {
 const readSeconds = 30
 const pruneSeconds = 120
 const defaultBounds = { fetchSeconds: 60, fetchBytes: 200 * 1024 * 1024 }
-const listBytes = 32 * 1024 * 1024
+/** Of a listing: some eighty thousand files. It is held in pieces, whole and as text, one after the other. */
+const listBytes = 8 * 1024 * 1024
+/** Three programs of a fetch share what a process of the platform should not grow by. */
+const memoryBytes = 40 * 1024 * 1024
+const pruneMemoryBytes = 512 * 1024 * 1024
 const shaLine = 64
+/** Of the processor, for a repository of any size; unpacking is some 250 MB a second. */
+const startSeconds = 0.75
+const secondsPerByte = 0.1 / (1024 * 1024)
 
 /** Git as it is installed on this machine, with nothing of anybody's configuration. */
 export function createGit(options: BinaryGitOptions): Git {
@@ -53,6 +61,7 @@ export function createGit(options: BinaryGitOptions): Git {
       signal: call.signal,
       maxBytes: listBytes,
       maxFileBytes: bounds.fetchBytes,
+      memoryBytes,
       ...command,
       env: { ...environment(options.path, cache, new URL(baseUrl).protocol, settings), ...env },
     })
@@ -85,10 +94,12 @@ export function createGit(options: BinaryGitOptions): Git {
     const [cache, pinned] = [await open(address), await pin(address)]
     if (!cache.ok) return cache
     if (!pinned.ok) return pinned
+    await removeLeftovers(cache.value, bounds.fetchSeconds)
     const { source, target } = specOf(ref)
     const got = await git(cache.value, {
       call: { timeoutSeconds: bounds.fetchSeconds, ...call },
       maxFileBytes: call.maxBytes ?? bounds.fetchBytes,
+      allowedSeconds: workFor(cache.value),
       settings: [...pinned.value, ...tokenSettings(call.token)],
       args: [
         ...['fetch', '--quiet', '--no-tags', '--depth=1', '--no-recurse-submodules', '--no-write-fetch-head'],
@@ -174,7 +185,7 @@ export function createGit(options: BinaryGitOptions): Git {
       folder,
       cacheOf,
       exclusive,
-      git: (cache, args) => git(cache, { args, timeoutSeconds: pruneSeconds }),
+      git: (cache, args) => git(cache, { args, timeoutSeconds: pruneSeconds, memoryBytes: pruneMemoryBytes }),
     }),
 
     async list(address, commit, call) {
@@ -195,6 +206,27 @@ export function createGit(options: BinaryGitOptions): Git {
       })
       return got.ok ? splitBlobs(got.value, wanted) : missingCache(got)
     },
+  }
+}
+
+/**
+ * A host says how much it sends, not what that becomes: a megabyte may stand for a gigabyte. So the work of
+ * unpacking is bounded by what has come so far, many times above what honest files take.
+ */
+function workFor(cache: string): () => Promise<number> {
+  let most = 0
+  return async () => {
+    most = Math.max(most, await arrivingBytes(cache))
+    return startSeconds + most * secondsPerByte
+  }
+}
+
+/** Of fetches that were ended; those of one that runs in another process are younger than it may take. */
+async function removeLeftovers(cache: string, fetchSeconds: number): Promise<void> {
+  const before = Date.now() - 2 * fetchSeconds * 1000
+  for (const file of await arrivingPacks(cache)) {
+    const found = await stat(file).catch(() => null)
+    if (found && found.mtimeMs < before) await rm(file, { force: true })
   }
 }
 

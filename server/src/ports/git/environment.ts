@@ -16,6 +16,10 @@ export function environment(path: string, cache: string, protocol: string, setti
     ['pack.threads', '1'],
     // What is larger goes through in pieces: a megabyte may stand for a gigabyte.
     ['core.bigFileThreshold', '1m'],
+    // What git keeps of what it has unpacked or looked into; it would take more than it may have.
+    ['core.deltaBaseCacheLimit', '8m'],
+    ['core.packedGitWindowSize', '1m'],
+    ['core.packedGitLimit', '8m'],
     // Small packs too are kept as one file, which is what the bound of size counts.
     ['fetch.unpackLimit', '1'],
     ['submodule.recurse', 'false'],

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import type { GitOutcome } from './port.ts'
 import { failure, failureOf } from './rules.ts'
+import { watchWork } from './work.ts'
 
 export type GitCommand = {
   args: readonly string[]
@@ -14,18 +15,29 @@ export type GitCommand = {
   maxBytes: number
   /** Of a file that git writes; a pack is one file. */
   maxFileBytes: number
+  /** Of memory of its own, of each program that git starts. */
+  memoryBytes: number
+  /** Seconds of the processor that it may have used by now, with all that it started; left out: any. */
+  allowedSeconds?: () => Promise<number>
 }
 
 const keptErrors = 16 * 1024
-/** Address space: deltas of a hostile pack may ask for more than there is. */
-const memoryKib = 4 * 1024 * 1024
+/** Address space, packs that are looked into included. */
+const spaceKib = 4 * 1024 * 1024
 
 /** Runs git in a process group of its own, all of which is killed when a bound is reached. */
 export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
-  const { args, env, input, timeoutSeconds, signal, maxBytes, maxFileBytes } = command
+  const { args, env, input, timeoutSeconds, signal, maxBytes, maxFileBytes, memoryBytes } = command
   if (signal?.aborted) return Promise.resolve(failure('timeout', 'The call was ended.'))
   // The shell sets bounds that hold for everything git starts; arguments pass through it as they are.
-  const bounds = `ulimit -f ${Math.ceil(maxFileBytes / 512)}; ulimit -v ${memoryKib} 2>/dev/null; ulimit -c 0; exec git "$@"`
+  const bounds = [
+    `ulimit -f ${Math.ceil(maxFileBytes / 512)}`,
+    // A system that cannot bound these runs without: the other bounds hold.
+    `ulimit -v ${spaceKib} 2>/dev/null`,
+    `ulimit -d ${Math.ceil(memoryBytes / 1024)} 2>/dev/null`,
+    'ulimit -c 0',
+    'exec git "$@"',
+  ].join('; ')
   const child = spawn('/bin/sh', ['-c', bounds, 'git', ...args], {
     env: { ...env },
     detached: true,
@@ -44,9 +56,12 @@ export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
     const onAbort = () => end(failure('timeout', 'The call was ended.'))
     signal?.addEventListener('abort', onAbort, { once: true })
 
-    const output = collect(child.stdout, maxBytes, () =>
-      end(failure('too_large', 'The repository is larger than it may be.')),
-    )
+    const onTooMuch = () => end(failure('too_large', 'The repository is larger than it may be.'))
+    const output = collect(child.stdout, maxBytes, onTooMuch)
+    const watched =
+      child.pid !== undefined && command.allowedSeconds
+        ? watchWork(child.pid, command.allowedSeconds, onTooMuch)
+        : null
     let errors = ''
     child.stderr.on('data', (chunk: Buffer) => {
       errors = (errors + chunk.toString('utf8')).slice(-keptErrors)
@@ -57,6 +72,7 @@ export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
 
     const settle = (outcome: GitOutcome<Buffer>) => {
       clearTimeout(timer)
+      watched?.stop()
       signal?.removeEventListener('abort', onAbort)
       resolve(ending ?? outcome)
     }
@@ -65,7 +81,7 @@ export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
       // What git started and did not wait for.
       if (child.pid !== undefined) killGroup(child.pid)
       if (code === 0) return settle({ ok: true, value: Buffer.concat(output) })
-      settle(failureOf(ended === 'SIGXFSZ' ? 'File size limit exceeded' : errors))
+      settle(failureOf(ended ? `git died of signal ${ended}` : errors))
     })
   })
 }

@@ -55,8 +55,15 @@ export function failureOf(stderr: string): GitFailure {
     )
   )
     return failure('not_found', 'There is no such repository, or it is not open to everybody.')
-  // Who dies of the bound of its files says nothing itself.
-  if (/File size limit exceeded|index-pack died of signal|invalid index-pack output/i.test(stderr))
+  // Before the next: who finds a pack damaged gives up on it in the words of one that was ended.
+  if (
+    /bad object|inflate returned|inflate inconsistency|is corrupt|sha1 collision|failed to apply delta/i.test(
+      stderr,
+    )
+  )
+    return failure('failed', 'The repository is damaged, or does not hold what it says.')
+  // Who dies of a bound of its files or memory often says nothing itself.
+  if (/died of signal|invalid index-pack output|out of memory|cannot allocate memory/i.test(stderr))
     return failure('too_large', 'The repository is larger than it may be.')
   if (
     /not a tree object|Not a valid object name|bad file|missing|does not exist|unable to read/i.test(stderr)

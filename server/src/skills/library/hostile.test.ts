@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { treeOf } from '@roost/test-support/git/packs'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { instruction, openSkills, type SkillsWorld } from '../test/world.ts'
 
@@ -49,23 +50,33 @@ test('a source that hangs, is huge, a bomb or holds nothing but links is reporte
   })
   await plantTreeBomb(world, 'acme/bomb')
   await plantNames(world, 'acme/names')
+  await plantGigabytes(world, 'acme/gigabytes')
   await host.commit('acme/zeros', {
     'skills/zeros/SKILL.md': instruction('zeros'),
     'skills/zeros/data.bin': Buffer.alloc(12 * 1024 * 1024),
   })
   await host.commit('acme/fine', { 'skills/fine/SKILL.md': instruction('fine') })
-  const names = ['hangs', 'huge', 'links', 'bomb', 'names', 'zeros', 'fine']
+  const names = ['hangs', 'huge', 'links', 'bomb', 'names', 'zeros', 'fine', 'gigabytes']
   for (const name of names) await world.source(`acme/${name}`)
   const before = process.memoryUsage().rss
   const { sources } = await skills.library.syncAll('test')
   assert.ok(process.memoryUsage().rss - before < 64 * 1024 * 1024, 'what is refused is not held')
   assert.deepEqual(
     sources.map(({ name, status }) => `${name.slice(5)} ${status}`),
-    ['hangs failed', 'huge failed', 'links failed', 'bomb failed', 'names ok', 'zeros ok', 'fine ok'],
+    [
+      'hangs failed',
+      'huge failed',
+      'links failed',
+      'bomb failed',
+      'names ok',
+      'zeros ok',
+      'fine ok',
+      'gigabytes failed',
+    ],
   )
   const errors = sources.map(({ error }) => error ?? '')
   assert.match(errors[0] ?? '', /longer than 5 seconds/)
-  for (const index of [1, 3]) assert.match(errors[index] ?? '', /larger than it may be/)
+  for (const index of [1, 3, 7]) assert.match(errors[index] ?? '', /larger than it may be/)
   assert.match(errors[2] ?? '', /no skills/)
   assert.deepEqual(await world.names(), ['fine', 'named', 'zeros'])
 
@@ -91,6 +102,21 @@ async function plantTreeBomb({ host }: SkillsWorld, repository: string): Promise
     entry = `040000 tree ${await host.plant(repository, lines)}`
   }
   await host.point(repository, entry.split(' ')[2] ?? '')
+}
+
+/** A skill with a file of four gigabytes, in a pack of some thousand bytes. */
+function plantGigabytes({ host }: SkillsWorld, repository: string): Promise<void> {
+  return host.plantPack(repository, (pack) => {
+    const beginning = Buffer.alloc(64 * 1024, 'x')
+    const base = pack.add('blob', beginning)
+    const skill = treeOf([
+      { name: 'SKILL.md', sha: pack.add('blob', Buffer.from(instruction('gigabytes'))) },
+      { name: 'base.bin', sha: base },
+      { name: 'data.bin', sha: pack.addCopies({ sha: base, bytes: beginning.length }, 4095) },
+    ])
+    const skills = treeOf([{ name: 'gigabytes', sha: pack.add('tree', skill), isFolder: true }])
+    return pack.add('tree', treeOf([{ name: 'skills', sha: pack.add('tree', skills), isFolder: true }]))
+  })
 }
 
 /** A skill with files whose names no file system should be asked for. */

@@ -10,7 +10,8 @@ export type ReadRepository =
 
 const maxCatalogBytes = 64 * 1024
 const maxInstructionBytes = 512 * 1024
-const maxTogetherBytes = 32 * 1024 * 1024
+/** Held as bytes and as texts at once. */
+const maxTogetherBytes = 8 * 1024 * 1024
 const mostSkills = 500
 
 /** Every skill that a commit holds; what the repository may do wrong is a value. */
