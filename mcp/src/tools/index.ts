@@ -10,6 +10,7 @@ import { gitTools } from './git.ts'
 import { healthTools } from './health.ts'
 import { loopTools } from './loops.ts'
 import { operatorQueueTools } from './operator-queue.ts'
+import { providerSubscriptionTools } from './provider-subscriptions.ts'
 import { reminderTools } from './reminders.ts'
 import { scheduleTools } from './schedules.ts'
 import { skillTools } from './skills.ts'
@@ -31,5 +32,6 @@ export const tools: readonly Tool[] = [
   ...skillTools,
   ...tagTools,
   ...credentialTools,
+  ...providerSubscriptionTools,
   ...connectorTools,
 ]
