@@ -96,7 +96,8 @@ test('every call to an engine that takes the connection and never answers is eng
       assert.rejects(call(containers), hasFault('engine_down'), name),
     )
     await Promise.all(rejections)
-    assert.ok(Date.now() - before < 5_000)
+    // Less than the limit that it has unless told.
+    assert.ok(Date.now() - before < 15_000)
   } finally {
     server.close()
     await rm(folder, { recursive: true })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { type FSWatcher, watch } from 'node:fs'
-import { rm, rmdir } from 'node:fs/promises'
+import { rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -9,18 +9,26 @@ import {
   containerFiles,
   type Folders,
   type Launch,
-  type StoredState,
   type StoredStop,
+  type StoredSupervisor,
   writeJson,
 } from './folders.ts'
-import { appendToJournal } from './journal.ts'
-import { livingSupervisor } from './lock.ts'
+import { buryDead, isSame, livingSupervisor } from './lock.ts'
 import type { Store } from './store.ts'
 
-/** How long a supervisor may take beyond what it was asked to wait. */
-const patienceMs = 15_000
-/** How long another process's supervisor may take from its lock to its first run. */
-const comingUpMs = 3_000
+/**
+ * How long a supervisor may take beyond what it was asked to wait. It is a program that has to be loaded, and a
+ * machine with much else to do takes its time for that: this is for those that hang.
+ */
+const patienceMs = 60_000
+/** A supervisor that ends without a run is followed by another one this often. */
+const maxLaunches = 5
+
+/** What a start has before it; null while a supervisor is on its way to its first run, or out. */
+type Standing =
+  | { is: 'begun'; error: string | null }
+  | { is: 'pausing'; supervisor: StoredSupervisor }
+  | { is: 'absent' }
 
 /** Starts and stops supervisors and waits for what they write. */
 export function createControl(folders: Folders, store: Store) {
@@ -39,52 +47,44 @@ export function createControl(folders: Folders, store: Store) {
       return turn
     },
 
-    /** Returns once the container has been started, even if it has already ended again. */
+    /**
+     * Returns once a run has begun after this call, or is under way already, even if it has ended again. Of
+     * several processes that start one container at once each gets that answer, and one run comes of it.
+     */
     async start(id: string, prepare: () => Promise<Launch>): Promise<void> {
       const folder = store.folderOf(id)
-      if (await livingSupervisor(folder)) {
-        // Between its lock and its first run it is about to start what is asked for: that is no reason to end it.
-        const state = await waitFor(folder, comingUpMs, async () => {
-          const now = await store.runState(id)
-          const isDecided = now?.status === 'running' || now?.restartAt || !(await livingSupervisor(folder))
-          return isDecided ? now : null
-        })
-        if (state?.status === 'running') return
-        // It waits out the pause before a restart: whoever asks for a start now does not want to.
-        await end(id, 0)
+      const deadline = Date.now() + patienceMs
+      // Read before anything else: any higher number is a run that began after this call, whoever began it.
+      let runsBefore = await runsOf(id)
+      for (let launches = 0; ; ) {
+        const now = await waitFor(folder, deadline - Date.now(), () => standing(id, runsBefore))
+        if (now?.is === 'begun') {
+          if (now.error) throw new ContainerError('engine_fault', `start ${id}: ${now.error}`)
+          return
+        }
+        if (now === null || launches === maxLaunches || Date.now() >= deadline) break
+        if (now.is === 'pausing') {
+          await endSupervisor(id, now.supervisor, 0)
+          runsBefore = await runsOf(id)
+          continue
+        }
+        launches += 1
+        writeJson(join(folder, containerFiles.launch), await prepare())
+        const supervisor = spawnSupervisor(folder, folders.compileCache)
+        // One that ends without a run has lost to another one's, or cannot run at all: the next look tells.
+        await waitFor(folder, deadline - Date.now(), async () =>
+          supervisor.hasEnded() || (await standing(id, runsBefore))?.is === 'begun' ? true : null,
+        )
       }
-      const runsBefore = (await store.runState(id))?.runs ?? 0
-      writeJson(join(folder, containerFiles.launch), await prepare())
-      await rm(join(folder, containerFiles.stop), { force: true })
-      spawnSupervisor(folder, folders.compileCache)
-      const state = await waitFor(folder, patienceMs, async () => {
-        const now = await store.runState(id)
-        return now && now.runs > runsBefore ? now : null
-      })
-      if (!state) throw new ContainerError('engine_fault', `start ${id}: its supervisor did not come up`)
-      if (state.error) throw new ContainerError('engine_fault', `start ${id}: ${state.error}`)
+      // What hangs on its way would hold up every later start as well.
+      await end(id, 0)
+      throw new ContainerError('engine_fault', `start ${id}: its supervisor did not come up`)
     },
 
     end,
 
-    /** Writes the end of a run whose supervisor was killed. Safe to call any time. */
-    async buryIfDead(id: string): Promise<void> {
-      const folder = store.folderOf(id)
-      const state = await store.runState(id)
-      if (state?.status !== 'running' || (await livingSupervisor(folder))) return
-      const stored = await store.spec(id)
-      // Whoever takes the dead supervisor's file away is the one who tells of it.
-      const taken = await rm(join(folder, containerFiles.supervisor)).then(
-        () => true,
-        () => false,
-      )
-      if (!taken || !stored) return
-      const ended: StoredState = { ...state, status: 'stopped', pid: null, exitCode: null }
-      writeJson(join(folder, containerFiles.state), ended)
-      const at = new Date().toISOString()
-      const name = stored.spec.name
-      appendToJournal(folders.journal, { type: 'exited', id, name, exitCode: null, oomKilled: false, at })
-    },
+    /** Writes and tells the end of a run whose supervisor was killed. Safe to call any time. */
+    buryIfDead: (id: string): void => buryDead(store.folderOf(id)),
 
     /** Takes away control groups that a container left behind; a second is ample for the kernel to let go of the dead. */
     async removeCgroups(paths: Iterable<string>): Promise<void> {
@@ -94,14 +94,34 @@ export function createControl(folders: Folders, store: Store) {
     },
   }
 
+  async function runsOf(id: string): Promise<number> {
+    return (await store.runState(id))?.runs ?? 0
+  }
+
+  async function standing(id: string, runsBefore: number): Promise<Standing | null> {
+    const supervisor = await livingSupervisor(store.folderOf(id))
+    // In this order: a run of a supervisor that has gone in between is then still seen.
+    const state = await store.runState(id)
+    if (state && state.runs > runsBefore) return { is: 'begun', error: state.error }
+    if (!supervisor) return { is: 'absent' }
+    if (state?.status === 'running') return { is: 'begun', error: null }
+    // It waits out the pause before a restart: whoever asks for a start now does not want to.
+    return state?.restartAt ? { is: 'pausing', supervisor } : null
+  }
+
   /** Polite, then not; what does not end even so is killed together with its supervisor. */
   async function end(id: string, graceSeconds: number): Promise<void> {
     const folder = store.folderOf(id)
     const supervisor = await livingSupervisor(folder)
-    if (!supervisor) return
-    writeJson(join(folder, containerFiles.stop), { graceSeconds } satisfies StoredStop)
+    if (supervisor) await endSupervisor(id, supervisor, graceSeconds)
+  }
+
+  /** Ends this supervisor and no later one. */
+  async function endSupervisor(id: string, supervisor: StoredSupervisor, graceSeconds: number) {
+    const folder = store.folderOf(id)
+    writeJson(join(folder, containerFiles.stop), { graceSeconds, supervisor } satisfies StoredStop)
     kill(supervisor.pid, 'SIGTERM')
-    const isGone = async () => ((await livingSupervisor(folder)) ? null : true)
+    const isGone = async () => (isSame(await livingSupervisor(folder), supervisor) ? null : true)
     if (await waitFor(folder, graceSeconds * 1000 + patienceMs, isGone)) return
     // Its container dies with it (die-with-parent).
     kill(supervisor.pid, 'SIGKILL')
@@ -112,7 +132,7 @@ export function createControl(folders: Folders, store: Store) {
 
 export type Control = ReturnType<typeof createControl>
 
-function spawnSupervisor(folder: string, compileCache: string): void {
+function spawnSupervisor(folder: string, compileCache: string): { hasEnded(): boolean } {
   const program = fileURLToPath(new URL('supervisor.ts', import.meta.url))
   const child = spawn(process.execPath, [program, folder], {
     detached: true,
@@ -121,9 +141,14 @@ function spawnSupervisor(folder: string, compileCache: string): void {
     // Nothing of the platform's environment: its secrets are no business of a process beside an agent.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', NODE_COMPILE_CACHE: compileCache },
   })
+  let hasEnded = false
+  const note = () => {
+    hasEnded = true
+  }
   // A program that cannot be run shows as a supervisor that does not come up.
-  child.on('error', () => {})
+  child.once('error', note).once('exit', note)
   child.unref()
+  return { hasEnded: () => hasEnded }
 }
 
 /** Looks whenever something in the folder changes until `look` finds something; null when the time is over. */

@@ -82,14 +82,18 @@ export type StoredState = {
 /** `supervisor.json`: a process named for good. */
 export type StoredSupervisor = { pid: number; startTicks: number }
 
-/** `stop.json`: an ordered stop. Its presence keeps the restart policy from acting. */
-export type StoredStop = { graceSeconds: number }
+/** `stop.json`: an ordered stop of one supervisor; it keeps that one's restart policy from acting, no later one's. */
+export type StoredStop = { graceSeconds: number; supervisor: StoredSupervisor }
 
-/** Null when the file is not there, or half gone with its folder. */
+/** Null when the file is not there, half gone with its folder, or without its text after a power cut. */
 export async function readJson<T>(path: string): Promise<T | null> {
-  const text = await readFile(path, 'utf8').catch(() => null)
-  // These files are written whole by this code only (see `writeJson`), so their shape is known.
-  return text === null ? null : (JSON.parse(text) as T)
+  const text = await readFile(path, 'utf8').catch(() => '')
+  try {
+    // These files are written whole by this code only (see `writeJson`), so their shape is known.
+    return JSON.parse(text) as T
+  } catch {
+    return null
+  }
 }
 
 export function readJsonNow<T>(path: string): T | null {

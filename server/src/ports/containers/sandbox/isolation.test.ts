@@ -264,6 +264,39 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     assert.equal((await containers.logs(id, 100)).match(/ready/g)?.length, 1)
   })
 
+  test('of many that start a container at once that waits out a pause, one run comes of it', async () => {
+    const patient = { ...options(), restart: { maxExits: 5, windowSeconds: 600, firstDelayMs: 600_000 } }
+    const adapters = await Promise.all(Array.from({ length: 5 }, () => createSandboxContainers(patient)))
+    await containers.createVolume('once', {})
+    const { id } = await containers.create(
+      specOf('as-developer', 'stay', {
+        mounts: [{ type: 'volume', volume: 'once', target: '/home/developer' }],
+        env: { ROOST_TEST_SCRIPT: `mkdir /home/developer/once && exit 3; ${stayScript}` },
+      }),
+    )
+    await adapters[0]?.start(id)
+    const stateNow = async () =>
+      JSON.parse(await readFile(join(stateDir, 'one', 'containers', id, 'state.json'), 'utf8'))
+    await until(async () => (await stateNow()).restartAt !== null)
+    await Promise.all(adapters.map((adapter) => adapter.start(id)))
+    await isReady(id)
+    assert.equal((await stateNow()).runs, 2)
+    assert.equal((await containers.inspect(id))?.status, 'running')
+  })
+
+  test('of many that start a container at once whose supervisor was killed, one run comes of it', async () => {
+    const others = await Promise.all(Array.from({ length: 4 }, () => createSandboxContainers(options())))
+    const id = await run(stayScript)
+    const folder = join(stateDir, 'one', 'containers', id)
+    const { pid } = JSON.parse(await readFile(join(folder, 'supervisor.json'), 'utf8'))
+    process.kill(pid, 'SIGKILL')
+    await until(async () => (await containers.inspect(id))?.status === 'stopped')
+    await Promise.all([containers, ...others].map((adapter) => adapter.start(id)))
+    const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8'))
+    assert.deepEqual([state.runs, state.status], [2, 'running'])
+    await until(async () => (await containers.logs(id, 100)).match(/ready/g)?.length === 2)
+  })
+
   test('names that are no file names are refused', async () => {
     for (const name of ['../escape', 'a/b', '', '.hidden']) {
       await assert.rejects(

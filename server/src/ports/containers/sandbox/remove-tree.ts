@@ -7,8 +7,9 @@ export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true })
   } catch {
-    // Links are not followed: chmod -R leaves them alone.
-    await promisify(execFile)('chmod', ['-R', 'u+rwX', path], { timeout: 60_000 })
+    // Links are not followed: chmod -R leaves them alone. Another process may be removing the same, so what
+    // it cannot find is no failure; whether all has gone, the second try tells.
+    await promisify(execFile)('chmod', ['-R', 'u+rwX', path], { timeout: 60_000 }).catch(() => {})
     await rm(path, { recursive: true, force: true })
   }
 }

@@ -105,14 +105,14 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
       control.serially(id, async () => {
         const { spec } = await own(id)
         await usable()
-        await control.buryIfDead(id)
+        control.buryIfDead(id)
         await control.start(id, () => launchOf(id, spec))
       }),
 
     stop: (id, graceSeconds) =>
       control.serially(id, async () => {
         await own(id)
-        await control.buryIfDead(id)
+        control.buryIfDead(id)
         await control.end(id, graceSeconds)
       }),
 
@@ -168,7 +168,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
           journal: folders.journal,
           usable,
           async sweep() {
-            for (const id of await store.ids()) await control.buryIfDead(id)
+            for (const id of await store.ids()) control.buryIfDead(id)
           },
           sweepSeconds: options.sweepSeconds ?? 5,
           clock: options.clock,

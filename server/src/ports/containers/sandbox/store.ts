@@ -39,9 +39,7 @@ export function createStore(folders: Folders, isRoot: boolean) {
         'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files dns'],
       }
       for (const [file, lines] of Object.entries(files)) {
-        await writeFile(join(folders.etc, file), `${lines.join('\n')}\n`)
-        // Whatever the umask of the platform is, the agent's user reads them.
-        await chmod(join(folders.etc, file), 0o644)
+        await replace(join(folders.etc, file), `${lines.join('\n')}\n`)
       }
     },
 
@@ -145,7 +143,9 @@ export function createStore(folders: Folders, isRoot: boolean) {
     for (const entry of await readdir(folders.containers)) {
       const path = join(folders.containers, entry)
       const age = Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? Date.now())
-      if (entry.startsWith('.gone-') || (entry.startsWith('.new-') && age > 60_000)) await removeTree(path)
+      const isLeft = entry.startsWith('.gone-') || (entry.startsWith('.new-') && age > 60_000)
+      // Another process may be removing it at this moment; what stays is tried again at the next start.
+      if (isLeft) await removeTree(path).catch(() => {})
     }
   }
 
@@ -174,6 +174,16 @@ export function createStore(folders: Folders, isRoot: boolean) {
 }
 
 export type Store = ReturnType<typeof createStore>
+
+/** In one step and only where something changes: running agents look at the file that stands there. */
+async function replace(path: string, text: string): Promise<void> {
+  if ((await readFile(path, 'utf8').catch(() => null)) === text) return
+  const fresh = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(fresh, text)
+  // Whatever the umask of the platform is, the agent's user reads it.
+  await chmod(fresh, 0o644)
+  await rename(fresh, path)
+}
 
 async function own(path: string): Promise<void> {
   const folder = await open(path, 'r')

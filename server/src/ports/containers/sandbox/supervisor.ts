@@ -14,28 +14,29 @@ import {
   type StoredSpec,
   type StoredState,
   type StoredStop,
+  type StoredSupervisor,
   writeJson,
 } from './folders.ts'
 import { appendToJournal, type JournalEntry } from './journal.ts'
-import { claimFolder } from './lock.ts'
+import { claimFolder, isSame } from './lock.ts'
 import { type Run, restartDelayMs } from './restart.ts'
 import { openLogPipe, startContainer } from './run.ts'
 
 const folder = process.argv[2] ?? ''
 const path = (file: keyof typeof containerFiles) => join(folder, containerFiles[file])
 
-if (claimFolder(folder)) {
-  const before = readJsonNow<StoredState>(path('state'))
+const self = claimFolder(folder)
+if (self) {
   try {
     const launch = readJsonNow<Launch>(path('launch'))
-    if (launch) await supervise(launch, before?.runs ?? 0)
+    if (launch) await supervise(launch, self)
   } catch (error) {
-    writeJson(path('state'), { ...stateOfRun((before?.runs ?? 0) + 1), error: String(error) })
+    writeJson(path('state'), { ...stateOfRun(runsSoFar() + 1), error: String(error) })
   }
   rmSync(path('supervisor'), { force: true })
 }
 
-async function supervise(launch: Launch, runsBefore: number): Promise<void> {
+async function supervise(launch: Launch, self: StoredSupervisor): Promise<void> {
   const stopping = new AbortController()
   process.on('SIGTERM', () => stopping.abort())
   // Types were stripped to get here; the next supervisor need not do it again, nor hold the stripper in memory.
@@ -43,7 +44,7 @@ async function supervise(launch: Launch, runsBefore: number): Promise<void> {
   const output = openLogPipe(folder, launch.log)
   const ended: Run[] = []
   try {
-    for (let runs = runsBefore + 1; !isStopOrdered(); runs += 1) {
+    for (let runs = runsSoFar() + 1; !isStopOrdered(); runs += 1) {
       const state = stateOfRun(runs)
       const container = await startContainer(launch, output.writeEnd)
       writeJson(path('state'), { ...state, status: 'running', pid: container.pid } satisfies StoredState)
@@ -65,17 +66,25 @@ async function supervise(launch: Launch, runsBefore: number): Promise<void> {
       if (waitMs === null) break
       await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
+    // A stop may have cut a pause short. Left standing, it would read as one of the next supervisor's.
+    const last = readJsonNow<StoredState>(path('state'))
+    if (last?.restartAt) writeJson(path('state'), { ...last, restartAt: null } satisfies StoredState)
   } finally {
     output.close()
     removeCgroups(launch)
   }
 
   function isStopOrdered(): boolean {
-    return stopping.signal.aborted || readJsonNow<StoredStop>(path('stop')) !== null
+    return stopping.signal.aborted || ownStop() !== null
   }
 
   function graceSeconds(): number {
-    return readJsonNow<StoredStop>(path('stop'))?.graceSeconds ?? 10
+    return ownStop()?.graceSeconds ?? 10
+  }
+
+  function ownStop(): StoredStop | null {
+    const stop = readJsonNow<StoredStop>(path('stop'))
+    return stop && isSame(stop.supervisor, self) ? stop : null
   }
 
   function note(entry: JournalEntry): void {
@@ -86,6 +95,10 @@ async function supervise(launch: Launch, runsBefore: number): Promise<void> {
   function who(): { id: string; name: string } {
     return { id: launch.id, name: readJsonNow<StoredSpec>(path('spec'))?.spec.name ?? '' }
   }
+}
+
+function runsSoFar(): number {
+  return readJsonNow<StoredState>(path('state'))?.runs ?? 0
 }
 
 function stateOfRun(runs: number): StoredState {
