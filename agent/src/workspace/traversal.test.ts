@@ -13,8 +13,12 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { waysOut } from '@roost/test-support/paths'
 import { createCredentialStore } from '../credentials/store.ts'
 import { createFakeClock } from '../kit/fake-clock.ts'
+import { LinkFault } from '../link/link.ts'
+import { manifestOf } from '../skills/manifest.ts'
+import { createSkills } from '../skills/skills.ts'
 import { makeTestHome } from '../test/home.ts'
 import { placeAttachments } from './attachments.ts'
 import { deletePath, makeDirectory } from './change.ts'
@@ -73,18 +77,6 @@ async function setUp() {
   return { place, home, root, outside, openWays, [Symbol.dispose]: place[Symbol.dispose] }
 }
 
-const ways = [
-  'out',
-  'out-up',
-  'docs/out',
-  'chain',
-  'credentials',
-  'slash',
-  'proc',
-  'loop',
-  'nothing',
-  'device',
-]
 const floors = [
   'to-env',
   'to-git/config',
@@ -94,79 +86,6 @@ const floors = [
   '.env',
   '.git/config',
 ]
-
-/** Each way out in each spelling that some reader somewhere takes for the same. */
-function corpus(home: string, root: string): string[] {
-  const ups = ['..', '../..', 'docs/../..', './..', './/..', 'docs/./../..', '../'.repeat(40)]
-  const dots = [
-    '..',
-    '%2e%2e',
-    '%252e%252e',
-    '..%00',
-    '．．',
-    '․․',
-    '‥',
-    '..\\',
-    '\u202e..',
-    '.\u200b.',
-    '. .',
-    '..;',
-    '%c0%ae%c0%ae',
-    '...',
-    '..\u0000',
-  ]
-  const slashes = ['/', '//', '\\', '%2f', '%5c', '／', '∕', '⧸', '/./', '\u2215']
-  const goals = ['outside/secret.pem', 'etc/passwd', 'outside/deep/../secret.pem']
-  const spelled = dots.flatMap((dot) =>
-    slashes.flatMap((slash) => goals.map((goal) => `${dot}${slash}${goal}`)),
-  )
-  const plain = ups.flatMap((up) => goals.map((goal) => `${up}/${goal}`))
-  const linked = ways.flatMap((way) =>
-    [
-      '',
-      '/',
-      '//',
-      '/.',
-      '/secret.pem',
-      '/secret.pem/',
-      '/deep/../secret.pem',
-      '/./secret.pem',
-      '/new/file.pem',
-    ].map((end) => `${way}${end}`),
-  )
-  const absolute = [
-    '/etc/passwd',
-    '//etc/passwd',
-    '/proc/self/environ',
-    '/dev/sda',
-    `${root}/outside/secret.pem`,
-  ]
-  const odd = [
-    '',
-    '.',
-    '/',
-    '\0',
-    'a\0b',
-    `${'a/'.repeat(3000)}b`,
-    'x'.repeat(5000),
-    '~/.ssh/id',
-    '$HOME/x',
-    'file:///etc/passwd',
-    'C:\\x',
-    'mine.pem',
-    'chain.pem',
-    'fd.pem',
-  ]
-  const relative = [...spelled, ...plain, ...linked, ...odd]
-  return [
-    ...new Set([
-      ...relative.flatMap((path) => [`${home}/${path}`, path]),
-      ...absolute,
-      `${home}/../outside`,
-      `${home}x`,
-    ]),
-  ]
-}
 
 test('of more than 500 forms none reads or writes anything outside', async () => {
   using t = await setUp()
@@ -183,10 +102,15 @@ test('of more than 500 forms none reads or writes anything outside', async () =>
     variables: {},
     clock,
   })
-  const forms = corpus(home, root)
+  const forms = waysOut(home, root)
   assert.ok(forms.length >= 500, `${forms.length} forms`)
   const data_base64 = Buffer.from('written by a test').toString('base64')
   const piece = { offset: 0, length: 1000 }
+  const places = {
+    uploads: join(home, 'uploads'),
+    parts: join(home, '.roost', 'parts'),
+    images: join(root, 'scratch'),
+  }
   const before = snapshot(outside)
   for (const [index, path] of forms.entries()) {
     const upload_id = `u${index}`
@@ -214,16 +138,43 @@ test('of more than 500 forms none reads or writes anything outside', async () =>
     await packer.pack(path, 10_000).catch(() => {})
     await deletePath(paths, path).catch(() => {})
     const attachment = { name: path, mimetype: 'text/plain', size: 1, data_base64 }
-    if (index % 5 === 0) {
-      const places = {
-        uploads: join(home, 'uploads'),
-        parts: join(home, '.roost', 'parts'),
-        images: join(root, 'scratch'),
-      }
-      await placeAttachments('m', [attachment], places, async () => Buffer.alloc(0)).catch(() => {})
-    }
+    await placeAttachments('m', [attachment], places, async () => Buffer.alloc(0)).catch(() => {})
     assert.deepEqual(snapshot(outside), before, path)
   }
+})
+
+test('of a skill none of them is the name, nor that of a file, outside of its folder', async () => {
+  using t = await setUp()
+  const { home, root, outside } = t
+  const paths = await createPaths(home)
+  const environment = async () => ({ PATH: '' })
+  const skills = createSkills({ paths, runtime: 'claude-code', clock: createFakeClock(), environment })
+  const bytes = Buffer.from('written by a test')
+  const before = snapshot(outside)
+  const around = () => readdirSync(root).sort().join()
+  const aroundBefore = around()
+  for (const [index, form] of waysOut(home, root).entries()) {
+    t.openWays()
+    const install = async (name: string, path: string) => {
+      const files = [{ path, size: bytes.length, executable: false }]
+      const facts = { version: 'v', commit: 'c', source_id: 's', source_name: 'S' }
+      const manifest = manifestOf({ ...facts, name, files })
+      await skills.install({ uploadId: `u${index}`, offset: 0, bytes, manifest })
+      return join(home, '.claude', 'skills', name, path)
+    }
+    const placed = await Promise.allSettled([install('one', form), install(form, 'SKILL.md')])
+    for (const each of placed) {
+      if (each.status === 'rejected') assert.ok(each.reason instanceof LinkFault, `${form}: ${each.reason}`)
+      else assert.match(each.value, /^\S*\/\.claude\/skills\/(?!\.\.?\/)[^/]+\//, form)
+    }
+    await skills.remove(['one', form]).catch((error) => assert.ok(error instanceof LinkFault, form))
+    await skills
+      .settle([{ name: form, description: '', requires: { packages: [], binaries: [form], env: [] } }])
+      .catch((error) => assert.ok(error instanceof LinkFault, form))
+    assert.deepEqual([snapshot(outside), around()], [before, aroundBefore], form)
+  }
+  for (const name of ['.env', '.git/config', '.ssh/k', '.roost/keys/k'])
+    assert.equal(readFileSync(join(home, name), 'utf8'), 'floor', name)
 })
 
 test('what is protected stays so under every other name', async () => {

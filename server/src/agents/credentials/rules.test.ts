@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { posix } from 'node:path'
 import { describe, test } from 'node:test'
 import { credentialPathFault, maxBundleBytes, maxBundledBytes } from '@roost/contracts/link/credentials'
+import { waysOut } from '@roost/test-support/paths'
 import { createVault } from '../../foundation/vault/index.ts'
 import { isFault } from '../../kit/fault.ts'
 import { openBundle, sealBundle } from './bundle.ts'
@@ -187,6 +189,29 @@ describe('a bundle', () => {
         path,
       )
     }
+  })
+
+  test('of more than 500 ways out none is a file of a bundle, or of an injection, that leads outside', () => {
+    const home = '/home/developer'
+    const forms = waysOut(home, '/home').filter((path) => path.length <= 300)
+    assert.ok(forms.length >= 500, `${forms.length} forms`)
+    const taken = forms.filter((path) => {
+      const file = { path, bytes: Buffer.from('x') }
+      const outcomes = [
+        refusal(() => openBundle(sealBundle([file], '2030-01-01T00:00:00.000Z', vault), vault)),
+        refusal(() => inject({ [path]: 'x' })),
+      ]
+      const refusals = ['bundle_corrupt', 'credential_path_refused']
+      assert.deepEqual(outcomes, outcomes[0] === 'taken' ? ['taken', 'taken'] : refusals, path)
+      return outcomes[0] === 'taken'
+    })
+    for (const path of taken) {
+      assert.match(path, /^[\x21-\x7e]+$/)
+      assert.ok(!path.split('/').some((part) => part === '' || part === '.' || part === '..'), path)
+      assert.ok(posix.join(home, path).startsWith(`${home}/`), path)
+    }
+    // What is left has a plain name; where a link of that name leads is looked at in the workspace.
+    assert.ok(taken.length < 40, taken.join(' '))
   })
 
   test('too large is refused by name within a second, and nothing is opened', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { waysOut } from '@roost/test-support/paths'
 import { isFault } from '../../kit/fault.ts'
 import { refuseDelete, refusePack, refuseRead, refuseWrite, resolvePath } from './paths.ts'
 
@@ -32,6 +33,20 @@ for (const given of [
 ]) {
   test(`403 protected_path: ${JSON.stringify(given)}`, () => assert.throws(() => resolvePath(given), refused))
 }
+
+test('of more than 500 ways out each is refused, or is a plain path inside', () => {
+  const home = '/home/developer'
+  for (const given of waysOut(home, '/home')) {
+    try {
+      const path = resolvePath(given)
+      assert.ok(path === home || path.startsWith(`${home}/`), given)
+      assert.ok(!path.split('/').some((part) => part === '.' || part === '..'), given)
+      assert.ok(!path.includes('\0') && !path.includes('//'), given)
+    } catch (error) {
+      assert.ok(isFault(error), `${given}: ${error}`)
+    }
+  }
+})
 
 const at = (inside: string) => resolvePath(inside)
 for (const inside of [
