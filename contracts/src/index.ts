@@ -35,9 +35,11 @@ import * as sessions from './identity/sessions.ts'
 import * as setup from './identity/setup.ts'
 import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
+import * as alerts from './operations/alerts.ts'
 import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
 import * as metrics from './operations/metrics.ts'
+import * as monitoring from './operations/monitoring.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
 import * as sockets from './operations/sockets.ts'
@@ -124,6 +126,8 @@ const modules: Record<string, unknown>[] = [
   operatorQueueBulk,
   sockets,
   audit,
+  alerts,
+  monitoring,
   invariants,
   metrics,
   telemetry,

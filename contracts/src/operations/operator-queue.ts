@@ -25,6 +25,7 @@ export const alertKinds = [
   'stuck_run',
   'breaker_open',
   'subscription_switched',
+  'agent_unhealthy',
 ] as const
 export type ItemType = (typeof itemTypes)[number]
 export type ItemStatus = (typeof itemStatuses)[number]

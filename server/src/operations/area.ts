@@ -28,6 +28,7 @@ import {
   type Sockets,
   socketTicketRoutes,
 } from './sockets/index.ts'
+import { createSupervision } from './supervision/index.ts'
 import { createTelemetry, telemetryRoutes } from './telemetry/index.ts'
 import { type BuildInfo, versionRoutes } from './version/index.ts'
 
@@ -38,11 +39,11 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   ephemeral: Ephemeral
   host: Host
   limits: RateLimits
-  settings: Pick<Settings, 'value' | 'retention'>
+  settings: Pick<Settings, 'value' | 'retention' | 'monitoring'>
   outbox: Outbox
   identity: IdentityArea
   agents: AgentsArea
-  records: Pick<RunRecords, 'breakers' | 'link' | 'hooks'>
+  records: Pick<RunRecords, 'breakers' | 'link' | 'hooks' | 'view' | 'isPlatformEnabled'>
   runs: Pick<RunsArea, 'dispatch'>
   build: BuildInfo
   /** Of the images that agents are made from. */
@@ -92,6 +93,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     effectiveParallel: agents.settings.effectiveParallel,
     socketClients: sockets.clients,
   })
+  const supervision = createSupervision({ ...deps, operatorQueue })
   const telemetry = createTelemetry({ ...deps, reach, health })
   return {
     operatorQueue,
@@ -99,6 +101,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     routes: [
       ...socketTicketRoutes(tickets),
       ...operatorQueueRoutes(operatorQueue, reach),
+      ...supervision.routes,
       ...invariantRoutes(invariants),
       ...telemetryRoutes(telemetry),
       ...versionRoutes(deps.build, deps.agentImageVersion),
@@ -112,7 +115,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       verifyKey: identity.keys.verifyKey,
       directory,
     }),
-    loops: [...operatorQueue.loops, ...telemetry.loops],
+    loops: [...operatorQueue.loops, ...supervision.loops, ...telemetry.loops],
     close: operatorQueue.settled,
   }
 }

@@ -12,6 +12,7 @@ export type Definition<T = string | number | boolean> = {
 
 const opsRoute = '/api/settings/ops/config'
 const skillsLibraryRoute = '/api/settings/skills-library'
+const monitoringRoute = '/api/monitoring/config'
 
 /** Every setting that Roost reads; keys that are not here are kept as text for whoever wrote them. */
 export const definitions = {
@@ -95,6 +96,19 @@ export const definitions = {
   skills_library_auto_reinject_enabled: skillsLibraryFlag(
     'Agents get newer versions of skills by themselves.',
   ),
+  monitoring_enabled: {
+    kind: 'boolean',
+    default: true,
+    description: 'Agents are checked in the background.',
+    group: 'dedicated',
+    route: monitoringRoute,
+  } satisfies Definition<boolean> as Definition<boolean>,
+  monitoring_cpu_warning: threshold(80, 'Percent of an agent’s CPUs from which monitoring warns.'),
+  monitoring_cpu_critical: threshold(95, 'Percent of an agent’s CPUs that is critical.'),
+  monitoring_memory_warning: threshold(85, 'Percent of an agent’s memory from which monitoring warns.'),
+  monitoring_memory_critical: threshold(95, 'Percent of an agent’s memory that is critical.'),
+  monitoring_error_rate_warning: failureShare(0.3, 'Share of failed runs from which monitoring warns.'),
+  monitoring_error_rate_critical: failureShare(0.5, 'Share of failed runs that is critical.'),
   mcp_url: dedicatedText('Address in snippets for MCP clients.', '/api/settings/mcp-url'),
   agent_default_cpu: defaultResource('2'),
   agent_default_memory: defaultResource('4g'),
@@ -138,6 +152,22 @@ function dedicatedText(description: string, route: string): Definition<string> {
 
 function skillsLibraryFlag(description: string): Definition<boolean> {
   return { kind: 'boolean', default: false, description, group: 'dedicated', route: skillsLibraryRoute }
+}
+
+function threshold(fallback: number, description: string): Definition<number> {
+  return {
+    kind: 'integer',
+    default: fallback,
+    min: 1,
+    max: 100,
+    description,
+    group: 'dedicated',
+    route: monitoringRoute,
+  }
+}
+
+function failureShare(fallback: number, description: string): Definition<number> {
+  return { ...threshold(fallback, description), kind: 'number', min: 0, max: 1 }
 }
 
 function defaultResource(fallback: string): Definition<string> {

@@ -10,6 +10,7 @@ export {
   type SettingValue,
   type SettingValues,
 } from './definitions.ts'
+export type { MonitoringSettings } from './monitoring.ts'
 export { platformSettingRoutes } from './platform-routes.ts'
 export { createProviderKeys, type ProviderKeys } from './provider-keys.ts'
 export { createProviderTest, gitApiAddress, type TestProvider } from './provider-test.ts'

@@ -24,6 +24,7 @@ import {
   type SettingKey,
   type SettingValue,
 } from './definitions.ts'
+import { createMonitoringSettings, type MonitoringSettings } from './monitoring.ts'
 import { createProviderKeys, type ProviderKeys, providerKeysTopic } from './provider-keys.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { checkPlain, checkValue, refuseKey } from './rules.ts'
@@ -76,6 +77,7 @@ export type Settings = {
   putMcpUrl(url: string): Promise<void>
   skillsLibrary(): SkillsLibrarySettings
   putSkillsLibrary(patch: Partial<SkillsLibrarySettings>): Promise<void>
+  readonly monitoring: MonitoringSettings
   readonly retention: Retention
 
   readonly loops: Loop[]
@@ -224,6 +226,7 @@ export async function openSettings(deps: {
       const rows = entries.map(([key, value]) => [`skills_library_${key}`, String(value)])
       if (rows.length > 0) await values.write(Object.fromEntries(rows))
     },
+    monitoring: createMonitoringSettings(values),
     retention: createRetention({ ...deps, values }),
 
     // Processes that share only the database hear nothing of each other.

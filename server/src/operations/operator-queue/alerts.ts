@@ -3,7 +3,7 @@ import { agentStore } from '../../agents/directory/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
-import type { Tx } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import { type AboutAgent, itemEvent, newItemEvent } from './events.ts'
 import { alertKey, type ItemRow, operatorQueueStore } from './store.ts'
 
@@ -16,11 +16,13 @@ export type Alerts = {
   raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
   /** The cause is gone: a pending alert is withdrawn. */
   clearAlert(tx: Tx, agentId: string | null, kind: AlertKind): Promise<void>
+  /** Agents (null: none in particular) of which an alert is pending, or was raised at `since` or later. */
+  told(kind: AlertKind, since: string): Promise<Map<string | null, 'pending' | 'over'>>
 }
 
-export type AlertsDeps = { clock: Pick<Clock, 'now'>; events: Pick<Outbox, 'append'> }
+export type AlertsDeps = { db: Db; clock: Pick<Clock, 'now'>; events: Pick<Outbox, 'append'> }
 
-export function createAlerts({ clock, events }: AlertsDeps): Alerts {
+export function createAlerts({ db, clock, events }: AlertsDeps): Alerts {
   return {
     async raiseAlert(tx, alert) {
       const agent = await aboutIn(tx, alert.agentId)
@@ -51,6 +53,14 @@ export function createAlerts({ clock, events }: AlertsDeps): Alerts {
       } as const
       if (!(await store.move(row.id, 'pending', patch))) return
       await events.append(tx, itemEvent({ ...row, ...patch }, await aboutIn(tx, agentId)), clock.now())
+    },
+
+    async told(kind, since) {
+      const told = new Map<string | null, 'pending' | 'over'>()
+      for (const { agent_id, status } of await operatorQueueStore(db).raisedSince(kind, since)) {
+        if (told.get(agent_id) !== 'pending') told.set(agent_id, status === 'pending' ? 'pending' : 'over')
+      }
+      return told
     },
   }
 }

@@ -6,6 +6,8 @@
  * items come to say the same. Refuses to know what raises alerts: features call `raiseAlert` in their own
  * transaction, those of areas to the left through a port.
  */
+export { alertRoutes } from './alert-routes.ts'
+export type { AlertView } from './alert-view.ts'
 export type { Alerts } from './alerts.ts'
 export { operatorQueueRoutes } from './routes.ts'
 export { createOperatorQueue, type OperatorQueue, type OperatorQueueDeps } from './service.ts'

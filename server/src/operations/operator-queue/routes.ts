@@ -12,21 +12,11 @@ import {
 import { bulkCancelItems, bulkRespondToItems } from '@roost/contracts/operations/queue-bulk'
 import type { Reach } from '../../agents/reach/index.ts'
 import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
-import type { SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { OperatorQueue } from './service.ts'
-import type { ItemRow } from './store.ts'
 
 export function operatorQueueRoutes(queue: OperatorQueue, reach: Pick<Reach, 'reach'>): Route[] {
   const { view, asks, resolve } = queue
-
-  /** Whoever is merely asked answers; it is not theirs to withdraw the question. */
-  async function mine(caller: SignedIn, id: string): Promise<ItemRow> {
-    const row = await view.find(caller, id)
-    const scope = await view.ownScopeOf(caller)
-    if (scope.all || (row.agent_id !== null && scope.agentIds.includes(row.agent_id))) return row
-    throw new Fault('role_required')
-  }
 
   return [
     // Fixed words come before ids.
@@ -62,7 +52,7 @@ export function operatorQueueRoutes(queue: OperatorQueue, reach: Pick<Reach, 're
       return view.shown(row)
     }),
     signedInRoute(cancelItem, async (call) => {
-      const row = await mine(call.caller, call.params.id)
+      const row = await view.findOwn(call.caller, call.params.id)
       return view.shown(await resolve.cancel(row, call.body.reason))
     }),
     agentRoute(askOperator, async (call) => {

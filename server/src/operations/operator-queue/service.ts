@@ -6,6 +6,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Addressed, createAddressed } from './addressed.ts'
+import { type AlertView, createAlertView } from './alert-view.ts'
 import { type Alerts, createAlerts } from './alerts.ts'
 import { createAnswer } from './answer.ts'
 import { type Asks, type AsksDeps, createAsks } from './asks.ts'
@@ -30,6 +31,8 @@ export type OperatorQueueDeps = AsksDeps &
 
 export type OperatorQueue = Alerts & {
   view: View
+  /** Alerts of the platform, as its operations show them. */
+  alerts: AlertView
   asks: Asks
   answer: ReturnType<typeof createAnswer>
   resolve: Resolve
@@ -78,6 +81,7 @@ export function createOperatorQueue(deps: OperatorQueueDeps): OperatorQueue {
   return {
     ...alerts,
     view,
+    alerts: createAlertView({ ...deps, settled }),
     asks,
     answer,
     addressed: createAddressed({ ...deps, answer: answer.one, shown: view.shown }),

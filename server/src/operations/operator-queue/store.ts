@@ -27,6 +27,8 @@ export type ItemFilter = {
   priority?: ItemPriority | undefined
   since?: string | undefined
   agentId?: string | undefined
+  /** Only what the platform raised itself. */
+  source?: ItemRow['source'] | undefined
 }
 
 /** What is over is not urgent. */
@@ -63,6 +65,7 @@ export function operatorQueueStore(executor: Executor) {
     if (filter.priority) query = query.where('priority', '=', filter.priority)
     if (filter.since) query = query.where('created_at', '>=', filter.since)
     if (filter.agentId) query = query.where('agent_id', '=', filter.agentId)
+    if (filter.source) query = query.where('source', '=', filter.source)
     return query
   }
 
@@ -237,6 +240,16 @@ export function operatorQueueStore(executor: Executor) {
         .selectAll()
         .where('status', '=', 'pending')
         .where('kind', '=', kind)
+        .execute()
+    },
+
+    /** Items of the kind that are pending, or were made at `since` or later. */
+    raisedSince(kind: AlertKind, since: string): Promise<Pick<ItemRow, 'agent_id' | 'status'>[]> {
+      return db
+        .selectFrom('operator_items')
+        .select(['agent_id', 'status'])
+        .where('kind', '=', kind)
+        .where((e) => e.or([e('status', '=', 'pending'), e('created_at', '>=', since)]))
         .execute()
     },
 

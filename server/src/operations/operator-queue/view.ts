@@ -21,6 +21,8 @@ export type View = {
   ownScopeOf(caller: SignedIn): Promise<Scope>
   /** Throws `not_found` for an item that the caller does not see. */
   find(caller: SignedIn, id: string): Promise<ItemRow>
+  /** Whoever is merely asked answers; it is not theirs to end the item: `role_required` then. */
+  findOwn(caller: SignedIn, id: string): Promise<ItemRow>
   shown(row: ItemRow): Promise<QueueItem>
   item(caller: SignedIn, id: string): Promise<QueueItem>
   /** An unknown agent has no items. */
@@ -67,13 +69,21 @@ export function createView({ db, clock, reach, directory }: ViewDeps): View {
     return row
   }
 
+  async function ownScopeOf(caller: SignedIn): Promise<Scope> {
+    const scope = await scopeOf(caller)
+    return scope.all ? scope : { ...scope, addressed: null }
+  }
+
   return {
     scopeOf,
-    async ownScopeOf(caller) {
-      const scope = await scopeOf(caller)
-      return scope.all ? scope : { ...scope, addressed: null }
-    },
+    ownScopeOf,
     find,
+    async findOwn(caller, id) {
+      const row = await find(caller, id)
+      const scope = await ownScopeOf(caller)
+      if (scope.all || (row.agent_id !== null && scope.agentIds.includes(row.agent_id))) return row
+      throw new Fault('role_required')
+    },
     shown,
     item: async (caller, id) => shown(await find(caller, id)),
 

@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { agentStatuses, heartbeatStates } from '../agents/agent.ts'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { AgentParams, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { breakerStates } from '../runs/breaker.ts'
+import { FleetAlert } from './alerts.ts'
+import { MonitoringConfig, MonitoringConfigPatch } from './monitoring-config.ts'
+
+const tag = 'Operations'
+
+/** The worst first. `unknown`: stopped on purpose, or started a moment ago. */
+export const healthStatuses = ['critical', 'unhealthy', 'degraded', 'unknown', 'healthy'] as const
+export type HealthStatus = (typeof healthStatuses)[number]
+
+const count = z.number().int()
+const figure = z.number().nullable()
+const status = z.enum(healthStatuses)
+const issues = z.array(z.string()).describe('Sentences for people, the worst first.')
+const cpu_percent = figure.describe('Of the CPUs that it may use, 0 to 100.')
+
+export const AgentHealthRow = z.object({
+  name: z.string(),
+  status,
+  container_status: z.enum(agentStatuses),
+  link_connected: z.boolean(),
+  runtime_available: z.boolean().describe('Runs can be handed to it now.'),
+  last_check_at: Timestamp.nullable().describe('Of the newest check that was written down.'),
+  issues,
+  heartbeat_state: z.enum(heartbeatStates),
+  last_heartbeat_age_seconds: figure,
+  active_executions: count,
+  memory_mb: figure,
+})
+export type AgentHealthRow = z.output<typeof AgentHealthRow>
+
+export const MonitoringStatus = z.object({
+  enabled: z.boolean(),
+  last_check_at: Timestamp.nullable(),
+  summary: z.object({
+    total_agents: count,
+    healthy: count,
+    degraded: count,
+    unhealthy: count,
+    critical: count,
+    unknown: count,
+  }),
+  agents: z.array(AgentHealthRow).describe('The worst first.'),
+  circuit_breakers: z
+    .record(z.string(), z.enum(breakerStates))
+    .optional()
+    .describe('For admins: dispatch breakers that are not closed, by agent.'),
+})
+export type MonitoringStatus = z.output<typeof MonitoringStatus>
+
+export const getMonitoringStatus = endpoint({
+  id: 'getMonitoringStatus',
+  method: 'GET',
+  path: '/api/monitoring/status',
+  summary: 'How each agent is that the caller can reach',
+  description: 'Judged at the call from what the platform has heard; nothing is asked for it.',
+  tag,
+  access: { who: 'any', scopes: ['ops'] },
+  returns: MonitoringStatus,
+})
+
+export const AgentHealth = z.object({
+  agent_name: z.string(),
+  aggregate_status: status,
+  last_check_at: Timestamp.nullable(),
+  container: z.object({
+    status: z.enum(agentStatuses),
+    exit_code: count.nullable(),
+    restart_count: count.describe('How often it ended by itself in the last 10 minutes.'),
+    oom_killed: z.boolean(),
+    cpu_percent,
+    memory_percent: figure,
+    memory_mb: figure,
+  }),
+  link: z.object({
+    connected: z.boolean(),
+    latency_ms: figure.describe('Of the newest check by hand.'),
+    last_seen_at: Timestamp.nullable(),
+  }),
+  runtime: z.object({
+    available: z.boolean(),
+    context_percent: figure,
+    active_execution_count: count,
+    stuck_execution_count: count.describe('Runs that have been silent for `stuck_run_seconds`.'),
+    recent_error_rate: figure.describe(
+      'Of the runs of the last hour that have ended, 0 to 1; null: none has.',
+    ),
+    last_task_at: Timestamp.nullable(),
+  }),
+  issues,
+  recent_alerts: z.array(FleetAlert).describe('Of the last 24 hours, the newest first.'),
+  uptime_percent_24h: figure.describe('Of the checks at which it was to run; null: there was none.'),
+})
+export type AgentHealth = z.output<typeof AgentHealth>
+
+export const getAgentHealth = endpoint({
+  id: 'getAgentHealth',
+  method: 'GET',
+  path: '/api/monitoring/agents/{name}',
+  summary: 'How an agent is: container, link, runtime',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  returns: AgentHealth,
+  fails: ['agent_not_found'],
+})
+
+export const HealthCheck = z.object({
+  checked_at: Timestamp,
+  status,
+  cpu_percent,
+  memory_percent: figure,
+  issues,
+})
+export type HealthCheck = z.output<typeof HealthCheck>
+
+export const listHealthChecks = endpoint({
+  id: 'listHealthChecks',
+  method: 'GET',
+  path: '/api/monitoring/agents/{name}/history',
+  summary: 'Checks of an agent, the newest first',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object({ hours: queryInteger(1, 168, 24), limit: queryInteger(1, 2000, 500) }),
+  returns: z.array(HealthCheck),
+  fails: ['agent_not_found'],
+})
+
+export const checkAgentHealth = endpoint({
+  id: 'checkAgentHealth',
+  method: 'POST',
+  path: '/api/monitoring/agents/{name}/check',
+  summary: 'Check an agent now',
+  description: 'Its program is asked over the link, for at most 5 seconds; the check joins the history.',
+  tag,
+  access: { who: 'admin', gate: 'person' },
+  params: AgentParams,
+  returns: AgentHealth,
+  fails: ['agent_not_found'],
+  audit: { type: 'system', action: 'check_health' },
+})
+
+export const getMonitoringConfig = endpoint({
+  id: 'getMonitoringConfig',
+  method: 'GET',
+  path: '/api/monitoring/config',
+  summary: 'What monitoring looks at, and when it tells operators',
+  tag,
+  access: { who: 'admin' },
+  returns: MonitoringConfig,
+})
+
+export const putMonitoringConfig = endpoint({
+  id: 'putMonitoringConfig',
+  method: 'PUT',
+  path: '/api/monitoring/config',
+  summary: 'Change the settings of monitoring',
+  description:
+    'Fields that are left out stay. Interval, context thresholds, silence and cooldown are the settings `ops_health_check_interval`, `ops_context_…_threshold`, `ops_idle_timeout_minutes` and `ops_alert_suppression_minutes` of `/api/settings/ops/config` under other names.',
+  tag,
+  access: { who: 'admin' },
+  body: MonitoringConfigPatch,
+  returns: MonitoringConfig,
+  audit: { type: 'configuration', action: 'update_monitoring' },
+})
+
+export const agentHealthChanged = eventType({
+  name: 'agent.health_changed',
+  stored: true,
+  fields: z.object({ previous_status: status, current_status: status, issues: z.array(z.string()) }),
+})

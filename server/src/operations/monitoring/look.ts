@@ -1,0 +1,114 @@
+import type { AgentStats } from '@roost/contracts/agents/health'
+import type { MonitoringConfig } from '@roost/contracts/operations/monitoring-config'
+import type { Agent } from '../../agents/directory/index.ts'
+import type { AgentGit } from '../../agents/git/index.ts'
+import type { BeatState, ContextUse, Health } from '../../agents/health/index.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Breakers } from '../../runs/breaker/index.ts'
+import { type Facts, type Judgement, judge } from './rules.ts'
+import { type RunFigures, runFiguresStore, type SilentCandidate } from './runs-store.ts'
+
+/** One agent as it was found. */
+export type Looked = {
+  agent: Agent
+  facts: Facts
+  judgement: Judgement
+  stats: AgentStats
+  beat: BeatState
+  context: ContextUse | null
+  runs: RunFigures
+  /** The run that has been silent for the longest time. */
+  stuckRun: string | null
+}
+
+export type LookDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  health: Pick<Health, 'stats' | 'heartbeatOf' | 'linkConnected'>
+  git: Pick<AgentGit, 'bindings'>
+  breakers: Pick<Breakers, 'dispatchStates'>
+  /** How full the context of each agent's newest run was. */
+  contextOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, ContextUse>>
+  /** Whether the platform lets dispatch breakers work at all. */
+  isPlatformEnabled(): boolean
+  config(): MonitoringConfig
+}
+
+export type Look = (agents: readonly Agent[]) => Promise<Looked[]>
+
+const recentSeconds = 3600
+const noRuns: RunFigures = { active: 0, queued: 0, success: 0, failed: 0 }
+
+/** Judges agents by what the platform has heard and written down: neither engine nor agent is asked. */
+export function createLook(deps: LookDeps): Look {
+  const { db, clock, health } = deps
+
+  return async (agents) => {
+    if (agents.length === 0) return []
+    const now = clock.now()
+    const config = deps.config()
+    const silentSince = timestamp(secondsLater(now, -config.stuck_run_seconds))
+    const store = runFiguresStore(db)
+    const [figures, candidates, contexts, bindings, breakers] = await Promise.all([
+      store.figures(timestamp(secondsLater(now, -recentSeconds))),
+      store.runningSince(silentSince),
+      deps.contextOf(agents.map(({ id }) => id)),
+      deps.git.bindings(),
+      deps.breakers.dispatchStates(),
+    ])
+    const silent = Map.groupBy(
+      candidates.filter((run) => lastHeard(run) < silentSince),
+      (run) => run.agent_id,
+    )
+    const syncs = new Map(bindings.map((binding) => [binding.agent_id, binding.consecutive_failures]))
+
+    return agents.map((agent) => {
+      const { id } = agent
+      const stats = health.stats(agent)
+      const beat = health.heartbeatOf(id)
+      const context = contexts.get(id) ?? null
+      const runs = figures.get(id) ?? noRuns
+      const stuck = silent.get(id) ?? []
+      const { desired, status, exit_code, oom_killed, held } = agent
+      const facts: Facts = {
+        desired,
+        status,
+        exit_code,
+        oom_killed,
+        held,
+        settledSeconds: (now.getTime() - Date.parse(agent.observed_at)) / 1000,
+        isLinked: health.linkConnected(id),
+        heartbeat: beat.heartbeat_state,
+        cpu_percent: stats.cpu_percent === null ? null : rounded(stats.cpu_percent / Number(agent.cpu)),
+        memory_percent: stats.memory_percent,
+        context_percent: contextPercent(context),
+        success: runs.success,
+        failed: runs.failed,
+        stuck: stuck.length,
+        syncFailures: syncs.get(id) ?? 0,
+        isRefused: agent.circuit_breaker_enabled && deps.isPlatformEnabled() && breakers.get(id) === 'open',
+      }
+      const judgement = judge(facts, config)
+      const stuckRun = stuck[0]?.id ?? null
+      return { agent, facts, judgement, stats, beat, context, runs, stuckRun }
+    })
+  }
+}
+
+/** When the run was handed out, or wrote its newest line. */
+function lastHeard({ newest_line, started_at }: SilentCandidate): string {
+  if (newest_line === null) return started_at
+  // Written by the transcripts, each with its time.
+  const { _ts } = JSON.parse(newest_line) as { _ts: string }
+  return _ts > started_at ? _ts : started_at
+}
+
+function contextPercent(context: ContextUse | null): number | null {
+  if (!context || context.context_max === 0) return null
+  return rounded((context.context_used / context.context_max) * 100)
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10) / 10
+}

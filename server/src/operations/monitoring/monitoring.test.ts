@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { agentStore } from '../../agents/directory/index.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { insertRuns } from '../../test/run-rows.ts'
+import { openSupervision, type SupervisionWorld } from '../test/supervision-world.ts'
+
+const api = '/api/monitoring'
+const alertsOf = async (world: SupervisionWorld) => (await world.get('/api/ops/alerts')).alerts
+/** As its row says after a crash from which the engine's policy did not bring it back. */
+async function crash(world: SupervisionWorld, name: string) {
+  const { id } = await world.row(name)
+  await world.db.atomically(async (tx) => {
+    await agentStore(tx).update(id, { status: 'exited', exit_code: 137 })
+    world.area.directory.changed(tx, id)
+  })
+}
+
+forEachDialect((_name, open) => {
+  test('the status of all agents in reach, the worst first; breakers for admins alone', async () => {
+    await using world = await openSupervision(open)
+    const well = await world.agent('mon-well')
+    await world.agent('mon-silent')
+    await world.clock.advance(30)
+    await world.beat(well)
+    const status = await world.get(`${api}/status`)
+    const shown = status.agents.filter(({ name }: { name: string }) => name.startsWith('mon-'))
+    assert.deepEqual(
+      shown.map((row: Record<string, unknown>) => [row.name, row.status, row.heartbeat_state]),
+      [
+        ['mon-silent', 'degraded', 'stale'],
+        ['mon-well', 'healthy', 'alive'],
+      ],
+    )
+    assert.deepEqual([status.enabled, status.last_check_at, status.circuit_breakers], [true, null, {}])
+    const own = (await world.request(world.owner.key, 'GET', `${api}/status`)).json
+    assert.deepEqual([own.summary.total_agents, own.circuit_breakers], [2, undefined])
+    const stranger = await world.person()
+    const none = (await world.request(stranger.key, 'GET', `${api}/status`)).json
+    assert.deepEqual(none.agents, [])
+    const hidden = await world.request(stranger.key, 'GET', `${api}/agents/mon-well`)
+    assert.deepEqual([hidden.status, hidden.json.error], [404, 'agent_not_found'])
+  })
+
+  test('a round writes the history; a change of health is an event, once', async () => {
+    await using world = await openSupervision(open)
+    const id = await world.agent('mon-hist')
+    await world.round()
+    await world.beat(id)
+    await world.round()
+    await world.round()
+    const history = await world.get(`${api}/agents/mon-hist/history?hours=1`)
+    assert.deepEqual(
+      history.map(({ status }: { status: string }) => status),
+      ['degraded', 'degraded', 'degraded'],
+    )
+    const changes = (await world.eventTypes()).filter((type) => type === 'agent.health_changed')
+    // One for each agent that was never looked at before and is not unknown.
+    assert.equal(changes.length, 1)
+    const told = await world.lastEvent('agent.health_changed')
+    assert.deepEqual([told.previous_status, told.current_status], ['unknown', 'degraded'])
+    const detail = await world.get(`${api}/agents/mon-hist`)
+    assert.deepEqual([detail.uptime_percent_24h, detail.last_check_at], [100, history[0].checked_at])
+  })
+
+  test('a round keeps its interval, and rests while monitoring is off', async () => {
+    await using world = await openSupervision(open)
+    await world.agent('mon-pace')
+    const checks = async () => (await world.get(`${api}/agents/mon-pace/history`)).length
+    const off = await world.put(`${api}/config`, { enabled: false })
+    assert.equal(off.json.enabled, false)
+    await world.round()
+    assert.equal(await checks(), 0)
+    await world.put(`${api}/config`, { enabled: true, interval_seconds: 120 })
+    await world.round()
+    await world.round()
+    assert.equal(await checks(), 1)
+    await world.round()
+    assert.equal(await checks(), 2)
+  })
+
+  test('what is critical at two checks is one alert; it is taken back when the agent is well', async () => {
+    await using world = await openSupervision(open)
+    const id = await world.agent('mon-crit')
+    await crash(world, 'mon-crit')
+    await world.round()
+    assert.deepEqual(await alertsOf(world), [])
+    await world.round()
+    await world.round()
+    const [alert, ...others] = await alertsOf(world)
+    assert.deepEqual(others, [])
+    assert.deepEqual(
+      [alert.type, alert.severity, alert.agent_name, alert.status],
+      ['agent_unhealthy', 'critical', 'mon-crit', 'pending'],
+    )
+    await world.request(world.owner.key, 'POST', '/api/agents/mon-crit/start')
+    await world.beat(id)
+    await world.round()
+    assert.deepEqual(
+      (await alertsOf(world)).map(({ status }: { status: string }) => status),
+      ['cancelled'],
+    )
+  })
+
+  test('an acknowledged alert is told again after the cooldown, not before', async () => {
+    await using world = await openSupervision(open)
+    await world.agent('mon-cool')
+    await crash(world, 'mon-cool')
+    await world.round()
+    await world.round()
+    const [{ id }] = await alertsOf(world)
+    const stranger = await world.person()
+    const path = `/api/ops/alerts/${id}/acknowledge`
+    assert.equal((await world.request(stranger.key, 'POST', path)).status, 404)
+    const acks = await Promise.all(Array.from({ length: 20 }, () => world.post(path)))
+    assert.equal(acks.filter(({ status }) => status === 200).length, 1)
+    assert.equal(acks.filter(({ json }) => json.error === 'item_not_pending').length, 19)
+    await world.round()
+    assert.equal((await alertsOf(world)).length, 1)
+    await world.clock.advance(900)
+    await world.round()
+    const statuses = (await alertsOf(world)).map(({ status }: { status: string }) => status)
+    assert.deepEqual(statuses, ['pending', 'acknowledged'])
+  })
+
+  test('a run that has been silent for too long is counted and told; its cost is, too', async () => {
+    await using world = await openSupervision(open)
+    const id = await world.agent('mon-stuck')
+    const started_at = world.clock.now().toISOString()
+    const over = { agent_id: id, agent_name: 'mon-stuck', created_at: started_at, started_at }
+    await insertRuns(world.db, [
+      { ...over, status: 'running' },
+      { ...over, status: 'success', completed_at: started_at, cost_micros: 45_000_000 },
+    ])
+    await world.clock.advance(1800)
+    await world.beat(id)
+    await world.round()
+    const { runtime } = await world.get(`${api}/agents/mon-stuck`)
+    assert.deepEqual([runtime.stuck_execution_count, runtime.active_execution_count], [1, 1])
+    const told = (await alertsOf(world)).map((alert: Record<string, unknown>) => [alert.type, alert.severity])
+    assert.deepEqual(told.toSorted(), [
+      ['cost_limit', 'medium'],
+      ['stuck_run', 'medium'],
+    ])
+  })
+
+  test('a check by hand asks the agent and joins the history; for admins, and audited as a write', async () => {
+    await using world = await openSupervision(open)
+    const id = await world.agent('mon-hand')
+    const found = await world.post(`${api}/agents/mon-hand/check`)
+    assert.deepEqual([found.status, found.json.aggregate_status], [200, 'healthy'])
+    assert.equal(typeof found.json.link.latency_ms, 'number')
+    assert.equal((await world.get(`${api}/agents/mon-hand/history`)).length, 1)
+    const owners = await world.request(world.owner.key, 'POST', `${api}/agents/mon-hand/check`)
+    assert.equal(owners.json.error, 'admin_required')
+    assert.equal((await world.post(`${api}/agents/none/check`)).json.error, 'agent_not_found')
+    await world.request(world.owner.key, 'DELETE', '/api/agents/mon-hand')
+    const left = await world.db
+      .withTables<{ health_checks: { agent_id: string } }>()
+      .selectFrom('health_checks')
+      .selectAll()
+      .where('agent_id', '=', id)
+      .execute()
+    assert.deepEqual(left, [])
+  })
+
+  test('settings are those of the operations under other names; 422 for a warning above what is critical', async () => {
+    await using world = await openSupervision(open)
+    const defaults = await world.get(`${api}/config`)
+    assert.deepEqual(
+      [defaults.interval_seconds, defaults.stuck_run_seconds, defaults.cooldown_seconds],
+      [60, 1800, 900],
+    )
+    const put = await world.put(`${api}/config`, { stuck_run_seconds: 600, error_rate_critical: 0.9 })
+    assert.deepEqual([put.json.stuck_run_seconds, put.json.error_rate_critical], [600, 0.9])
+    assert.equal(world.settings.value('ops_idle_timeout_minutes'), 10)
+    for (const bad of [{ cpu_warning: 96 }, { cooldown_seconds: 90 }, { interval_seconds: 5 }]) {
+      assert.equal((await world.put(`${api}/config`, bad)).status, 422, JSON.stringify(bad))
+    }
+    assert.equal((await world.request(world.owner.key, 'GET', `${api}/config`)).status, 403)
+  })
+})

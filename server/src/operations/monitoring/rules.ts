@@ -1,0 +1,166 @@
+import type { AgentStatus, HeartbeatState } from '@roost/contracts/agents/agent'
+import { type HealthStatus, healthStatuses } from '@roost/contracts/operations/monitoring'
+import type { MonitoringConfig } from '@roost/contracts/operations/monitoring-config'
+
+/** What is known of one agent at one moment. */
+export type Facts = {
+  desired: 'running' | 'stopped'
+  status: AgentStatus
+  exit_code: number | null
+  oom_killed: boolean
+  /** Ended so often that it stays down. */
+  held: boolean
+  /** Seconds since the platform last changed or heard its status. */
+  settledSeconds: number
+  isLinked: boolean
+  heartbeat: HeartbeatState
+  /** Of the CPUs that it may use. */
+  cpu_percent: number | null
+  memory_percent: number | null
+  context_percent: number | null
+  /** Of the runs of the last hour that have ended. */
+  success: number
+  failed: number
+  stuck: number
+  /** Syncs with its repository that failed in a row. */
+  syncFailures: number
+  /** New runs are refused, since its provider refuses them. */
+  isRefused: boolean
+}
+
+type Level = Exclude<HealthStatus, 'unknown' | 'healthy'>
+export type Issue = { level: Level; text: string; recommendation: string }
+export type Judgement = { status: HealthStatus; issues: Issue[] }
+
+/** A container takes so long to start, greet and beat; until then nothing is said of it. */
+export const graceSeconds = 60
+/** Fewer runs than these say nothing of how many fail. */
+export const fewestRuns = 3
+const failingSyncs = 3
+
+export function judge(facts: Facts, config: MonitoringConfig): Judgement {
+  const isSettled = facts.settledSeconds >= graceSeconds
+  if (facts.status !== 'running') {
+    if (facts.desired === 'stopped' || (facts.status === 'stopped' && !isSettled)) return nothingSaid
+    return judged([notRunning(facts)])
+  }
+  if (!facts.isLinked && !isSettled) return nothingSaid
+  return judged([...linkIssues(facts), ...useIssues(facts, config), ...workIssues(facts, config)])
+}
+
+const nothingSaid: Judgement = { status: 'unknown', issues: [] }
+
+function judged(issues: readonly Issue[]): Judgement {
+  const worstFirst = issues.toSorted((a, b) => rank(a.level) - rank(b.level))
+  return { status: worstFirst[0]?.level ?? 'healthy', issues: worstFirst }
+}
+
+/** 0 is the worst. */
+export function rank(status: HealthStatus): number {
+  return healthStatuses.indexOf(status)
+}
+
+function notRunning({ status, held, oom_killed, exit_code }: Facts): Issue {
+  const why = oom_killed ? 'out of memory' : `exit code ${exit_code ?? 'unknown'}`
+  const ended = held
+    ? `Its container kept ending (${why}) and stays down.`
+    : `Its container has ended (${why}).`
+  return {
+    level: 'critical',
+    text: status === 'exited' ? ended : 'It is to run, and its container does not.',
+    recommendation: oom_killed
+      ? 'Give it more memory, then start it.'
+      : 'Look at its logs, then start it again.',
+  }
+}
+
+function linkIssues({ isLinked, heartbeat }: Facts): Issue[] {
+  if (!isLinked) {
+    return [
+      {
+        level: 'unhealthy',
+        text: 'Its program has no link to the platform.',
+        recommendation: 'Look at its logs; restart it if the link does not come back.',
+      },
+    ]
+  }
+  if (heartbeat !== 'stale') return []
+  return [
+    {
+      level: 'degraded',
+      text: 'Its program has not been heard from for more than 20 seconds.',
+      recommendation: 'Look whether the machine is overloaded; restart the agent if it stays silent.',
+    },
+  ]
+}
+
+function useIssues(facts: Facts, config: MonitoringConfig): Issue[] {
+  const percent = (value: number) => `${Math.round(value)} %`
+  return [
+    ...above(facts.memory_percent, [config.memory_warning, config.memory_critical], {
+      text: (value) => `It uses ${percent(value)} of its memory.`,
+      recommendation: 'Give it more memory, or fewer runs at once.',
+      worst: 'critical',
+    }),
+    ...above(facts.context_percent, [config.context_warning, config.context_critical], {
+      text: (value) => `The context of its newest run is ${percent(value)} full.`,
+      recommendation: 'Begin a new conversation, or give it smaller tasks.',
+      worst: 'critical',
+    }),
+    ...above(facts.cpu_percent, [config.cpu_warning, config.cpu_critical], {
+      text: (value) => `It uses ${percent(value)} of its CPUs.`,
+      recommendation: 'Give it more CPUs, or fewer runs at once.',
+      worst: 'unhealthy',
+    }),
+  ]
+}
+
+function workIssues(facts: Facts, config: MonitoringConfig): Issue[] {
+  const { stuck, syncFailures, isRefused } = facts
+  const degraded = (isSo: boolean, text: string, recommendation: string): Issue[] =>
+    isSo ? [{ level: 'degraded', text, recommendation }] : []
+  return [
+    ...above(telling(facts), [config.error_rate_warning, config.error_rate_critical], {
+      text: (value) => `${Math.round(value * 100)} % of its runs in the last hour have failed.`,
+      recommendation: 'Look at the errors of its newest runs.',
+      worst: 'unhealthy',
+    }),
+    ...degraded(
+      isRefused,
+      'New runs are refused because its provider refused too many.',
+      'Look at its provider key; the breaker tries again by itself.',
+    ),
+    ...degraded(
+      stuck > 0,
+      stuck === 1 ? 'One of its runs is silent.' : `${stuck} of its runs are silent.`,
+      'Look at its running executions, and terminate what hangs.',
+    ),
+    ...degraded(
+      syncFailures >= failingSyncs,
+      `Its last ${syncFailures} syncs with its repository have failed.`,
+      'Look at its Git tab.',
+    ),
+  ]
+}
+
+function above(
+  value: number | null,
+  [warning, critical]: [number, number],
+  about: { text: (value: number) => string; recommendation: string; worst: 'critical' | 'unhealthy' },
+): Issue[] {
+  if (value === null || value < Math.min(warning, critical)) return []
+  const level = value >= critical ? about.worst : 'degraded'
+  return [{ level, text: about.text(value), recommendation: about.recommendation }]
+}
+
+/** 0 to 1; null while too few have ended to say so. */
+function telling({ success, failed }: Pick<Facts, 'success' | 'failed'>): number | null {
+  return success + failed < fewestRuns ? null : failed / (success + failed)
+}
+
+/** Percent of the checks at which the agent was to run; null: there was none. */
+export function uptimePercent(checks: readonly { isUp: boolean; total: number }[]): number | null {
+  const total = checks.reduce((sum, each) => sum + each.total, 0)
+  const up = checks.reduce((sum, each) => sum + (each.isUp ? each.total : 0), 0)
+  return total === 0 ? null : Math.round((up / total) * 1000) / 10
+}

@@ -1,0 +1,79 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { MonitoringTables } from './tables.ts'
+
+export type RunFigures = {
+  active: number
+  queued: number
+  /** Of the runs that were made since. */
+  success: number
+  failed: number
+}
+
+export type SilentCandidate = { id: string; agent_id: string; started_at: string; newest_line: string | null }
+
+/** What monitoring reads of runs; the rows are those of `executions`. */
+export function runFiguresStore(executor: Executor) {
+  const db = executor.withTables<MonitoringTables>()
+
+  return {
+    /** By agent; those without any are left out. */
+    async figures(since: string): Promise<Map<string, RunFigures>> {
+      const live = await db
+        .selectFrom('executions')
+        .select(({ fn }) => ['agent_id', 'status', fn.countAll<number>().as('total')])
+        .where('completed_at', 'is', null)
+        .where('status', 'in', ['running', 'queued'])
+        .groupBy(['agent_id', 'status'])
+        .execute()
+      const ended = await db
+        .selectFrom('executions')
+        .select(({ fn }) => ['agent_id', 'status', fn.countAll<number>().as('total')])
+        .where('created_at', '>=', since)
+        .where('status', 'in', ['success', 'failed'])
+        .groupBy(['agent_id', 'status'])
+        .execute()
+      const found = new Map<string, RunFigures>()
+      for (const { agent_id, status, total } of [...live, ...ended]) {
+        const figures = found.get(agent_id) ?? { active: 0, queued: 0, success: 0, failed: 0 }
+        found.set(agent_id, figures)
+        if (status === 'running') figures.active += Number(total)
+        else if (status === 'queued') figures.queued += Number(total)
+        else if (status === 'success') figures.success += Number(total)
+        else figures.failed += Number(total)
+      }
+      return found
+    },
+
+    /** Runs that were handed out before then and go on, each with the newest line of its transcript. */
+    async runningSince(before: string): Promise<SilentCandidate[]> {
+      const rows = await db
+        .selectFrom('executions')
+        .leftJoin('execution_lines', (join) =>
+          join
+            .onRef('execution_lines.execution_id', '=', 'executions.id')
+            .onRef('execution_lines.n', '=', 'executions.last_line'),
+        )
+        .select(['id', 'agent_id', 'started_at', 'line'])
+        .where('completed_at', 'is', null)
+        .where('status', '=', 'running')
+        .where('started_at', '<', before)
+        .orderBy('started_at')
+        .execute()
+      return rows.map(({ line, started_at, ...row }) => ({
+        ...row,
+        started_at: started_at ?? before,
+        newest_line: line,
+      }))
+    },
+
+    /** Micro-dollars of the runs of all agents that were made since. */
+    async costSince(since: string): Promise<number> {
+      const row = await db
+        .selectFrom('executions')
+        .select(({ fn, lit }) => fn.coalesce(fn.sum<number | string>('cost_micros'), lit(0)).as('micros'))
+        .where('created_at', '>=', since)
+        .executeTakeFirstOrThrow()
+      return Number(row.micros)
+    },
+  }
+}

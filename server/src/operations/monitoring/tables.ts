@@ -1,0 +1,33 @@
+import type { AgentStatus } from '@roost/contracts/agents/agent'
+import type { HealthStatus } from '@roost/contracts/operations/monitoring'
+import type { ExecutionRow } from '../../runs/executions/index.ts'
+
+/** One row for each check of an agent. */
+export type HealthChecksTable = {
+  agent_id: string
+  checked_at: string
+  status: HealthStatus
+  container_status: AgentStatus
+  cpu_percent: number | null
+  memory_percent: number | null
+  /** JSON array of sentences. */
+  issues: string
+}
+
+/** What the newest check found. */
+export type AgentHealthTable = {
+  agent_id: string
+  status: HealthStatus
+  checked_at: string
+  /** Of the newest check by hand; null: it never answered one. */
+  latency_ms: number | null
+}
+
+export type MonitoringTables = {
+  health_checks: HealthChecksTable
+  agent_health: AgentHealthTable
+  /** These are read only. */
+  executions: ExecutionRow
+  execution_lines: { execution_id: string; n: number; line: string }
+  agents: { id: string; state: string }
+}

@@ -1,0 +1,96 @@
+import type {
+  AgentHealth,
+  AgentHealthRow,
+  HealthStatus,
+  MonitoringStatus,
+} from '@roost/contracts/operations/monitoring'
+import type { Looked } from './look.ts'
+import { textsOf } from './round.ts'
+import { rank } from './rules.ts'
+import type { AgentHealthTable } from './tables.ts'
+
+const megabyte = 1024 ** 2
+
+export function rowOf(looked: Looked, check: AgentHealthTable | undefined): AgentHealthRow {
+  const { agent, facts, judgement, beat, runs } = looked
+  return {
+    name: agent.name,
+    status: judgement.status,
+    container_status: agent.status,
+    link_connected: facts.isLinked,
+    runtime_available: isAvailable(looked),
+    last_check_at: check?.checked_at ?? null,
+    issues: textsOf(looked),
+    ...beat,
+    active_executions: runs.active,
+    memory_mb: memoryOf(looked),
+  }
+}
+
+export function worstFirst(a: AgentHealthRow, b: AgentHealthRow): number {
+  return rank(a.status) - rank(b.status) || (a.name < b.name ? -1 : 1)
+}
+
+export function summaryOf(rows: readonly AgentHealthRow[]): MonitoringStatus['summary'] {
+  const of = (status: HealthStatus) => rows.filter((row) => row.status === status).length
+  return {
+    total_agents: rows.length,
+    healthy: of('healthy'),
+    degraded: of('degraded'),
+    unhealthy: of('unhealthy'),
+    critical: of('critical'),
+    unknown: of('unknown'),
+  }
+}
+
+export function detailOf(
+  looked: Looked,
+  found: {
+    check: AgentHealthTable | null
+    /** When its program was heard last. */
+    lastSeenAt: string | null
+    alerts: AgentHealth['recent_alerts']
+    uptime: number | null
+  },
+): AgentHealth {
+  const { agent, facts, judgement, runs, context } = looked
+  const ended = runs.success + runs.failed
+  return {
+    agent_name: agent.name,
+    aggregate_status: judgement.status,
+    last_check_at: found.check?.checked_at ?? null,
+    container: {
+      status: agent.status,
+      exit_code: agent.exit_code,
+      restart_count: agent.recent_exits.length,
+      oom_killed: agent.oom_killed,
+      cpu_percent: facts.cpu_percent,
+      memory_percent: facts.memory_percent,
+      memory_mb: memoryOf(looked),
+    },
+    link: {
+      connected: facts.isLinked,
+      latency_ms: found.check?.latency_ms ?? null,
+      last_seen_at: found.lastSeenAt,
+    },
+    runtime: {
+      available: isAvailable(looked),
+      context_percent: facts.context_percent,
+      active_execution_count: runs.active,
+      stuck_execution_count: facts.stuck,
+      recent_error_rate: ended === 0 ? null : runs.failed / ended,
+      last_task_at: context?.last_activity_at ?? null,
+    },
+    issues: textsOf(looked),
+    recent_alerts: found.alerts,
+    uptime_percent_24h: found.uptime,
+  }
+}
+
+function isAvailable({ agent, facts }: Looked): boolean {
+  return agent.status === 'running' && facts.isLinked && !facts.isRefused
+}
+
+function memoryOf({ stats }: Looked): number | null {
+  return stats.memory_used_bytes === null ? null : Math.round((stats.memory_used_bytes / megabyte) * 10) / 10
+}
