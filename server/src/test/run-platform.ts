@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { AgentSettings } from '@roost/contracts/link/messages'
 import { createOutbox, type Outbox } from '../foundation/outbox/index.ts'
 import { createThrowawayVault } from '../foundation/vault/index.ts'
 import type { SessionCaller } from '../identity/access/caller.ts'
@@ -123,6 +124,8 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
       find: async (id) => agents.get(id) ?? null,
       isToldToStop: async (_tx, id) => toldToStop.has(id),
       callable: async () => [],
+      skillsBlock: async () => null,
+      settings: async (id) => (agents.has(id) ? agentSettings : null),
       secrets: async () => secrets,
     },
     brokerAccess: (row) => broker.access(row),
@@ -171,18 +174,18 @@ export function agentFact(over: Partial<AgentFact> = {}): AgentFact {
     effective_slots: 3,
     model: null,
     custom_instructions: null,
-    skills_block: null,
-    settings: {
-      agent_name: 'scout',
-      read_only: { enabled: false, blocked_patterns: [], allowed_patterns: [] },
-      parallel_limit: 3,
-      model: null,
-      chat_idle_seconds: 600,
-      stall_seconds: 900,
-      way_out: null,
-    },
     ...over,
   }
+}
+
+const agentSettings: AgentSettings = {
+  agent_name: 'scout',
+  read_only: { enabled: false, blocked_patterns: [], allowed_patterns: [] },
+  parallel_limit: 3,
+  model: null,
+  chat_idle_seconds: 600,
+  stall_seconds: 900,
+  way_out: null,
 }
 
 export function person(over: Partial<SessionCaller['user']> = {}): SessionCaller {

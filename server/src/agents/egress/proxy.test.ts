@@ -233,7 +233,7 @@ forEachDialect((_, db) => {
     })
     assert.notEqual(own.json.placeholder, first.placeholder)
     const second = await it.row('second')
-    const way = (await it.area.facts.find(second.id))?.settings.way_out
+    const way = (await it.area.facts.settings(second.id))?.way_out
     assert.ok(way?.authority)
     const program = createProgram({ port: it.listener.port, ...way, trusts: [way.authority] })
     await program.fetch('api.test', it.outside.port, '/', { headers: { authorization: first.placeholder } })

@@ -4,7 +4,7 @@ import { type Agent, agentStore, type Directory } from '../directory/index.ts'
 import type { Remembered } from '../remembered/index.ts'
 import type { Settings } from '../settings/index.ts'
 
-/** What a run needs to know of its agent. */
+/** What taking a run in and handing it out need to know of its agent; answered from memory. */
 export type AgentFact = {
   id: string
   /** The name now. */
@@ -17,10 +17,6 @@ export type AgentFact = {
   /** The model of a run that names none; null leaves it to the runtime. */
   model: string | null
   custom_instructions: string | null
-  /** What the agent's skills say about themselves, for the system prompt. */
-  skills_block: string | null
-  /** What the agent's program is told when it says hello. */
-  settings: AgentSettings
 }
 
 /** Answered to whoever dispatches runs. */
@@ -31,13 +27,17 @@ export type AgentFacts = {
   isToldToStop(tx: Tx, agentId: string): Promise<boolean>
   /** Names of the agents that it may call. Apart, because only a run that is handed out needs them. */
   callable(agentId: string): Promise<string[]>
+  /** What its skills say about themselves, for the system prompt; null: nothing. Apart, as above. */
+  skillsBlock(agentId: string): Promise<string | null>
+  /** What its program is told when it says hello. Null: there is no such agent (any more). */
+  settings(agentId: string): Promise<AgentSettings | null>
   /** Texts that must not appear in a transcript: the agent's key and its credentials. */
   secrets(agentId: string): Promise<readonly string[]>
 }
 
 export type FactsDeps = {
   directory: Pick<Directory, 'everyRow' | 'all'>
-  settings: Pick<Settings, 'forLink'>
+  settings: Pick<Settings, 'forLink' | 'effectiveParallel' | 'resolvedModel'>
   remembered: Pick<Remembered, 'targetsOf'>
   secretsOf(agentId: string): Promise<readonly string[]>
   skillsBlock(agentId: string): Promise<string | null>
@@ -50,12 +50,19 @@ export function createFacts({
   secretsOf,
   skillsBlock,
 }: FactsDeps): AgentFacts {
+  /** Its program may dial in before its creation is written down. */
+  async function rowOf(agentId: string): Promise<Agent | null> {
+    return (await directory.everyRow()).find((row) => row.id === agentId) ?? null
+  }
+
   return {
     async find(agentId) {
-      // Its program may dial in before its creation is written down.
-      const agent = (await directory.everyRow()).find((row) => row.id === agentId)
+      const agent = await rowOf(agentId)
       if (!agent) return null
-      const settingsNow = await settings.forLink(agent)
+      const [effective_slots, { resolved_model }] = await Promise.all([
+        settings.effectiveParallel(agent),
+        settings.resolvedModel(agent),
+      ])
       const { id, name, execution_timeout_seconds, custom_instructions } = agent
       return {
         id,
@@ -63,12 +70,15 @@ export function createFacts({
         status: workingStatus(agent),
         execution_timeout_seconds,
         custom_instructions,
-        effective_slots: settingsNow.parallel_limit,
-        model: settingsNow.model,
-        skills_block: await skillsBlock(agentId),
-        settings: settingsNow,
+        effective_slots,
+        model: resolved_model,
       }
     },
+    async settings(agentId) {
+      const agent = await rowOf(agentId)
+      return agent && settings.forLink(agent)
+    },
+    skillsBlock,
     isToldToStop: (tx, agentId) => agentStore(tx).isToldToStop(agentId),
     async callable(agentId) {
       const targets = await remembered.targetsOf(agentId)

@@ -146,7 +146,11 @@ export function createClaim(deps: ClaimDeps) {
     /** Puts together what was taken; what cannot be put together ends. */
     async answer(agent: AgentFact, taken: Taken): Promise<ClaimAnswer> {
       if (taken.length === 0) return { runs: [] }
-      const [platformPrompt, callable] = await Promise.all([deps.platformPrompt(), facts.callable(agent.id)])
+      const [platformPrompt, callable, skills] = await Promise.all([
+        deps.platformPrompt(),
+        facts.callable(agent.id),
+        facts.skillsBlock(agent.id),
+      ])
       const runs: Run[] = []
       let room = inlineAttachmentBytes
       for (const { row, turn } of taken) {
@@ -156,7 +160,8 @@ export function createClaim(deps: ClaimDeps) {
           const request = JSON.parse(row.request) as RequestSnapshot
           const attachments = request.attachments === 0 ? none : await attachmentsOf(db, row, room)
           room -= attachments.inlineBytes
-          const given = { request, platformPrompt, callable, attachments, broker: deps.brokerAccess(row) }
+          const broker = deps.brokerAccess(row)
+          const given = { request, platformPrompt, callable, skills, attachments, broker }
           runs.push(runOf(row, turn, agent, given))
         } catch (error) {
           await giveUp(row, error)
@@ -196,6 +201,7 @@ function runOf(
     request: RequestSnapshot
     platformPrompt: string | null
     callable: readonly string[]
+    skills: string | null
     attachments: Attachments
     broker: Run['broker']
   },
@@ -213,7 +219,7 @@ function runOf(
       agentName: agent.name,
       platformPrompt: given.platformPrompt,
       customInstructions: agent.custom_instructions,
-      skills: agent.skills_block,
+      skills: given.skills,
       callable: given.callable,
     }),
     model: row.model,

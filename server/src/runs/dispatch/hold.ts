@@ -39,10 +39,10 @@ export function createHold({ db, clock, live, facts, settle }: HoldDeps) {
         const text = `The platform speaks protocol ${protocolVersion}, this agent ${message.protocol}.`
         throw new LinkFault({ code: 'invalid_message', message: text })
       }
-      const agent = await facts.find(agentId)
-      if (!agent) throw new LinkFault({ code: 'invalid_message', message: 'There is no such agent.' })
+      const settings = await facts.settings(agentId)
+      if (!settings) throw new LinkFault({ code: 'invalid_message', message: 'There is no such agent.' })
       const { acked, drop } = await db.atomically((tx) => reconcile(tx, agentId, message.held))
-      return { settings: agent.settings, acked, drop, lease_seconds: leaseSeconds }
+      return { settings, acked, drop, lease_seconds: leaseSeconds }
     },
 
     /** The runtime was spawned: from here on the run is not handed out again. */

@@ -60,7 +60,7 @@ forEachDialect((_dialect, open) => {
     assert.equal((await agent.assign('one')).results.one?.status, 'unchanged')
     const again = await skills.delivery.inject(agent.id, true)
     assert.deepEqual([again.skills_injected, again.skills_skipped], [1, 0])
-    assert.match((await world.area.facts.find(agent.id))?.skills_block ?? '', /- one: Does one/)
+    assert.match((await world.area.facts.skillsBlock(agent.id)) ?? '', /- one: Does one/)
     assert.match(readFileSync(join(agent.home, '.gitignore'), 'utf8'), /\.claude\/skills\/one\//)
     assert.ok((await world.eventTypes()).includes('skills.changed'))
   })

@@ -38,7 +38,7 @@ export async function openEgress(db: OpenTestDb, locate?: (host: string, port: n
   const listener = await serveProxy(world.area.egress)
   const call = (method: string, path: string, body?: unknown) =>
     world.request(access_token, method, `/api/agents/helper/egress${path}`, body)
-  const settings = async () => (await world.area.facts.find(agent.id))?.settings.way_out ?? null
+  const settings = async () => (await world.area.facts.settings(agent.id))?.way_out ?? null
   return {
     ...world,
     agent,
