@@ -45,6 +45,14 @@ export const listSubscriptions = endpoint({
   returns: z.array(Subscription),
 })
 
+export const PutSubscription = z.object({
+  name: SubscriptionName,
+  provider: ModelProvider.default('anthropic'),
+  token: Token,
+  subscription_type: Label,
+  rate_limit_tier: Label,
+})
+
 export const putSubscription = endpoint({
   id: 'putSubscription',
   method: 'POST',
@@ -54,13 +62,7 @@ export const putSubscription = endpoint({
     'The token stays in the platform: the broker puts it on the wire. Another provider under the name of one that agents use is 409.',
   tag,
   access: adminPerson,
-  body: z.object({
-    name: SubscriptionName,
-    provider: ModelProvider.default('anthropic'),
-    token: Token,
-    subscription_type: Label,
-    rate_limit_tier: Label,
-  }),
+  body: PutSubscription,
   returns: Subscription,
   fails: ['conflict'],
   audit: { type: 'credentials', action: 'put_subscription' },
@@ -139,6 +141,8 @@ const Assigned = z.object({
   subscription_name: z.string().nullable(),
 })
 
+export const AssignSubscription = z.object({ subscription_name: z.string().trim().min(1).max(100) })
+
 export const assignSubscription = endpoint({
   id: 'assignSubscription',
   method: 'PUT',
@@ -148,7 +152,7 @@ export const assignSubscription = endpoint({
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
-  body: z.object({ subscription_name: z.string().trim().min(1).max(100) }),
+  body: AssignSubscription,
   returns: Assigned,
   fails: ['agent_not_found', 'not_found'],
   audit: { type: 'configuration', action: 'assign_subscription' },
