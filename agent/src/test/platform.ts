@@ -57,7 +57,7 @@ export type SeenRun = {
   results: number
 }
 
-const timeoutMs = 60_000
+const timeoutMs = 120_000
 
 export async function startTestPlatform(): Promise<TestPlatform> {
   const key = `svc_mcp_${randomUUID()}`

@@ -1,0 +1,10 @@
+import { installedSuite } from './installed.ts'
+
+await installedSuite({
+  title: 'gemini',
+  runtime: 'gemini-cli',
+  command: 'gemini',
+  model: 'gemini-2.5-flash',
+  hasPieces: true,
+  limitsTurns: true,
+})
