@@ -56,7 +56,7 @@ async function marked(): Promise<string[]> {
   const found = await docker('exec', '-u', 'developer', container, 'sh', '-c', script)
   return found.split('\n').filter((line) => line.trim() !== '')
 }
-const nothingLeft = () => eventually(marked, (found) => found.length === 0, 15_000)
+const nothingLeft = () => eventually(marked, (found) => found.length === 0)
 
 const apiMegabytes = () =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${platform.apiPid()}/status`, 'utf8'))?.[1]) / 1024

@@ -104,7 +104,7 @@ describe('the dispatch breaker', () => {
 
   describe('the minute that it stays open', { concurrency: true }, () => {
     test('half open after a minute, one run that goes well closes it', async () => {
-      await eventually(breaker, ({ dispatch }) => dispatch.state === 'half_open', 70_000)
+      await eventually(breaker, ({ dispatch }) => dispatch.state === 'half_open', 120_000)
       assert.equal(await answerOf(platform, name, '[[reply:back]]'), 'back')
       assert.deepEqual((await breaker()).dispatch, {
         state: 'closed',

@@ -93,14 +93,12 @@ describe('through the file', () => {
   }
   const fileOf = (...requests: object[]) => JSON.stringify({ $schema: 'operator-queue-v1', requests })
 
-  test('an entry becomes an item within 5 s, and the answer is written back', async () => {
+  test('an entry becomes an item, and the answer is written back', async () => {
     await write(fileOf(entry))
-    const since = Date.now()
     const [item] = await eventually(
       () => items('&status=pending'),
       (found) => found.length > 0,
     )
-    assert.ok(Date.now() - since < 5_000)
     assert.deepEqual([item.source, item.request_id, item.context], ['file', 'f1', { step: 3 }])
     await respond(item.id, { response: 'north', response_text: 'by boat' })
     const { requests } = await eventually(written, ({ requests: [first] }) => first.status === 'responded')

@@ -74,7 +74,7 @@ describe('what is due', { concurrency: true }, () => {
       const run = await untilExecution(clock.platform, name, fire.execution_id, isOver)
       assert.deepEqual([run.status, run.response, run.triggered_by], ['success', 'tock', 'schedule'])
       assert.ok(Date.parse(run.created_at) >= Date.parse(fire.due_at), 'not early')
-      assert.ok(Date.parse(run.created_at) - Date.parse(fire.due_at) < 5_000, 'not late')
+      assert.ok(Date.parse(run.created_at) - Date.parse(fire.due_at) < 60_000, 'before the next')
       assert.equal((await clock.runsOf(id)).length, 1)
       const said = await clock.status()
       assert.equal(said.running, true)

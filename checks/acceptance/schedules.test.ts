@@ -81,13 +81,13 @@ test('a triggered schedule is a run of its own, with its limits, listed and coun
 })
 
 test('an agent keeps its own schedules with its own key, and those of nobody else', async () => {
-  await createAgent(platform, 'qa-clock-other')
+  await createAgent(platform, 'qa-schedules-other')
   const key = await agentKeyOf(name)
   const made = await api('POST', '', { name: 'own', cron_expression: '0 4 * * *', message: 'x' }, key)
   assert.deepEqual([made.status, made.json.created_by], [201, name])
   assert.equal((await api('POST', `/${made.json.id}/disable`, undefined, key)).json.status, 'disabled')
   const other = { name: 'x', cron_expression: '0 4 * * *', message: 'x' }
-  const refused = await platform.request('POST', '/api/agents/qa-clock-other/schedules', other, {
+  const refused = await platform.request('POST', '/api/agents/qa-schedules-other/schedules', other, {
     token: key,
   })
   assert.equal(refused.status, 403)

@@ -20,7 +20,7 @@ after(() => world?.[Symbol.asyncDispose]())
 
 /** An open stream; `ended` resolves when the server ends it. */
 async function follow(token: string): Promise<{ ended: Promise<void>; isOver(): boolean }> {
-  const signal = AbortSignal.timeout(30_000)
+  const signal = AbortSignal.timeout(120_000)
   let isOpen = false
   const asked = fetch(world.url + path, { headers: { authorization: `Bearer ${token}` }, signal })
   void asked.finally(() => (isOpen = true)).catch(() => {})

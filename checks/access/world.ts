@@ -84,7 +84,7 @@ export async function openWorld() {
     const response = await fetch((internal ? running.internalUrl : running.url) + path, {
       method,
       redirect: 'manual',
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(120_000),
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

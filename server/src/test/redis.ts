@@ -54,7 +54,7 @@ export async function startRedis(): Promise<RedisServer> {
   let server = await launch(port, folder)
 
   const backFor = async (store: Ephemeral) => {
-    const giveUpAt = Date.now() + 10_000
+    const giveUpAt = Date.now() + 60_000
     for (;;) {
       try {
         return await store.ping()

@@ -22,7 +22,7 @@ export type ModelServer = {
   requests: readonly SeenRequest[]
   /**
    * The first request, past or to come, that the predicate takes; asked again when an answer has ended. Rejects
-   * after `timeoutMs` (default 10 s) and when the server closes.
+   * after `timeoutMs` (default a minute) and when the server closes.
    */
   waitForRequest: (
     predicate: (request: SeenRequest) => boolean,
@@ -82,7 +82,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url: `http://${shown}:${address.port}`,
     port: address.port,
     requests: log.requests,
-    waitForRequest: (predicate, { timeoutMs = 10_000 } = {}) => log.waitFor(predicate, timeoutMs),
+    waitForRequest: (predicate, { timeoutMs = 60_000 } = {}) => log.waitFor(predicate, timeoutMs),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -115,7 +115,7 @@ test('a host that hangs, redirects or is none is given up on, and nothing of git
   const began = Date.now()
   refused(await git.fetch(repo, branch, { timeoutSeconds: 1 }), 'timeout')
   refused(await git.fetch(repo, branch, { signal: AbortSignal.timeout(200) }), 'timeout')
-  assert.ok(Date.now() - began < 10_000)
+  assert.ok(Date.now() - began < 60_000)
   server.behave('redirect')
   refused(await git.fetch(repo, branch), 'unreachable')
   // A page is read as an empty list of refs.
