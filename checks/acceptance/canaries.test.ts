@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
@@ -202,10 +203,20 @@ function isIn(text: string, secret: string): boolean {
 /** Remembers the command line of every process that lives for a tenth of a second while it watches. */
 function watchCommandLines() {
   const lines = new Set<string>()
+  let isOver = false
   const look = async () => {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
     for (const pid of pids) lines.add(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''))
   }
-  const timer = setInterval(() => void look(), 100)
-  return { seen: () => [...lines], end: () => clearInterval(timer) }
+  // One look after the other: where many processes make them slow, they would pile up before everything else.
+  const watching = (async () => {
+    for (; !isOver; await pause(100)) await look()
+  })()
+  return {
+    seen: () => [...lines],
+    async end() {
+      isOver = true
+      await watching
+    },
+  }
 }
