@@ -35,13 +35,17 @@ import * as sessions from './identity/sessions.ts'
 import * as setup from './identity/setup.ts'
 import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
+import * as agentMetrics from './operations/agent-metrics.ts'
 import * as alerts from './operations/alerts.ts'
+import * as evaluations from './operations/evaluations.ts'
 import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
 import * as metrics from './operations/metrics.ts'
 import * as monitoring from './operations/monitoring.ts'
+import * as notifications from './operations/notifications.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
+import * as reports from './operations/reports.ts'
 import * as sockets from './operations/sockets.ts'
 import * as telemetry from './operations/telemetry.ts'
 import * as analytics from './runs/analytics.ts'
@@ -124,6 +128,10 @@ const modules: Record<string, unknown>[] = [
   workspaceDocuments,
   operatorQueue,
   operatorQueueBulk,
+  notifications,
+  reports,
+  evaluations,
+  agentMetrics,
   sockets,
   audit,
   alerts,

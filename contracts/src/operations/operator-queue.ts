@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
+import { jsonObject } from '../kit/json.ts'
 import { AgentParams, Id, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 
 export { getQueueStats } from './queue-stats.ts'
@@ -56,11 +57,7 @@ export const queueOrders = ['newest', 'urgent'] as const
 export type QueueOrder = (typeof queueOrders)[number]
 
 const kibibyte = 1024
-const smallObject = z
-  .record(z.string(), z.unknown())
-  .refine((value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8 * kibibyte, {
-    message: 'must be at most 8 KiB of JSON',
-  })
+const smallObject = jsonObject(8)
 const Options = z.array(z.string().trim().min(1).max(200)).max(20)
 
 export const requestIdPattern = /^[A-Za-z0-9._:-]{1,256}$/

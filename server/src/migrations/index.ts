@@ -25,6 +25,7 @@ import { sharedFolders } from './0023-shared-folders.ts'
 import { git } from './0024-git.ts'
 import { skills } from './0025-skills.ts'
 import { egress } from './0026-egress.ts'
+import { messages } from './0027-messages.ts'
 import { monitoring } from './0028-monitoring.ts'
 import { providerSubscriptions } from './0029-provider-subscriptions.ts'
 import { gitChanges } from './0031-git-changes.ts'
@@ -58,6 +59,7 @@ export const migrations: Migration[] = [
   git,
   skills,
   egress,
+  messages,
   monitoring,
   providerSubscriptions,
   gitChanges,

@@ -12,6 +12,8 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Host } from '../ports/host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
+import { agentMetricsRoutes, createAgentMetrics } from './agent-metrics/index.ts'
+import { createEvaluations, evaluationRoutes } from './evaluations/index.ts'
 import {
   createInvariants,
   type InvariantsDeps,
@@ -19,7 +21,9 @@ import {
   invariantRoutes,
 } from './invariants/index.ts'
 import { createMetrics, type Metrics, metricsRoutes } from './metrics/index.ts'
+import { createNotifications, notificationRoutes } from './notifications/index.ts'
 import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from './operator-queue/index.ts'
+import { createReports, reportRoutes } from './reports/index.ts'
 import {
   createCallerOf,
   createSockets,
@@ -87,6 +91,13 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     },
   })
   agents.hooks.onDeleting((tx, { agent }) => operatorQueue.agentDeleted(tx, agent.id))
+  const notifications = createNotifications({ ...deps, events: deps.outbox, reach })
+  const reports = createReports({
+    ...deps,
+    events: deps.outbox,
+    reach,
+    raiseAlert: operatorQueue.raiseAlert,
+  })
   const metrics = createMetrics({
     ...deps,
     directory,
@@ -101,6 +112,10 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     routes: [
       ...socketTicketRoutes(tickets),
       ...operatorQueueRoutes(operatorQueue, reach),
+      ...notificationRoutes(notifications, reach),
+      ...reportRoutes(reports),
+      ...evaluationRoutes(createEvaluations(deps)),
+      ...agentMetricsRoutes(createAgentMetrics({ ...deps, describe: agents.registry.describe }), directory),
       ...supervision.routes,
       ...invariantRoutes(invariants),
       ...telemetryRoutes(telemetry),
@@ -115,7 +130,13 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       verifyKey: identity.keys.verifyKey,
       directory,
     }),
-    loops: [...operatorQueue.loops, ...supervision.loops, ...telemetry.loops],
+    loops: [
+      ...operatorQueue.loops,
+      ...supervision.loops,
+      ...notifications.loops,
+      ...reports.loops,
+      ...telemetry.loops,
+    ],
     close: operatorQueue.settled,
   }
 }

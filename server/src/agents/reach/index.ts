@@ -4,5 +4,6 @@
  * Promises that an agent out of reach looks like an unknown one. Refuses to know what a relation may do:
  * that is decided by the endpoint's access in `identity/access`.
  */
+export { reachedNames } from './names.ts'
 export { createReach, type Reach, type ReachDeps, type Reached } from './reach.ts'
 export { isSharedWith, relationOf } from './rules.ts'

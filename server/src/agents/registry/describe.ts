@@ -1,4 +1,5 @@
 import type { TemplateFile } from '@roost/contracts/agents/templates'
+import type { PlatformCalls } from '@roost/contracts/link/messages'
 import { isFault } from '../../kit/fault.ts'
 import { maskText } from '../../kit/mask-secrets.ts'
 import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
@@ -38,21 +39,40 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
         message: 'The agent is not running: start it to see what its workspace says.',
       }
     }
-    const file = (await fromWorkspace(agent, signal)) ?? (await templates.fileOf(agent))
+    const { file } = await workspace(agent, signal)
     const { schedules: _, ...metadata } = file ?? { schedules: null }
     return { ...metadata, agent_name: agent.name, has_template: file !== null, status: agent.status }
   }
 
-  async function fromWorkspace(agent: Agent, signal: AbortSignal): Promise<TemplateFile | null> {
-    if (!link.isConnected(agent.id)) return null
+  /** Template and metrics as the workspace has them; what it does not say is that of the template it is made from. */
+  async function workspace(
+    agent: Agent,
+    signal: AbortSignal,
+  ): Promise<{ file: TemplateFile | null; metricsText: string | null }> {
+    const answer = await ask(agent, signal)
+    const own = answer?.template_yaml ? read(agent, answer.template_yaml) : null
+    return { file: own ?? (await templates.fileOf(agent)), metricsText: answer?.metrics_json ?? null }
+  }
+
+  async function ask(agent: Agent, signal: AbortSignal): Promise<PlatformCalls['info']['answer'] | null> {
+    if (agent.status !== 'running' || !link.isConnected(agent.id)) return null
     try {
-      const answer = await link.call(agent.id, 'info', {}, { signal, timeoutSeconds: 5 })
-      return answer.template_yaml === null ? null : parseTemplate(answer.template_yaml)
+      return await link.call(agent.id, 'info', {}, { signal, timeoutSeconds: 5 })
     } catch (error) {
       const isExpected =
         error instanceof LinkDown || error instanceof LinkTimeout || error instanceof LinkFault
-      if (!isExpected && !isFault(error, 'template_unresolvable')) throw error
+      if (!isExpected) throw error
       log.debug({ err: error, agent: agent.name }, 'the workspace did not say what it is')
+      return null
+    }
+  }
+
+  function read(agent: Agent, text: string): TemplateFile | null {
+    try {
+      return parseTemplate(text)
+    } catch (error) {
+      if (!isFault(error, 'template_unresolvable')) throw error
+      log.debug({ err: error, agent: agent.name }, 'the template in the workspace cannot be read')
       return null
     }
   }
@@ -71,5 +91,5 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
     }
   }
 
-  return { info, logs }
+  return { info, workspace, logs }
 }

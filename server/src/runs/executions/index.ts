@@ -6,6 +6,7 @@
  * and sees none twice. Refuses to know how runs come about and how they reach an agent: that is `dispatch`.
  */
 export { activitySignal, createdEvent, finishedEvent, startedEvent } from './events.ts'
+export { refuseForeignRun } from './foreign-run.ts'
 export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
 export { overdueStore } from './overdue-store.ts'
 export { type Hold, type LineCounts, type QueueStore, queueStore, type Waiting } from './queue-store.ts'

@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { jsonObject } from '../kit/json.ts'
+import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
+
+const tag = 'Notifications'
+
+export const notificationTypes = ['alert', 'info', 'status', 'completion', 'question'] as const
+export const notificationPriorities = ['low', 'normal', 'high', 'urgent'] as const
+export const notificationStatuses = ['pending', 'acknowledged', 'dismissed'] as const
+export type NotificationType = (typeof notificationTypes)[number]
+export type NotificationPriority = (typeof notificationPriorities)[number]
+export type NotificationStatus = (typeof notificationStatuses)[number]
+
+/** Of one agent; when there are more, the oldest go. */
+export const mostNotificationsKept = 1000
+
+export const NotificationBody = z.object({
+  notification_type: z.enum(notificationTypes),
+  title: z.string().trim().min(1).max(200),
+  message: z
+    .string()
+    .max(8000)
+    .nullish()
+    .transform((value) => value ?? null),
+  priority: z
+    .enum(notificationPriorities)
+    .nullish()
+    .transform((value) => value ?? 'normal'),
+  category: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .nullish()
+    .transform((value) => value ?? null),
+  metadata: jsonObject(8)
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe('Facts beside the words; at most 8 KiB of JSON.'),
+})
+export type NotificationBody = z.output<typeof NotificationBody>
+
+export const Notification = z
+  .object({
+    id: Id,
+    agent_name: z.string(),
+    notification_type: z.enum(notificationTypes),
+    title: z.string(),
+    message: z.string().nullable(),
+    priority: z.enum(notificationPriorities),
+    category: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+    status: z.enum(notificationStatuses),
+    created_at: Timestamp,
+    acknowledged_at: Timestamp.nullable(),
+    acknowledged_by: z.string().nullable().describe('User name.'),
+  })
+  .meta({ id: 'Notification' })
+export type Notification = z.output<typeof Notification>
+
+const filters = {
+  status: z.enum(notificationStatuses).optional(),
+  priority: z.enum(notificationPriorities).optional(),
+  limit: queryInteger(1, 500, 50),
+  offset: queryInteger(0, 1_000_000, 0),
+}
+const agent_name = z.string().max(100)
+const NotificationsQuery = z.object({ ...filters, agent_name: agent_name.optional() })
+export type NotificationsQuery = z.output<typeof NotificationsQuery>
+
+const NotificationList = z.object({
+  count: z.number().int().describe('Of this page; `X-Total-Count` has that of all.'),
+  notifications: z.array(Notification),
+})
+const NotificationParams = z.object({ id: z.string() })
+
+export const createNotification = endpoint({
+  id: 'createNotification',
+  method: 'POST',
+  path: '/api/notifications',
+  summary: 'Tell the people behind an agent something',
+  description:
+    'An agent speaks for itself, with its own key; a person names the agent that it is about. At most 60 a minute for each agent, whose newest 1,000 are kept.',
+  tag,
+  access: { who: 'any' },
+  body: NotificationBody.extend({
+    agent_name: agent_name.nullish().describe('The agent that it is about: needed of people.'),
+  }),
+  status: 201,
+  returns: Notification,
+  fails: ['agent_not_found', 'agent_identity_required', 'rate_limited'],
+  audit: { type: 'execution', action: 'send_notification' },
+})
+
+export const listNotifications = endpoint({
+  id: 'listNotifications',
+  method: 'GET',
+  path: '/api/notifications',
+  summary: 'Notifications of the agents that the caller reaches, the newest first',
+  tag,
+  access: { who: 'any' },
+  query: NotificationsQuery,
+  returns: NotificationList,
+})
+
+export const countNotifications = endpoint({
+  id: 'countNotifications',
+  method: 'GET',
+  path: '/api/notifications/count',
+  summary: 'How many notifications are in one status',
+  tag,
+  access: { who: 'any' },
+  query: z.object({
+    agent_name: agent_name.optional(),
+    priority: z.enum(notificationPriorities).optional(),
+    status: z.enum(notificationStatuses).default('pending'),
+  }),
+  returns: z.object({ status: z.enum(notificationStatuses), count: z.number().int() }),
+})
+
+export const listAgentNotifications = endpoint({
+  id: 'listAgentNotifications',
+  method: 'GET',
+  path: '/api/agents/{name}/notifications',
+  summary: 'Notifications of one agent, the newest first',
+  tag,
+  access: { who: 'access' },
+  params: AgentParams,
+  query: z.object(filters),
+  returns: NotificationList,
+  fails: ['agent_not_found'],
+})
+
+export const dismissNotifications = endpoint({
+  id: 'dismissAllNotifications',
+  method: 'POST',
+  path: '/api/notifications/dismiss-all',
+  summary: 'Dismiss all that are not yet, of one agent or of all that the caller reaches',
+  tag,
+  access: { who: 'any', gate: 'person' },
+  body: z.object({ agent_name: agent_name.nullish() }),
+  bodyOptional: true,
+  returns: z.object({ dismissed: z.number().int() }),
+  fails: ['agent_not_found'],
+  audit: { type: 'execution', action: 'dismiss_notifications' },
+})
+
+export const acknowledgeNotification = endpoint({
+  id: 'acknowledgeNotification',
+  method: 'POST',
+  path: '/api/notifications/{id}/acknowledge',
+  summary: 'Say that a notification was read; of one that is not pending nothing changes',
+  tag,
+  access: { who: 'any', gate: 'person' },
+  params: NotificationParams,
+  returns: Notification,
+  fails: ['not_found'],
+  audit: { type: 'execution', action: 'acknowledge_notification' },
+})
+
+export const dismissNotification = endpoint({
+  id: 'dismissNotification',
+  method: 'POST',
+  path: '/api/notifications/{id}/dismiss',
+  summary: 'Put a notification away, read or not',
+  tag,
+  access: { who: 'any', gate: 'person' },
+  params: NotificationParams,
+  returns: Notification,
+  fails: ['not_found'],
+  audit: { type: 'execution', action: 'dismiss_notification' },
+})
+
+export const agentNotification = eventType({
+  name: 'agent.notification',
+  stored: true,
+  fields: z.object({
+    notification_id: Id,
+    notification_type: z.enum(notificationTypes),
+    title: z.string(),
+    priority: z.enum(notificationPriorities),
+    category: z.string().nullish(),
+  }),
+})
+/** So many have been read or put away. */
+export const notificationsCleared = eventType({
+  name: 'notifications.cleared',
+  stored: true,
+  fields: z.object({ count: z.number().int() }),
+})

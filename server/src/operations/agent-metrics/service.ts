@@ -1,0 +1,27 @@
+import type { AgentMetrics } from '@roost/contracts/operations/agent-metrics'
+import type { Agent } from '../../agents/directory/index.ts'
+import type { Registry } from '../../agents/registry/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { declaredMetrics, parseValues, shownMetric } from './rules.ts'
+
+export type AgentMetricsDeps = {
+  clock: Pick<Clock, 'now'>
+  describe: Pick<Registry['describe'], 'workspace'>
+}
+
+/** Reads the metrics of an agent: at once, and without values while the agent does not answer. */
+export function createAgentMetrics({ clock, describe }: AgentMetricsDeps) {
+  return async function read(agent: Agent, signal: AbortSignal): Promise<AgentMetrics> {
+    const { file, metricsText } = await describe.workspace(agent, signal)
+    const values = metricsText === null ? null : parseValues(metricsText)
+    return {
+      agent_name: agent.name,
+      metrics: declaredMetrics(file?.metrics ?? []).map((declared) =>
+        shownMetric(declared, values?.get(declared.name)),
+      ),
+      read_at: values ? timestamp(clock.now()) : null,
+    }
+  }
+}
+
+export type ReadAgentMetrics = ReturnType<typeof createAgentMetrics>

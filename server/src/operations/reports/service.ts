@@ -1,0 +1,127 @@
+import type { Report, ReportBody, ReportSummary, ReportsQuery } from '@roost/contracts/operations/reports'
+import { agentStore } from '../../agents/directory/index.ts'
+import { type Reach, reachedNames } from '../../agents/reach/index.ts'
+import type { Loop } from '../../background/loops.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
+import type { SignedIn } from '../../identity/access/caller.ts'
+import { timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import { refuseForeignRun } from '../../runs/executions/index.ts'
+import { type ReportRow, reportStore, type SummaryRow } from './store.ts'
+
+export type ReportsDeps = SweepDeps & {
+  events: Pick<Outbox, 'append'>
+  limits: Pick<RateLimits, 'use'>
+  reach: Pick<Reach, 'reachable'>
+}
+
+export type Reports = {
+  /** Throws `rate_limited`, `execution_not_found`, `agent_not_found` for an agent that has just gone. */
+  create(agentId: string, body: ReportBody): Promise<Report>
+  list(caller: SignedIn, query: ReportsQuery): Promise<{ reports: ReportSummary[]; total: number }>
+  /** Of the agent of this name, else of all that the caller reaches. Throws `not_found`. */
+  read(caller: SignedIn, id: string, agentName?: string): Promise<Report>
+  stats(caller: SignedIn): Promise<ReportStats>
+  loops: Loop[]
+}
+
+export type ReportStats = {
+  total: number
+  by_type: Record<string, number>
+  by_agent: Record<string, number>
+}
+
+export function createReports(deps: ReportsDeps): Reports {
+  const { db, clock, events, limits, reach } = deps
+  const store = reportStore(db)
+
+  return {
+    async create(agentId, { payload, ...body }) {
+      await limits.use(rateRules.report, agentId)
+      const now = clock.now()
+      const text = JSON.stringify(payload)
+      const row: ReportRow = {
+        id: newId(),
+        agent_id: agentId,
+        ...body,
+        created_at: timestamp(now),
+        payload_bytes: Buffer.byteLength(text),
+        payload: text,
+      }
+      const name = await db.atomically(async (tx) => {
+        const agent = await agentStore(tx).byId(agentId)
+        if (!agent) throw new Fault('agent_not_found')
+        await refuseForeignRun(tx, agentId, body.execution_id)
+        await reportStore(tx).insert(row)
+        const about = { agent_names: [agent.name], agent_ids: [agentId] }
+        const fields = { report_id: row.id, report_type: row.report_type, title: row.title }
+        await events.append(tx, { type: 'agent.report', ...about, fields }, now)
+        return agent.name
+      })
+      return { ...summaryOf(row, name), payload }
+    },
+
+    async list(caller, { agent_name, report_type, limit, offset }) {
+      const names = await reachedNames(reach, caller, agent_name)
+      const ids = [...names.keys()]
+      const [rows, total] = await Promise.all([
+        store.list(ids, report_type, { limit, offset }),
+        store.count(ids, report_type),
+      ])
+      return { reports: rows.map((row) => summaryOf(row, names.get(row.agent_id) ?? '')), total }
+    },
+
+    async read(caller, id, agentName) {
+      const names = await reachedNames(reach, caller, agentName)
+      const row = await store.visible([...names.keys()], id)
+      if (!row) throw new Fault('not_found', 'There is no such report.')
+      const { payload, ...rest } = row
+      return { ...summaryOf(rest, names.get(row.agent_id) ?? ''), payload: JSON.parse(payload) }
+    },
+
+    async stats(caller) {
+      const names = await reachedNames(reach, caller)
+      const stats: ReportStats = { total: 0, by_type: {}, by_agent: {} }
+      for (const { agent_id, report_type, total } of await store.figures([...names.keys()])) {
+        stats.total += total
+        add(stats.by_type, report_type, total)
+        add(stats.by_agent, names.get(agent_id) ?? '', total)
+      }
+      return stats
+    },
+
+    loops: [
+      createSweep(deps, {
+        name: 'reports.retention',
+        what: 'reports',
+        key: 'agent_reports_retention_days',
+        countBefore: store.countBefore,
+        countAll: store.countAll,
+        removeBefore: store.removeBefore,
+      }),
+    ],
+  }
+}
+
+function summaryOf(row: SummaryRow, agent_name: string): ReportSummary {
+  return {
+    id: row.id,
+    agent_name,
+    report_type: row.report_type,
+    title: row.title,
+    display_hint: row.display_hint,
+    period_start: row.period_start,
+    period_end: row.period_end,
+    audience: row.audience,
+    execution_id: row.execution_id,
+    payload_bytes: row.payload_bytes,
+    created_at: row.created_at,
+  }
+}
+
+function add(counts: Record<string, number>, key: string, by: number): void {
+  counts[key] = (counts[key] ?? 0) + by
+}

@@ -1,0 +1,98 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { ReportsTable, ReportTables } from './tables.ts'
+
+export type ReportRow = ReportsTable
+export type SummaryRow = Omit<ReportRow, 'payload'>
+
+const summary = [
+  'id',
+  'agent_id',
+  'report_type',
+  'title',
+  'display_hint',
+  'period_start',
+  'period_end',
+  'audience',
+  'execution_id',
+  'created_at',
+  'payload_bytes',
+] as const satisfies readonly (keyof SummaryRow)[]
+
+/** The only SQL about reports. `agentIds` are those whose reports the viewer sees. */
+export function reportStore(executor: Executor) {
+  const db = executor.withTables<ReportTables>()
+
+  const matching = (agentIds: readonly string[], reportType: string | undefined) => {
+    const query = db.selectFrom('agent_reports').where('agent_id', 'in', [...agentIds])
+    return reportType === undefined ? query : query.where('report_type', '=', reportType)
+  }
+
+  return {
+    async insert(row: ReportRow): Promise<void> {
+      await db.insertInto('agent_reports').values(row).execute()
+    },
+
+    async visible(agentIds: readonly string[], id: string): Promise<ReportRow | null> {
+      if (agentIds.length === 0) return null
+      const row = await matching(agentIds, undefined).selectAll().where('id', '=', id).executeTakeFirst()
+      return row ?? null
+    },
+
+    async list(
+      agentIds: readonly string[],
+      reportType: string | undefined,
+      page: { limit: number; offset: number },
+    ): Promise<SummaryRow[]> {
+      if (agentIds.length === 0) return []
+      return matching(agentIds, reportType)
+        .select(summary)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(page.limit)
+        .offset(page.offset)
+        .execute()
+    },
+
+    async count(agentIds: readonly string[], reportType: string | undefined): Promise<number> {
+      if (agentIds.length === 0) return 0
+      const row = await matching(agentIds, reportType)
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async figures(agentIds: readonly string[]) {
+      if (agentIds.length === 0) return []
+      const rows = await matching(agentIds, undefined)
+        .select(['agent_id', 'report_type'])
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .groupBy(['agent_id', 'report_type'])
+        .execute()
+      return rows.map((row) => ({ ...row, total: Number(row.total) }))
+    },
+
+    async countAll(): Promise<number> {
+      const row = await db
+        .selectFrom('agent_reports')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    async countBefore(before: string): Promise<number> {
+      const row = await db
+        .selectFrom('agent_reports')
+        .select((e) => e.fn.countAll<number>().as('total'))
+        .where('created_at', '<', before)
+        .executeTakeFirstOrThrow()
+      return Number(row.total)
+    },
+
+    /** Removes at most `limit` of those. */
+    async removeBefore(before: string, limit: number): Promise<number> {
+      const old = db.selectFrom('agent_reports').select('id').where('created_at', '<', before).limit(limit)
+      const result = await db.deleteFrom('agent_reports').where('id', 'in', old).executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+  }
+}

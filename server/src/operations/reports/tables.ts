@@ -1,0 +1,19 @@
+import type { DisplayHint, ReportAudience } from '@roost/contracts/operations/reports'
+
+export type ReportsTable = {
+  id: string
+  agent_id: string
+  report_type: string
+  title: string
+  display_hint: DisplayHint | null
+  period_start: string | null
+  period_end: string | null
+  audience: ReportAudience
+  execution_id: string | null
+  created_at: string
+  payload_bytes: number
+  /** JSON. */
+  payload: string
+}
+
+export type ReportTables = { agent_reports: ReportsTable }
