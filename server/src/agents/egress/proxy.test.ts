@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startTrap } from '@roost/test-support/inward'
 import { createLocate } from '../../kit/addresses.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { createProgram, startTrap } from './test/outside.ts'
+import { createProgram } from './test/outside.ts'
 import { connectRaw, heardFrom, openEgress, value } from './test/world.ts'
 
 forEachDialect((_, db) => {

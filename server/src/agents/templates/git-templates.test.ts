@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { treeOf } from '@roost/test-support/git/packs'
+import { innerHosts, startTrap } from '@roost/test-support/inward'
 import { type Fault, isFault } from '../../kit/fault.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
 import { createGit } from '../../ports/git/binary.ts'
-import { watchOwnGit } from '../../ports/git/test/own-git.ts'
 import { templatesFolder } from '../test/world.ts'
 import { openTemplates } from './open.ts'
 
@@ -78,16 +78,24 @@ test('a repository becomes a folder with its files, modes and inner links, at th
   assert.equal(await templates.madeFrom({ ...made, template_commit: '0'.repeat(40) }), null)
 })
 
-test('template_unresolvable: a file that unpacks to gigabytes, long before it has', async () => {
+test('template_unresolvable: a file that unpacks to gigabytes', async () => {
   await server.plantPack('acme/gigabytes', (pack) => {
     const zeros = { name: 'data.bin', sha: pack.addPlain(8192) }
     const template = { name: 'template.yaml', sha: pack.add('blob', Buffer.from(yaml)) }
     return pack.add('tree', treeOf([zeros, template]))
   })
-  await using watched = watchOwnGit()
   await assert.rejects(opened().resolve('github:acme/gigabytes'), unresolvable(/larger than it may be/))
-  const { bytes, seconds } = watched.seen()
-  assert.ok(bytes < 64 * 1024 * 1024 && seconds < 1.5, `${bytes} bytes, ${seconds} s`)
+})
+
+test('a template’s name leads to the one git host, whatever host it holds', async () => {
+  using trap = await startTrap()
+  const { resolve } = opened()
+  for (const host of innerHosts) {
+    const at = `${host}:${trap.port}`
+    for (const name of [`github:${at}/x`, `github:http://${at}/a/b`, `http://${at}/a/b`, `github:a/b@${at}`])
+      await assert.rejects(resolve(name), (error) => isFault(error), name)
+  }
+  assert.equal(trap.connections(), 0)
 })
 
 test('twenty at once unpack one folder', async () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { treeOf } from '@roost/test-support/git/packs'
+import { innerHosts, startTrap } from '@roost/test-support/inward'
+import { isFault } from '../../kit/fault.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { instruction, openSkills, type SkillsWorld } from '../test/world.ts'
 
@@ -90,6 +92,18 @@ test('a source that hangs, is huge, a bomb or holds nothing but links is reporte
   )
   assert.deepEqual(dropped, [true, true, true, true])
   assert.deepEqual(agent.manifest('named').files, ['SKILL.md'])
+})
+
+test('422 invalid_skill_source for an address that leads inside, and nothing is connected to', async () => {
+  await using world = await openSkills(await openTestDatabase())
+  using trap = await startTrap()
+  for (const host of innerHosts) {
+    const url = `http://${host}:${trap.port}/acme/skills`
+    const refused = (error: unknown) => isFault(error, 'invalid_skill_source')
+    await assert.rejects(world.source('acme/inner', { name: 'inner', url }), refused, url)
+    await assert.rejects(world.source('acme/inner', { name: 'inner', url: `ext::${url}` }), refused, url)
+  }
+  assert.deepEqual([trap.connections(), await world.skills.sources.list()], [0, []])
 })
 
 /** Ten folders of ten folders and so on: a few objects that list as ten thousand million files. */

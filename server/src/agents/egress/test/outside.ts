@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createPlainServer, type IncomingMessage, request as plainRequest } from 'node:http'
 import { createServer, request } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { createIssuer, makeAuthority } from '../certificates.ts'
 import type { EgressProxy } from '../proxy.ts'
@@ -62,22 +62,6 @@ export async function startOutside(names: readonly string[], answer: (heard: Hea
   }
 }
 export type OutsideAnswer = { status?: number; headers?: Record<string, string>; body?: string | Buffer }
-
-/** Counts who connects, and says nothing. */
-export async function startTrap(host = '127.0.0.1') {
-  let connections = 0
-  const server = createTcpServer((socket) => {
-    connections += 1
-    socket.destroy()
-  })
-  server.listen(0, host)
-  await once(server, 'listening')
-  return {
-    port: portOf(server),
-    connections: () => connections,
-    [Symbol.dispose]: () => void server.close(),
-  }
-}
 
 /** The proxy on a port, as the internal listener serves it. */
 export async function serveProxy(proxy: EgressProxy) {
