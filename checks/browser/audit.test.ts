@@ -4,7 +4,15 @@ import { readFile } from 'node:fs/promises'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  keepPicture,
+  openBench,
+  reviewPage,
+  type Tab,
+  widths,
+} from './bench.ts'
 import { tellFailure } from './evidence.ts'
 
 const path = '/settings?tab=audit'
@@ -84,6 +92,22 @@ describe('the audit log', () => {
     assert.equal(await page.getByRole('dialog').count(), 0)
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await rowOf(page, 'Put setting').waitFor()
+    await done(tab)
+  })
+
+  test('on a phone the filters are behind a button, which says how many hold', async () => {
+    const tab = await bench.open({ width: widths.phone })
+    const { page } = tab
+    await tab.goto(path)
+    await page.getByRole('button', { name: 'Filters' }).click()
+    const filters = page.getByRole('dialog', { name: 'Filters' })
+    await filters.getByRole('combobox', { name: 'Outcome' }).click()
+    await page.getByRole('option', { name: 'Refused' }).click()
+    await keepPicture(tab, 'audit-filters-light-phone')
+    await assertAccessible(tab, 'filters on a phone')
+    await filters.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Filters (1)' }).waitFor()
+    await rowOf(page, 'Set email').waitFor()
     await done(tab)
   })
 

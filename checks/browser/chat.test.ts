@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { chat, createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  keepPicture,
+  openBench,
+  reviewPage,
+  type Tab,
+  themes,
+  widths,
+} from './bench.ts'
 import { tellFailure } from './evidence.ts'
 import { focusOn } from './focus.ts'
 import { gateOf } from './gates.ts'
@@ -453,23 +462,27 @@ describe('pictures for a reviewer', () => {
   })
 
   test('streaming', async () => {
-    for (const theme of ['light', 'dark'] as const) {
-      for (const width of [1280, 360]) {
-        const tab = await openChat({ theme, width })
-        await say(
-          tab,
-          `Tell me a long story. [[tool:Bash:date]] [[drip:120]] [[reply:${'Once upon a time there was an agent. '.repeat(100)}]]`,
-        )
-        await messages(tab.page)
-          .locator('p', { hasText: /^Once upon a time there/ })
-          .first()
-          .waitFor()
-        await keepPicture(tab, `chat-streaming-${theme}-${width}`)
-        await assertAccessible(tab, `chat-streaming, ${theme}, ${width}`)
-        await tab.page.getByRole('button', { name: 'Stop', exact: true }).click()
-        await turn(tab.page).getByText('Stopped', { exact: true }).waitFor()
-        await tab.context.close()
+    const tab = await openChat()
+    const { page } = tab
+    await say(
+      tab,
+      `Tell me a long story. [[tool:Bash:date]] [[drip:120]] [[reply:${'Once upon a time there was an agent. '.repeat(2000)}]]`,
+    )
+    await messages(page)
+      .locator('p', { hasText: /^Once upon a time there/ })
+      .first()
+      .waitFor()
+    for (const [screen, width] of Object.entries(widths)) {
+      await page.setViewportSize({ width, height: 740 })
+      for (const theme of themes) {
+        await page.emulateMedia({ colorScheme: theme })
+        await page.locator(`html[data-theme=${theme}]`).waitFor()
+        await keepPicture(tab, `chat-streaming-${theme}-${screen}`)
+        await assertAccessible(tab, `chat-streaming, ${theme}, ${screen}`)
       }
     }
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await turn(page).getByText('Stopped', { exact: true }).waitFor()
+    await tab.context.close()
   })
 })

@@ -51,25 +51,25 @@ describe('keys', () => {
     })
   })
 
-  test('a key of the scope ops is minted with an end, shown once, and reaches what was said', async () => {
+  test('a key of the scope ops is created with an end, shown once, and reaches what was said', async () => {
     const tab = await open()
     const { page } = tab
-    await page.getByRole('button', { name: 'Mint a key' }).click()
-    const form = dialogOf(page, 'Mint a key')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const form = dialogOf(page, 'Create a key')
     await form.getByLabel('Name').fill('Monitoring')
     await form.getByRole('radio', { name: /^Ops/ }).click()
     await form.getByRole('combobox', { name: 'Ends' }).click()
     await page.getByRole('option', { name: 'On a day of your choice' }).click()
-    await form.getByRole('button', { name: 'Mint the key' }).click()
+    await form.getByRole('button', { name: 'Create key' }).click()
     await form.getByText('Choose a day from today on.').waitFor()
-    await keepPicture(tab, 'keys-mint-light-desktop')
-    await assertAccessible(tab, 'minting a key')
+    await keepPicture(tab, 'keys-create-light-desktop')
+    await assertAccessible(tab, 'creating a key')
     await form.getByLabel('Last day').fill('2099-12-31')
-    await form.getByRole('button', { name: 'Mint the key' }).click()
+    await form.getByRole('button', { name: 'Create key' }).click()
 
     const shown = dialogOf(page, 'The key “Monitoring”')
     await shown.waitFor()
-    await keepPicture(tab, 'keys-minted-light-desktop')
+    await keepPicture(tab, 'keys-created-light-desktop')
     await assertAccessible(tab, 'the key, once')
     const key = (await shown.getByText(/^svc_mcp_/).textContent()) ?? ''
     await page.keyboard.press('Escape')
@@ -89,7 +89,7 @@ describe('keys', () => {
   })
 
   test('axe finds nothing and nothing runs over, in both themes and widths', async () => {
-    const minted = await bench.platform.request('POST', '/api/mcp/keys', {
+    const made = await bench.platform.request('POST', '/api/mcp/keys', {
       name: longName,
       description: 'Used by the build of the shop that nobody has looked at for years',
     })
@@ -100,7 +100,7 @@ describe('keys', () => {
     })
     await reviewPage(bench, {
       name: 'keys-one',
-      path: `${path}&key=${minted.json.id}`,
+      path: `${path}&key=${made.json.id}`,
       ready: (page) =>
         dialogOf(page, /^A key whose name/)
           .getByRole('heading', { name: 'Reaches' })
@@ -138,8 +138,8 @@ describe('keys', () => {
   test('who is no admin is offered no narrower scope, and sees the own keys alone', async () => {
     const tab = await open({ token: annToken })
     const { page } = tab
-    await page.getByRole('button', { name: 'Mint a key' }).click()
-    const form = dialogOf(page, 'Mint a key')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const form = dialogOf(page, 'Create a key')
     await form.getByLabel('Name').fill('My laptop')
     assert.equal(await form.getByRole('radio').count(), 0)
     await page.keyboard.press('Enter')
@@ -168,7 +168,7 @@ describe('keys', () => {
     const refusal = { detail: 'Something went wrong.', error: 'internal_error', request_id: 'r-1' }
     await tab.page.route('**/api/mcp/keys', (route) => route.fulfill({ status: 500, json: refusal }))
     await tab.goto(path)
-    await tab.page.getByText('The keys could not be loaded').waitFor({ timeout: 40_000 })
+    await tab.page.getByText('The keys could not be loaded').waitFor()
     await assertAccessible(tab, 'keys that could not be loaded')
     await tab.page.unroute('**/api/mcp/keys')
     await tab.page.getByRole('button', { name: 'Retry' }).click()
@@ -205,7 +205,7 @@ describe('the keys of an agent', () => {
     await assertAccessible(tab, 'own key')
     await section.getByRole('button', { name: 'New key…' }).click()
     await page.getByRole('button', { name: 'Make a new key' }).click()
-    await page.getByText('The agent has another key.', { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText('The agent has another key.', { exact: true }).waitFor()
     await eventually(
       () => section.getByText(/^svc_mcp_/).textContent(),
       (prefix) => prefix !== before,
@@ -220,7 +220,7 @@ describe('the keys of an agent', () => {
     await tab.goto(path)
     const section = region(page, 'Connector')
     await section.getByText('No client has a key for it yet.').waitFor()
-    await section.getByRole('button', { name: 'Mint a connector key' }).click()
+    await section.getByRole('button', { name: 'Create connector key' }).click()
     const dialog = page.getByRole('dialog', { name: `A connector key of ${name}` })
     const key = (await dialog.getByText(/^svc_mcp_\S+$/).textContent()) ?? ''
     await dialog.getByRole('radio', { name: 'Claude Desktop' }).click()

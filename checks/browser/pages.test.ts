@@ -4,7 +4,15 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually, signIn } from '../acceptance/platform.ts'
 import { chat, createAgent } from '../acceptance/steps.ts'
-import { type Bench, firstPageScriptBytes, openBench, reviewPage } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  firstPageScriptBytes,
+  keepPicture,
+  openBench,
+  reviewPage,
+  widths,
+} from './bench.ts'
 import { tellFailure } from './evidence.ts'
 
 const kilobyte = 1024
@@ -80,6 +88,45 @@ describe('the pages of a small fleet', () => {
       .first()
       .waitFor()
     assert.equal(await model.inputValue(), 'no-such-family')
+    await tab.context.close()
+  })
+
+  test('a spend cap is set, told where it is wrong, and taken away by an empty field', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/agents/qa-scout?tab=settings')
+    const section = page.getByRole('region', { name: 'Spend caps' })
+    const daily = section.getByLabel('Each day')
+    const stored = async () =>
+      (await bench.platform.request('GET', '/api/agents/qa-scout/spend-cap')).json.daily_usd
+    await daily.fill('0')
+    await section.getByRole('button', { name: 'Save' }).click()
+    await section.getByText('must be above 0').waitFor()
+    await daily.fill('2.5')
+    await section.getByRole('button', { name: 'Save' }).click()
+    await section.getByText(/of \$2\.50?$/).waitFor()
+    assert.equal(await stored(), 2.5)
+    await section.scrollIntoViewIfNeeded()
+    await keepPicture(tab, 'agent-spend-light-desktop')
+    await assertAccessible(tab, 'spend caps')
+    await daily.fill('')
+    await section.getByRole('button', { name: 'Save' }).click()
+    await eventually(stored, (value) => value === null)
+    await tab.context.close()
+  })
+
+  test('on a phone the places are behind one button, and a place closes them again', async () => {
+    const tab = await bench.open({ width: widths.phone })
+    const { page } = tab
+    await tab.goto('/')
+    await page.getByRole('button', { name: 'Menu', exact: true }).click()
+    const places = page.getByRole('dialog', { name: 'Menu' }).getByRole('navigation', { name: 'Main' })
+    await places.getByRole('link', { name: 'Library' }).waitFor()
+    await keepPicture(tab, 'menu-light-phone')
+    await assertAccessible(tab, 'the menu of a phone')
+    await places.getByRole('link', { name: 'Library' }).click()
+    await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await tab.context.close()
   })
 

@@ -14,7 +14,6 @@ const idle = 'qa-schedules-none'
 const minutely = 'qa-schedules-minutely'
 const longName =
   'A schedule whose name goes on and on until it is as long as the name of one may ever become, or very nearly so'
-const patienceMs = 60_000
 
 describe('schedules', () => {
   let bench: Bench
@@ -42,7 +41,6 @@ describe('schedules', () => {
     page.getByRole('grid', { name: 'Schedules' }).getByRole('row').filter({ hasText: title })
   const open = async (path: string): Promise<Tab> => {
     const tab = await bench.open()
-    tab.page.setDefaultTimeout(patienceMs)
     await tab.goto(path)
     return tab
   }
@@ -286,6 +284,17 @@ describe('schedules', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Pause all', exact: true }).click()
     await fleetRow('of the fleet').getByText('Off').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
+    await fleetRow('of the fleet').getByText(/^in /).waitFor()
+    const toggle = fleetRow('of the fleet').getByRole('switch', {
+      name: `of the fleet of ${name} is enabled`,
+    })
+    await toggle.click()
+    await fleetRow('of the fleet').getByText('Off').waitFor()
+    await eventually(
+      async () => (await api('GET', '')).json.find((row: Loose) => row.name === 'of the fleet'),
+      (row) => row.enabled === false,
+    )
+    await toggle.click()
     await fleetRow('of the fleet').getByText(/^in /).waitFor()
     await page.getByRole('button', { name: 'Bring back deleted too soon' }).click()
     await fleetRow('deleted too soon').getByText('Off').waitFor()

@@ -131,6 +131,14 @@ describe('a skill and its agents', () => {
     })
   })
 
+  test('a name that no source has is told as that, and leads back', async () => {
+    await reviewPage(bench, {
+      name: 'skill-unknown',
+      path: '/library?tab=skills&skill=never-was',
+      ready: (page) => page.getByText('No source has this skill').waitFor(),
+    })
+  })
+
   test('several are chosen at once; what is delivered shows by itself', async () => {
     const tab = await open(`/agents/${name}?tab=skills`)
     const { page } = tab

@@ -2,7 +2,7 @@ import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
 import { verbsCommand } from './client/client-command.ts'
 import { facts, table, time } from './client/output.ts'
-import { consents } from './terminal/ask.ts'
+import { consents, needsYes } from './terminal/ask.ts'
 
 export const agents = verbsCommand('agents', 'List, create, start, stop, rename and delete agents.', {
   list: {
@@ -109,8 +109,9 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
     takes: 'AGENT',
     summary: 'Delete an agent with its workspace, schedules and history of files. For good.',
     options: { yes: { type: 'boolean', short: 'y' } },
-    optionLines: ['--yes            without asking'],
+    optionLines: ['--yes            without asking; needed where there is no terminal'],
     async run({ api, positionals: [name = ''], flag, print }) {
+      needsYes(flag('yes'))
       // Nobody is asked about an agent that is not there.
       if (!flag('yes')) await api.call(getAgent, { params: { name } })
       if (!(await consents(`Delete ${name} with everything in its workspace?`, flag('yes')))) return 1

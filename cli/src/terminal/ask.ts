@@ -1,11 +1,21 @@
 import { createInterface } from 'node:readline/promises'
+import { UsageError } from '../command.ts'
+
+/**
+ * Before something is lost for good: without a terminal nobody can be asked, and only `--yes` says that it is meant.
+ * Throws `UsageError`.
+ */
+export function needsYes(isYes: boolean): void {
+  if (isYes || hasTerminal()) return
+  throw new UsageError('Without a terminal nobody can be asked: say --yes if it is meant.')
+}
 
 /**
  * Asks for a yes. `--yes` and the absence of a terminal count as one: who starts this from a script has no way
  * to answer. Enter alone is a no.
  */
 export async function consents(question: string, isYes: boolean): Promise<boolean> {
-  if (isYes || !process.stdin.isTTY || !process.stdout.isTTY) return true
+  if (isYes || !hasTerminal()) return true
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
     const answer = await terminal.question(`${question} [y/N] `)
@@ -13,4 +23,8 @@ export async function consents(question: string, isYes: boolean): Promise<boolea
   } finally {
     terminal.close()
   }
+}
+
+function hasTerminal(): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY
 }

@@ -17,6 +17,11 @@ export const SpendCap = z
   .meta({ id: 'SpendCap' })
 export type SpendCap = z.output<typeof SpendCap>
 
+export const SpendCapPatch = z
+  .object({ daily_usd: Cap.optional(), per_run_usd: Cap.optional() })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), 'changes nothing')
+export type SpendCapPatch = z.output<typeof SpendCapPatch>
+
 export const getSpendCap = endpoint({
   id: 'getSpendCap',
   method: 'GET',
@@ -39,9 +44,7 @@ export const putSpendCap = endpoint({
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
-  body: z
-    .object({ daily_usd: Cap.optional(), per_run_usd: Cap.optional() })
-    .refine((body) => Object.values(body).some((value) => value !== undefined), 'changes nothing'),
+  body: SpendCapPatch,
   returns: SpendCap,
   fails: ['agent_not_found'],
   audit: { type: 'configuration', action: 'set_spend_cap' },

@@ -25,21 +25,25 @@ function Library() {
   const chosen = libraryTabs.find(({ id }) => id === tab) ?? libraryTabs[0]
   return (
     <Page>
-      {/* The page of one skill has a heading of its own. */}
-      {skill === undefined && <PageHeader title="Library" />}
-      <TabLinks label="Library" className="mb-5">
-        {libraryTabs.map(({ id, label }) => (
-          <Link
-            key={id}
-            to="/library"
-            search={{ tab: id }}
-            className={tabLinkClass}
-            aria-current={id === chosen?.id ? 'page' : undefined}
-          >
-            {label}
-          </Link>
-        ))}
-      </TabLinks>
+      {/* The page of one skill has a heading of its own, and a way back. */}
+      {skill === undefined && (
+        <>
+          <PageHeader title="Library" />
+          <TabLinks label="Library" className="mb-5">
+            {libraryTabs.map(({ id, label }) => (
+              <Link
+                key={id}
+                to="/library"
+                search={{ tab: id }}
+                className={tabLinkClass}
+                aria-current={id === chosen?.id ? 'page' : undefined}
+              >
+                {label}
+              </Link>
+            ))}
+          </TabLinks>
+        </>
+      )}
       <Suspense fallback={<Skeleton className="h-72 w-full" />}>{chosen && <chosen.Content />}</Suspense>
       {create && mayCreate && (
         <Suspense fallback={null}>

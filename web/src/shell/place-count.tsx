@@ -3,7 +3,7 @@ import { lazyPart } from '../ui/lazy-part.tsx'
 import type { Place } from './navigation.ts'
 
 /** How much waits at a place; nothing at most of them. */
-export function PlaceCount({ place }: { place: Place }) {
+export function PlaceCount({ place }: { place: Pick<Place, 'count'> }) {
   if (place.count === undefined) return null
   return (
     <Suspense fallback={null}>

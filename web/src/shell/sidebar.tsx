@@ -1,10 +1,11 @@
 import type { User } from '@roost/contracts/identity/users'
 import { Link } from '@tanstack/react-router'
 import { BookOpen, Search } from 'lucide-react'
+import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Logo } from './logo.tsx'
-import { activeOptions, mainPlaces, type Place } from './navigation.ts'
-import { PlaceCount } from './place-count.tsx'
+import { mainPlaces } from './navigation.ts'
+import { PlaceLink, placeLinkClass } from './place-link.tsx'
 import { UserMenu } from './user-menu.tsx'
 
 export type ShellProps = { me: User; onSearch(): void }
@@ -30,38 +31,17 @@ export function Sidebar({ me, onSearch }: ShellProps) {
       </div>
       <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 px-3">
         {mainPlaces().map((place) => (
-          <SidebarLink key={place.label} place={place} />
+          <PlaceLink key={place.label} place={place} />
         ))}
       </nav>
       <div className="flex flex-col gap-0.5 border-t border-line p-3">
-        <a
-          href="/docs"
-          target="_blank"
-          rel="noreferrer"
-          className="flex h-8 items-center gap-2.5 rounded-md px-2.5 text-muted text-sm hover:bg-hover hover:text-ink"
-        >
+        <a href="/docs" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-8')}>
           <BookOpen aria-hidden className="size-4" />
           API reference
         </a>
         <UserMenu me={me} />
       </div>
     </aside>
-  )
-}
-
-function SidebarLink({ place }: { place: Place }) {
-  const Icon = place.icon
-  return (
-    <Link
-      to={place.to}
-      search={place.search ?? {}}
-      activeOptions={activeOptions(place)}
-      className="flex h-8 items-center gap-2.5 rounded-md px-2.5 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
-    >
-      <Icon aria-hidden className="size-4" />
-      {place.label}
-      <PlaceCount place={place} />
-    </Link>
   )
 }
 

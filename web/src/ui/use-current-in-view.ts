@@ -2,15 +2,17 @@ import { type RefObject, useEffect, useRef } from 'react'
 
 /**
  * Where a row of links is wider than the window, the one that is marked by `aria-current="page"` is brought
- * into view once it becomes that.
+ * into view once it becomes that, and when the row has another width.
  */
 export function useCurrentInView(row: RefObject<HTMLElement | null>): void {
-  const shown = useRef<Element | null>(null)
+  const shown = useRef<{ current: Element; width: number } | null>(null)
   useEffect(() => {
     const current = row.current?.querySelector('[aria-current=page]')
-    if (!row.current || !current || current === shown.current) return
-    shown.current = current
+    if (!row.current || !current) return
     const [around, link] = [row.current.getBoundingClientRect(), current.getBoundingClientRect()]
+    const { width } = around
+    if (current === shown.current?.current && width === shown.current.width) return
+    shown.current = { current, width }
     row.current.scrollLeft += link.left - around.left - (around.width - link.width) / 2
   })
 }

@@ -16,12 +16,12 @@ import { getCircuitBreaker } from '@roost/contracts/runs/breaker'
 import { queryOptions } from '@tanstack/react-query'
 
 /** Under the prefix that every change of an agent's settings makes stale. */
-const keyOf = (name: string, what: string) => ['agent', name, 'settings', what] as const
+export const settingKey = (name: string, what: string) => ['agent', name, 'settings', what] as const
 type At = { params: { name: string }; signal: AbortSignal }
 
 function setting<Value>(name: string, what: string, call: (at: At) => Promise<Value>) {
   return queryOptions({
-    queryKey: keyOf(name, what),
+    queryKey: settingKey(name, what),
     queryFn: ({ signal }) => call({ params: { name }, signal }),
   })
 }

@@ -20,7 +20,7 @@ export function AgentHeader({ agent }: { agent: AgentDetails }) {
   const mayEdit = agent.is_owner || agent.can_delete
   const { data: picture } = useQuery(avatarQuery(useApi(), agent.name))
   return (
-    <header className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-1.5 md:px-6">
+    <header className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-3 pb-1 sm:pt-4 sm:pb-1.5 md:px-6">
       <div className="flex min-w-0 flex-1 basis-64 items-start gap-3">
         <AgentAvatar name={agent.name} src={picture ?? null} size="lg" />
         <div className="min-w-0 flex-1">

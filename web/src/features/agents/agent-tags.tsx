@@ -3,7 +3,6 @@ import { Plus, Tags } from 'lucide-react'
 import { useState } from 'react'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { cx } from '../../ui/class-names.ts'
 import { Field } from '../../ui/field.tsx'
 import { Popover } from '../../ui/popover.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
@@ -23,7 +22,8 @@ export function AgentTags({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
       {more > 0 && <Badge>{`+${more}`}</Badge>}
     </>
   )
-  if (!mayEdit) return <span className="flex flex-wrap gap-1">{words}</span>
+  // On phones a line of its own is too much for them.
+  if (!mayEdit) return <span className="flex flex-wrap gap-1 max-sm:hidden">{words}</span>
   return (
     <Popover
       label="Tags"
@@ -33,11 +33,7 @@ export function AgentTags({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
       trigger={
         <button
           type="button"
-          className={cx(
-            '-ml-1 inline-flex min-h-6 flex-wrap items-center gap-1 rounded-sm px-1 text-xs text-muted hover:bg-hover hover:text-ink [&_svg]:size-3',
-            // On phones a line of its own is too much for what is not there.
-            agent.tags.length === 0 && 'max-sm:hidden',
-          )}
+          className="-ml-1 inline-flex min-h-6 flex-wrap items-center gap-1 rounded-sm px-1 text-xs text-muted hover:bg-hover hover:text-ink max-sm:hidden [&_svg]:size-3"
         >
           {agent.tags.length === 0 && <Tags aria-hidden />}
           <span className={agent.tags.length > 0 ? 'sr-only' : undefined}>

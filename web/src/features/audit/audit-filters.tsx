@@ -1,18 +1,16 @@
 import type { ManagedUser } from '@roost/contracts/identity/people'
-import { useQuery } from '@tanstack/react-query'
 import { SlidersHorizontal } from 'lucide-react'
-import { useApi } from '../../shell/app-context.ts'
+import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
-import { Combobox } from '../../ui/combobox.tsx'
+import { Sheet } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { Popover } from '../../ui/popover.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
-import { agentsQuery } from '../agents/queries.ts'
-import { keysQuery } from '../keys/queries.ts'
+import { useMediaQuery } from '../../ui/use-media-query.ts'
+import { AuditChoices } from './audit-choices.tsx'
 import { type AuditSearch, isFiltered, noFilter, usualHours } from './filter.ts'
 import { MoreFilters } from './more-filters.tsx'
-import { outcomeChoices, typeChoices } from './words.ts'
 
 const spans = [
   { value: '24', label: '24 h' },
@@ -30,11 +28,11 @@ export type AuditFiltersProps = {
 
 /** Time, subject, actor, outcome; the rarer ones behind a button. */
 export function AuditFilters({ search, change, people }: AuditFiltersProps) {
-  const api = useApi()
-  const { data: agents } = useQuery(agentsQuery(api))
-  const { data: keys } = useQuery(keysQuery(api, { all: true }))
+  const isNarrow = useMediaQuery('(max-width: 40rem)')
+  const [isOpen, setOpen] = useState(false)
   const hasDays = Boolean(search.from || search.to)
   const span = hasDays ? 'days' : String(search.hours ?? usualHours)
+  const usual = [search.type, search.outcome, search.actor, search.agent, search.key].filter(Boolean).length
   const rare = [search.by, search.source, search.scope, search.action, search.request].filter(Boolean).length
 
   function chooseSpan(value: string): void {
@@ -65,82 +63,34 @@ export function AuditFilters({ search, change, people }: AuditFiltersProps) {
           </span>
         )}
       </div>
-      <Choice
-        label="Subject"
-        placeholder="Any subject"
-        options={typeChoices}
-        value={search.type}
-        onChange={(type) => change({ type })}
-      />
-      <Choice
-        label="Outcome"
-        placeholder="Any outcome"
-        options={outcomeChoices}
-        value={search.outcome}
-        onChange={(outcome) => change({ outcome })}
-      />
-      <Choice
-        label="Person"
-        placeholder="Anybody"
-        options={people.map(({ id, name, username }) => ({
-          value: id,
-          label: name?.trim() || username,
-          hint: username,
-        }))}
-        value={search.actor}
-        onChange={(actor) => change({ actor })}
-      />
-      <Choice
-        label="Agent"
-        placeholder="Any agent"
-        options={(agents ?? []).map(({ name, label }) => ({ value: name, label: label ?? name }))}
-        value={search.agent}
-        onChange={(agent) => change({ agent })}
-      />
-      <Choice
-        label="Key"
-        placeholder="Any key"
-        options={(keys ?? []).map((key) => ({
-          value: key.id,
-          label: key.name,
-          hint: `${key.username} · ${key.key_prefix}…`,
-        }))}
-        value={search.key}
-        onChange={(key) => change({ key })}
-      />
-      <Popover
-        label="More filters"
-        align="end"
-        trigger={<Button icon={<SlidersHorizontal aria-hidden />}>More{rare > 0 && ` (${rare})`}</Button>}
-      >
-        <MoreFilters search={search} change={change} />
-      </Popover>
+      {isNarrow ? (
+        <Button icon={<SlidersHorizontal aria-hidden />} onClick={() => setOpen(true)}>
+          Filters{usual + rare > 0 && ` (${usual + rare})`}
+        </Button>
+      ) : (
+        <>
+          <AuditChoices search={search} change={change} people={people} className="w-36" />
+          <Popover
+            label="More filters"
+            align="end"
+            trigger={<Button icon={<SlidersHorizontal aria-hidden />}>More{rare > 0 && ` (${rare})`}</Button>}
+          >
+            <MoreFilters search={search} change={change} />
+          </Popover>
+        </>
+      )}
+      <Sheet open={isNarrow && isOpen} onOpenChange={setOpen} title="Filters">
+        <div className="flex flex-col gap-3">
+          <AuditChoices search={search} change={change} people={people} className="w-full" />
+          <MoreFilters search={search} change={change} />
+        </div>
+      </Sheet>
       {isFiltered(search) && (
         <Button size="sm" variant="ghost" onClick={() => change(noFilter)}>
           Clear filters
         </Button>
       )}
     </div>
-  )
-}
-
-function Choice(props: {
-  label: string
-  placeholder: string
-  options: { value: string; label: string; hint?: string }[]
-  value: string | undefined
-  onChange: (value: string | undefined) => void
-}) {
-  return (
-    <Combobox
-      label={props.label}
-      placeholder={props.placeholder}
-      options={props.options}
-      value={props.value ?? null}
-      onValueChange={(value) => props.onChange(value ?? undefined)}
-      clearable
-      className="w-36"
-    />
   )
 }
 

@@ -41,7 +41,7 @@ export function ConnectorKeys({ name, keys }: { name: string; keys: readonly Key
             <div className="min-w-0 flex-1 basis-40">
               <code className="text-sm">{key.key_prefix}…</code>
               <p className="text-muted text-xs">
-                minted <RelativeTime at={key.created_at} /> ·{' '}
+                created <RelativeTime at={key.created_at} /> ·{' '}
                 {key.last_used_at ? (
                   <>
                     last used <RelativeTime at={key.last_used_at} />

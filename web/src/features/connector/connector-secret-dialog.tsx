@@ -5,29 +5,29 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 
-export type MintedConnectorKey = z.output<typeof NewConnectorKey>
+export type MadeConnectorKey = z.output<typeof NewConnectorKey>
 
 /** The new key with what to paste into which client, shown once; null keeps it closed. */
 export function ConnectorSecretDialog({
-  minted,
+  made,
   onClose,
 }: {
-  minted: MintedConnectorKey | null
+  made: MadeConnectorKey | null
   onClose: () => void
 }) {
   const [client, setClient] = useState<string | null>(null)
-  const shown = minted?.snippets.find((snippet) => snippet.client === client) ?? minted?.snippets[0]
+  const shown = made?.snippets.find((snippet) => snippet.client === client) ?? made?.snippets[0]
   return (
     <SecretDialog
-      title={`A connector key of ${minted?.agent_name ?? ''}`}
-      secrets={minted ? [{ label: 'Key', value: minted.key }] : null}
+      title={`A connector key of ${made?.agent_name ?? ''}`}
+      secrets={made ? [{ label: 'Key', value: made.key }] : null}
       onClose={onClose}
     >
-      {minted && shown && (
+      {made && shown && (
         <div className="flex min-w-0 flex-col gap-2">
           <Segmented
             label="Client"
-            options={minted.snippets.map((snippet) => ({ value: snippet.client, label: snippet.label }))}
+            options={made.snippets.map((snippet) => ({ value: snippet.client, label: snippet.label }))}
             value={shown.client}
             onValueChange={setClient}
           />

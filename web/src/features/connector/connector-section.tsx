@@ -13,7 +13,7 @@ import { Switch } from '../../ui/switch.tsx'
 import { TagInput } from '../../ui/tag-input.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { ConnectorKeys } from './connector-keys.tsx'
-import { ConnectorSecretDialog, type MintedConnectorKey } from './connector-secret-dialog.tsx'
+import { ConnectorSecretDialog, type MadeConnectorKey } from './connector-secret-dialog.tsx'
 import { connectorKey, connectorQuery } from './queries.ts'
 
 type Change = Partial<Pick<Connector, 'enabled' | 'expose_all_playbooks' | 'exposed_playbooks'>>
@@ -40,12 +40,12 @@ export function ConnectorSection({ name }: { name: string }) {
 
 function Offer({ name, connector }: { name: string; connector: Connector }) {
   const { api, queries } = useApp()
-  const [minted, setMinted] = useState<MintedConnectorKey | null>(null)
+  const [made, setMade] = useState<MadeConnectorKey | null>(null)
   const save = useConnector(name)
-  const mint = useMutation({
+  const create = useMutation({
     mutationFn: () => api.call(createConnectorKey, { params: { name } }),
     onSuccess: (key) => {
-      setMinted(key)
+      setMade(key)
       return queries.invalidateQueries({ queryKey: connectorKey(name) })
     },
     onError: complain,
@@ -79,11 +79,11 @@ function Offer({ name, connector }: { name: string; connector: Connector }) {
       )}
       <ConnectorKeys name={name} keys={connector.keys} />
       <div>
-        <Button pending={mint.isPending} onClick={() => mint.mutate()}>
-          Mint a connector key
+        <Button pending={create.isPending} onClick={() => create.mutate()}>
+          Create connector key
         </Button>
       </div>
-      <ConnectorSecretDialog minted={minted} onClose={() => setMinted(null)} />
+      <ConnectorSecretDialog made={made} onClose={() => setMade(null)} />
     </>
   )
 }

@@ -4,11 +4,11 @@ import { Activity } from 'lucide-react'
 import { formatPercent, plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { CardHeader } from '../../ui/card.tsx'
 import { Combobox } from '../../ui/combobox.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
 import { usePaced } from '../../ui/use-paced.ts'
@@ -46,7 +46,7 @@ export function FleetExecutions() {
   const isFiltered = Boolean(status || trigger || agent || q)
   return (
     <>
-      <PageHeader
+      <CardHeader
         title="Executions"
         description="Every run of every agent you can reach."
         actions={

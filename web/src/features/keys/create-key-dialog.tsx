@@ -13,12 +13,12 @@ import { endOf } from './key-rows.ts'
 import { keysKey } from './queries.ts'
 import { mayExpire, type RequestableScope, requestableScopes, scopeWords } from './scopes.ts'
 
-type CreateKeyProps = { open: boolean; onOpenChange(open: boolean): void; onMinted(key: NewKey): void }
+type CreateKeyProps = { open: boolean; onOpenChange(open: boolean): void; onCreated(key: NewKey): void }
 
-export function CreateKeyDialog({ open, onOpenChange, onMinted }: CreateKeyProps) {
+export function CreateKeyDialog({ open, onOpenChange, onCreated }: CreateKeyProps) {
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Mint a key" description="It is shown once.">
-      <CreateKeyForm onMinted={onMinted} onCancel={() => onOpenChange(false)} />
+    <Dialog open={open} onOpenChange={onOpenChange} title="Create a key" description="It is shown once.">
+      <CreateKeyForm onCreated={onCreated} onCancel={() => onOpenChange(false)} />
     </Dialog>
   )
 }
@@ -45,27 +45,27 @@ const endChoices = [
   { value: 'day', label: 'On a day of your choice' },
 ]
 
-function CreateKeyForm({ onMinted, onCancel }: Pick<CreateKeyProps, 'onMinted'> & { onCancel(): void }) {
+function CreateKeyForm({ onCreated, onCancel }: Pick<CreateKeyProps, 'onCreated'> & { onCancel(): void }) {
   const { api, queries } = useApp()
   const { data: me } = useSuspenseQuery(meQuery(api))
   const form = useZodForm(KeyForm, {
     defaultValues: { name: '', description: null, scope: 'user', ends: 'never', day: '' },
   })
   const [scope, ends] = useWatch({ control: form.control, name: ['scope', 'ends'] })
-  async function mint({ name, description, scope, ...end }: z.output<typeof KeyForm>): Promise<void> {
+  async function create({ name, description, scope, ...end }: z.output<typeof KeyForm>): Promise<void> {
     const expires_at = mayExpire(scope) ? endOf(end, Date.now()) : null
     const key = await api.call(createKey, {
       body: { name, description, scope, ...(expires_at ? { expires_at } : {}) },
     })
     void queries.invalidateQueries({ queryKey: keysKey })
-    onMinted(key)
+    onCreated(key)
   }
   return (
-    <Form form={form} onSubmit={mint}>
+    <Form form={form} onSubmit={create}>
       <FormError />
       <TextField name="name" label="Name" hint="What uses it, such as “CI”" required autoFocus />
       <TextField name="description" label="Description" emptyAs="null" />
-      {/* The narrower scopes are an admin's to mint. */}
+      {/* The narrower scopes are an admin's to create. */}
       {me.role === 'admin' ? <ScopeField /> : <p className="text-muted text-xs">{scopeWords.user.hint}</p>}
       {mayExpire(scope) && (
         <div className="grid gap-4 sm:grid-cols-2">
@@ -76,7 +76,7 @@ function CreateKeyForm({ onMinted, onCancel }: Pick<CreateKeyProps, 'onMinted'> 
       <DialogButtons>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Mint the key
+          Create key
         </Button>
       </DialogButtons>
     </Form>

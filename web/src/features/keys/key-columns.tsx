@@ -66,7 +66,7 @@ export function keyColumns(options: {
     },
     {
       id: 'created',
-      header: 'Minted',
+      header: 'Created',
       width: 120,
       priority: 3,
       sortValue: (row) => Date.parse(row.created_at),

@@ -47,7 +47,7 @@ export function KeySheet({ row, isAdmin, onClose, end }: KeySheetProps) {
                   </Link>
                 ),
               },
-              { label: 'Minted', value: <RelativeTime at={row.created_at} /> },
+              { label: 'Created', value: <RelativeTime at={row.created_at} /> },
               { label: 'Ends', value: row.expires_at ? <ExactTime at={row.expires_at} /> : 'never' },
               {
                 label: 'Used',

@@ -18,7 +18,7 @@ import type { KeyEnding } from './key-actions.ts'
 import { keyColumns } from './key-columns.tsx'
 import { filterKeys } from './key-rows.ts'
 import { KeySheet } from './key-sheet.tsx'
-import { MintedKeyDialog } from './minted-key-dialog.tsx'
+import { NewKeyDialog } from './new-key-dialog.tsx'
 import { keysQuery } from './queries.ts'
 
 const route = getRouteApi('/signed-in/settings')
@@ -29,7 +29,7 @@ const whose = [
   { value: 'all', label: 'Everybody’s' },
 ] as const
 
-/** Keys for programs: minted, shown once, revoked. */
+/** Keys for programs: created, shown once, revoked. */
 export function KeysTab() {
   const api = useApi()
   const { data: me } = useSuspenseQuery(meQuery(api))
@@ -39,16 +39,16 @@ export function KeysTab() {
   const all = isAdmin && search.all === true
   const keys = useQuery(keysQuery(api, { all }))
   const [isCreating, setCreating] = useState(false)
-  const [minted, setMinted] = useState<NewKey | null>(null)
+  const [made, setMade] = useState<NewKey | null>(null)
   const [asked, setAsked] = useState<KeyEnding | null>(null)
   const change = (next: Partial<Search>, replace = true) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace, resetScroll: false })
 
   const columns = useMemo(() => keyColumns({ showsOwner: all, end: setAsked }), [all])
   const rows = useMemo(() => filterKeys(keys.data ?? [], q), [keys.data, q])
-  const mint = (
+  const create = (
     <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setCreating(true)}>
-      Mint a key
+      Create key
     </Button>
   )
   return (
@@ -56,7 +56,7 @@ export function KeysTab() {
       <CardHeader
         title="MCP keys"
         description="Programs use them as bearer tokens, with all that their owner may do, or less."
-        actions={mint}
+        actions={create}
       />
       <div className="mb-3 flex flex-wrap gap-2">
         <SearchInput
@@ -102,8 +102,8 @@ export function KeysTab() {
               <EmptyState
                 icon={<KeyRound aria-hidden />}
                 title="No keys yet"
-                description="Mint one to let a program or an MCP client reach your agents."
-                action={<Button onClick={() => setCreating(true)}>Mint the first key</Button>}
+                description="Create one to let a program or an MCP client reach your agents."
+                action={<Button onClick={() => setCreating(true)}>Create the first key</Button>}
               />
             )
           }
@@ -118,12 +118,12 @@ export function KeysTab() {
       <CreateKeyDialog
         open={isCreating}
         onOpenChange={setCreating}
-        onMinted={(key) => {
+        onCreated={(key) => {
           setCreating(false)
-          setMinted(key)
+          setMade(key)
         }}
       />
-      <MintedKeyDialog minted={minted} onClose={() => setMinted(null)} />
+      <NewKeyDialog made={made} onClose={() => setMade(null)} />
       <EndKeyDialog
         asked={asked}
         onClose={(ended) => {

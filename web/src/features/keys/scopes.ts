@@ -66,7 +66,7 @@ export const scopeWords: Record<KeyScope, ScopeWords> = {
   },
 }
 
-/** The scopes that are minted here; all but the first by an admin. */
+/** The scopes that are given here; all but the first by an admin. */
 export const requestableScopes = ['user', 'ops', 'portal_delegate'] as const
 export type RequestableScope = (typeof requestableScopes)[number]
 

@@ -11,10 +11,10 @@ import { useMemo } from 'react'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
+import { CardHeader } from '../../ui/card.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { ClearResolved } from './clear-resolved.tsx'
@@ -64,7 +64,7 @@ export function Inbox() {
   })
   return (
     <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-      <PageHeader
+      <CardHeader
         title="Inbox"
         description={
           filter.status === 'pending' ? waitingWords(total) : 'What agents asked, and what became of it.'

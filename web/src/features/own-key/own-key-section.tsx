@@ -72,7 +72,7 @@ function OwnKey({ agent, facts }: { agent: Pick<AgentDetails, 'name' | 'status'>
           { label: 'State', value: <StatusDot tone={tone} label={label} /> },
           facts.health_detail !== null && { label: 'Why', value: facts.health_detail },
           { label: 'Begins with', value: facts.key_prefix && <code>{facts.key_prefix}…</code> },
-          { label: 'Minted', value: facts.created_at && <RelativeTime at={facts.created_at} /> },
+          { label: 'Created', value: facts.created_at && <RelativeTime at={facts.created_at} /> },
           {
             label: 'Used',
             value: facts.last_used_at ? (

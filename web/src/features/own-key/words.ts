@@ -10,7 +10,7 @@ export const healthWords: Record<AgentKey['health'], Words> = {
   env_absent: { label: 'Not in the container', tone: 'danger' },
   env_mismatch: { label: 'Another one in the container', tone: 'warning' },
   missing: { label: 'No key', tone: 'danger' },
-  exempt: { label: 'Minted at the first start', tone: 'neutral' },
+  exempt: { label: 'Created at the first start', tone: 'neutral' },
 }
 
 /** What was found in the container, with what it means. */
@@ -24,7 +24,7 @@ export const verdictWords: Record<AgentKeyCheck['verdict'], Words & { meaning: s
   foreign_ops_key: {
     label: 'A monitoring key',
     tone: 'danger',
-    meaning: 'It carries a key that was minted for monitoring. Replace it, and revoke it.',
+    meaning: 'It carries a key that was made for monitoring. Replace it, and revoke it.',
   },
   foreign_agent_key: {
     label: 'Another agent’s key',

@@ -5,10 +5,10 @@ import { useMemo } from 'react'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
+import { CardHeader } from '../../ui/card.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SearchInput } from '../../ui/input.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { agentsQuery } from '../agents/queries.ts'
 import { meQuery } from '../users/queries.ts'
@@ -23,7 +23,7 @@ const route = getRouteApi('/signed-in/operations')
 export function FleetPermissions() {
   return (
     <>
-      <PageHeader
+      <CardHeader
         title="Permissions"
         description="A tick lets the agent of the row call the agent of the column. Rows of agents that are not yours are for reading."
       />

@@ -4,7 +4,7 @@ import { Field } from '../../ui/field.tsx'
 import { TextField } from '../../ui/form.tsx'
 import { cronWords, draftTimes } from './cron.ts'
 import { DueTimes } from './due-times.tsx'
-import { dueWords, isZone, ownZone, zoneNames } from './time-words.ts'
+import { dueWords, isZone, ownZone, zoneNames, zoneWords } from './time-words.ts'
 import { cronStarts } from './words.ts'
 
 /** When it is due: the expression, its zone, and at once what both mean. */
@@ -54,12 +54,12 @@ function ZoneField() {
       label="Time zone"
       required
       error={fieldState.error?.message ?? null}
-      hint={`Your own is ${ownZone()}`}
+      hint={`Your own is ${zoneWords(ownZone())}`}
     >
       <Combobox
         value={field.value}
         onValueChange={(zone) => field.onChange(zone ?? 'UTC')}
-        options={zoneNames().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }))}
+        options={zoneNames().map((zone) => ({ value: zone, label: zoneWords(zone) }))}
         searchPlaceholder="Search zones"
         typed={(text) => (isZone(text.trim()) ? text.trim() : null)}
       />
@@ -81,7 +81,7 @@ function Preview({ expression, timezone }: { expression: string; timezone: strin
         <>
           <p className="mt-1 mb-1.5 text-muted text-xs">
             Due next, in your zone. It is {dueWords(now.getTime(), { timeZone: timezone })} in{' '}
-            {timezone.replaceAll('_', ' ')}.
+            {zoneWords(timezone)}.
           </p>
           <DueTimes times={times} zone={timezone} />
         </>

@@ -6,23 +6,21 @@ import { useMemo, useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { CardHeader } from '../../ui/card.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SearchInput } from '../../ui/input.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { meQuery } from '../users/queries.ts'
-import { cronWords } from './cron.ts'
 import { DeletedSchedules } from './deleted-schedules.tsx'
-import { useFleetActions } from './fleet-actions.ts'
+import { useFleetActions, useFleetSwitch } from './fleet-actions.ts'
+import { type FleetRow, fleetScheduleColumns } from './fleet-columns.tsx'
 import { fleetSchedulesQuery, schedulerStatusQuery } from './fleet-queries.ts'
-import { LastOutcome, NextTime } from './schedule-columns.tsx'
 
 const route = getRouteApi('/signed-in/operations')
-type Row = Fleet['schedules'][number]
 
 /** Schedules of all agents, for admins. */
 export function FleetSchedules() {
@@ -47,14 +45,21 @@ function AllSchedules() {
   const change = route.useNavigate()
   const { q = '' } = route.useSearch()
   const fleet = useQuery(fleetSchedulesQuery(useApi()))
+  const { mutate: toggle } = useFleetSwitch()
+  const columns = useMemo(() => fleetScheduleColumns(toggle), [toggle])
   const rows = useMemo(() => {
     const word = q.trim().toLowerCase()
-    const text = (row: Row) => `${row.name} ${row.agent_name} ${row.message}`.toLowerCase()
+    const text = (row: FleetRow) => `${row.name} ${row.agent_name} ${row.message}`.toLowerCase()
     return (fleet.data?.schedules ?? []).filter((row) => text(row).includes(word))
   }, [fleet.data, q])
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <PageHeader title="Schedules" description="What the clock asks of all agents." actions={<PauseAll />} />
+      <CardHeader
+        title="Schedules"
+        description="What the clock asks of all agents."
+        actions={<PauseAll />}
+        className="mb-0"
+      />
       <Scheduler />
       <Figures summary={fleet.data?.summary} />
       <SearchInput
@@ -165,44 +170,3 @@ function PauseAll() {
     </>
   )
 }
-
-const columns: readonly DataColumn<Row>[] = [
-  {
-    id: 'name',
-    header: 'Schedule',
-    grow: true,
-    width: 170,
-    sortValue: (row) => row.name.toLowerCase(),
-    cell: (row) => (
-      <span className="flex min-w-0 flex-col">
-        <span className="truncate font-medium">{row.name}</span>
-        <span className="truncate font-normal text-muted text-xs">
-          {cronWords(row.cron_expression) ?? row.cron_expression} · {row.timezone}
-        </span>
-      </span>
-    ),
-  },
-  {
-    id: 'agent',
-    header: 'Agent',
-    width: 150,
-    priority: 2,
-    sortValue: (row) => row.agent_name,
-    cell: (row) => row.agent_name,
-  },
-  {
-    id: 'next',
-    header: 'Next',
-    width: 110,
-    sortValue: (row) => (row.enabled ? row.next_run_at : null),
-    cell: (row) => <NextTime row={row} />,
-  },
-  {
-    id: 'last',
-    header: 'Last',
-    width: 180,
-    priority: 2,
-    sortValue: (row) => row.last_run_at,
-    cell: (row) => <LastOutcome row={row} />,
-  },
-]

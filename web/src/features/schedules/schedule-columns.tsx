@@ -12,6 +12,7 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { ExecutionStatus } from '../executions/execution-status.tsx'
 import { cronWords } from './cron.ts'
 import type { Editing } from './schedule-dialog.tsx'
+import { zoneWords } from './time-words.ts'
 import { outcomeWords, reasonWords } from './words.ts'
 
 /** A schedule with its figures of the last seven days; null while they are not known. */
@@ -101,7 +102,7 @@ function ScheduleName({ row }: { row: Schedule }) {
         title={`${row.cron_expression}, ${row.timezone}`}
       >
         {cronWords(row.cron_expression) ?? row.cron_expression}
-        {row.timezone !== 'UTC' && ` · ${row.timezone.replaceAll('_', ' ')}`}
+        {` · ${zoneWords(row.timezone)}`}
       </span>
     </span>
   )

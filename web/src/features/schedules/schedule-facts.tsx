@@ -10,6 +10,7 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { DueTimes } from './due-times.tsx'
 import { nextRunsQuery } from './queries.ts'
+import { zoneWords } from './time-words.ts'
 import { misfireChoices, outcomeWords, reasonWords } from './words.ts'
 
 type ScheduleOf = { name: string; schedule: Schedule }
@@ -74,7 +75,7 @@ function Limits({ schedule }: Pick<ScheduleOf, 'schedule'>) {
       className="mt-3 border-t pt-3"
       items={[
         { label: 'Cron', value: <code className="text-xs">{schedule.cron_expression}</code> },
-        { label: 'Zone', value: schedule.timezone },
+        { label: 'Time zone', value: zoneWords(schedule.timezone) },
         { label: 'Missed times', value: misfire?.label },
         {
           label: 'Timeout',

@@ -25,6 +25,7 @@ import { copyOf } from './schedule-columns.tsx'
 import type { Editing } from './schedule-dialog.tsx'
 import { ScheduleFacts } from './schedule-facts.tsx'
 import { ScheduleRuns } from './schedule-runs.tsx'
+import { zoneWords } from './time-words.ts'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
@@ -139,7 +140,7 @@ function Head({ agent, schedule, isOwner, onEdit, onRemove }: LoadedProps & { is
         </Link>
         <h2 className="font-semibold text-lg [overflow-wrap:anywhere]">{schedule.name}</h2>
         <p className="mt-0.5 text-muted text-sm">
-          {cronWords(schedule.cron_expression) ?? schedule.cron_expression}, {schedule.timezone}{' '}
+          {cronWords(schedule.cron_expression) ?? schedule.cron_expression}, {zoneWords(schedule.timezone)}{' '}
           {schedule.registration_error !== null && <Badge tone="danger">{schedule.registration_error}</Badge>}
         </p>
       </div>

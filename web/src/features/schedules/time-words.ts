@@ -22,6 +22,14 @@ export function isSameClock(at: number, one: string, other: string): boolean {
   return dueWords(at, { timeZone: one }) === dueWords(at, { timeZone: other })
 }
 
+/** Some systems' names for UTC. */
+const otherNamesOfUtc = /^(Etc\/)?(UTC|UCT|GMT|Zulu|Universal|Greenwich)$/
+
+/** A zone as it is shown: `UTC`, `America/New York`. */
+export function zoneWords(zone: string): string {
+  return otherNamesOfUtc.test(zone) ? 'UTC' : zone.replaceAll('_', ' ')
+}
+
 /** Every zone the browser knows, UTC first. */
 export function zoneNames(): string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]

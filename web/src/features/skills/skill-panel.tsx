@@ -1,14 +1,17 @@
+import { ApiError } from '@roost/contracts/client'
 import type { SkillDetail } from '@roost/contracts/skills/library'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ArrowLeft, FileCode2, FileText } from 'lucide-react'
+import { ArrowLeft, FileCode2, FileText, SearchX } from 'lucide-react'
 import { Suspense } from 'react'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Banner } from '../../ui/banner.tsx'
+import { buttonClass } from '../../ui/button.tsx'
 import { Bytes } from '../../ui/bytes.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -23,6 +26,9 @@ const Markdown = lazyPart(async () => (await import('../../ui/markdown.tsx')).Ma
 /** One skill: what it says, what it is made of, who has it. */
 export function SkillPanel({ name }: { name: string }) {
   const skill = useQuery(skillQuery(useApi(), name))
+  const code = skill.error instanceof ApiError ? skill.error.body?.error : undefined
+  // What cannot be the name of a skill is none, too.
+  const isUnknown = code === 'skill_not_found' || code === 'invalid_skill_name'
   return (
     <div className="min-w-0">
       <PageHeader
@@ -37,13 +43,30 @@ export function SkillPanel({ name }: { name: string }) {
         description={skill.data?.description}
       />
       <div className="grid min-w-0 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        {skill.data ? <Content skill={skill.data} /> : <NoContent query={skill} />}
+        {skill.data ? <Content skill={skill.data} /> : isUnknown ? <Unknown /> : <NoContent query={skill} />}
         <div className="flex min-w-0 flex-col gap-5">
           <SkillHolders skill={name} isInLibrary={skill.data !== undefined} />
           {skill.data && <SkillFacts skill={skill.data} />}
         </div>
       </div>
     </div>
+  )
+}
+
+/** Agents may still have it: who does is told beside this. */
+function Unknown() {
+  return (
+    <EmptyState
+      icon={<SearchX aria-hidden />}
+      title="No source has this skill"
+      description="It was removed or renamed in its repository, its source was removed or switched off, or the name is mistyped."
+      action={
+        <Link to="/library" search={{ tab: 'skills' }} className={buttonClass()}>
+          To all skills
+        </Link>
+      }
+      className="rounded-lg border border-line bg-surface"
+    />
   )
 }
 

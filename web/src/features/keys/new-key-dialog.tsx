@@ -3,16 +3,16 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 
 /** The new key, shown once; null keeps it closed. */
-export function MintedKeyDialog({ minted, onClose }: { minted: NewKey | null; onClose: () => void }) {
+export function NewKeyDialog({ made, onClose }: { made: NewKey | null; onClose: () => void }) {
   return (
     <SecretDialog
-      title={`The key “${minted?.name ?? ''}”`}
-      secrets={minted ? [{ label: 'Key', value: minted.key }] : null}
+      title={`The key “${made?.name ?? ''}”`}
+      secrets={made ? [{ label: 'Key', value: made.key }] : null}
       onClose={onClose}
     >
       <div className="flex min-w-0 flex-col gap-1.5 text-muted text-sm">
         <p>Send it with each request, for instance from an environment variable:</p>
-        <CodeBlock language="sh" code={exampleOf(minted?.scope, window.location.origin)} />
+        <CodeBlock language="sh" code={exampleOf(made?.scope, window.location.origin)} />
       </div>
     </SecretDialog>
   )

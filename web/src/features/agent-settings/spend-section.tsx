@@ -1,0 +1,84 @@
+import { getSpendCap, putSpendCap, SpendCapPatch } from '@roost/contracts/runs/spend-caps'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { formatCost } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { Cost } from '../../ui/cost.tsx'
+import { Form, FormError, NumberField, useZodForm } from '../../ui/form.tsx'
+import { Meter } from '../../ui/progress.tsx'
+import { SaveRow } from '../../ui/save-row.tsx'
+import { Section } from '../../ui/section.tsx'
+import { settingKey } from './queries.ts'
+import { type SettingProps, useSave } from './use-save.ts'
+
+/** What its runs may spend on models. */
+export function SpendSection({ agent, isOwner }: SettingProps) {
+  const api = useApi()
+  const queryKey = settingKey(agent.name, 'spend-cap')
+  const { data } = useSuspenseQuery(
+    queryOptions({
+      queryKey,
+      queryFn: ({ signal }) => api.call(getSpendCap, { params: { name: agent.name }, signal }),
+    }),
+  )
+  const { daily_usd, per_run_usd, spent_today_usd } = data
+  const form = useZodForm(SpendCapPatch, { values: { daily_usd, per_run_usd } })
+  const save = useSave(queryKey, agent, {
+    save: (body: SpendCapPatch) => api.call(putSpendCap, { params: { name: agent.name }, body }),
+    said: (saved) =>
+      saved.daily_usd === null && saved.per_run_usd === null
+        ? 'Nothing limits what it spends.'
+        : 'The spend caps hold from the next model request on.',
+  })
+  return (
+    <Section
+      title="Spend caps"
+      description="What it may spend on models. Once a cap is reached, model requests are refused and the run fails."
+    >
+      <SpentToday spent={spent_today_usd} cap={daily_usd} />
+      <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
+        <FormError />
+        <div className="grid gap-4 sm:grid-cols-2">
+          <NumberField
+            name="daily_usd"
+            label="Each day"
+            unit="USD"
+            hint="All runs together, from midnight to midnight UTC. Empty: no cap."
+            min={0}
+            step="any"
+            emptyAs="null"
+            disabled={!isOwner}
+          />
+          <NumberField
+            name="per_run_usd"
+            label="Each run"
+            unit="USD"
+            hint="Empty: no cap."
+            min={0}
+            step="any"
+            emptyAs="null"
+            disabled={!isOwner}
+          />
+        </div>
+        {isOwner ? <SaveRow form={form} /> : null}
+      </Form>
+    </Section>
+  )
+}
+
+function SpentToday({ spent, cap }: { spent: number; cap: number | null }) {
+  if (cap !== null) {
+    return (
+      <Meter
+        label="Spent today"
+        value={spent}
+        max={cap}
+        text={`${formatCost(spent)} of ${formatCost(cap)}`}
+      />
+    )
+  }
+  return (
+    <p className="text-muted text-sm">
+      Spent today: <Cost usd={spent} className="font-medium text-ink" />
+    </p>
+  )
+}

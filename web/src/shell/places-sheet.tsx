@@ -1,0 +1,22 @@
+import { BookOpen } from 'lucide-react'
+import { cx } from '../ui/class-names.ts'
+import { Sheet } from '../ui/dialog.tsx'
+import { mainPlaces } from './navigation.ts'
+import { PlaceLink, placeLinkClass } from './place-link.tsx'
+
+/** The main places on narrow screens. */
+export function PlacesSheet({ onClose }: { onClose: () => void }) {
+  return (
+    <Sheet open onOpenChange={(open) => !open && onClose()} title="Menu">
+      <nav aria-label="Main" className="flex flex-col gap-1">
+        {mainPlaces().map((place) => (
+          <PlaceLink key={place.label} place={place} onClick={onClose} className="h-10" />
+        ))}
+        <a href="/docs" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-10')}>
+          <BookOpen aria-hidden className="size-4" />
+          API reference
+        </a>
+      </nav>
+    </Sheet>
+  )
+}
