@@ -31,11 +31,25 @@ test('a lifecycle event names its agent in its data', () => {
   assert.ok(keys.some((key) => key[0] === 'agents'))
 })
 
+test('what agents tell makes its own list stale, and no other', () => {
+  const keysOf = (type: string) => staleBy({ type, agent_name: 'scout' })
+  assert.deepEqual(keysOf('agent_notification'), [['notifications']])
+  assert.deepEqual(keysOf('notifications_cleared'), [['notifications']])
+  assert.deepEqual(keysOf('agent_report'), [['reports']])
+  assert.deepEqual(keysOf('agent_health_changed'), [['monitoring']])
+})
+
 test('a turn in the Workspace makes the conversations with its agent stale', () => {
   const event = { type: 'execution_created', agent_name: 'scout', execution_id: 'e1' }
   const isStale = (triggered_by: string) =>
     staleBy({ ...event, triggered_by }).some((key) => key.join() === 'workspace,agent,scout')
   assert.deepEqual([isStale('workspace'), isStale('chat')], [true, false])
+})
+
+test('an agent with another subscription makes the list of subscriptions stale', () => {
+  const keys = staleBy({ type: 'agent_settings_changed', agent_name: 'scout' })
+  assert.ok(keys.some(([first]) => first === 'provider-subscriptions'))
+  assert.ok(keys.some((key) => key.join() === 'agent,scout,settings'))
 })
 
 test('a rename makes both names stale', () => {

@@ -18,13 +18,16 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     return [...agent('activity'), ...run]
   }
   if (type === 'agent_event') return agent('events')
+  if (type === 'agent_notification' || type === 'notifications_cleared') return [['notifications']]
+  if (type === 'agent_report') return [['reports']]
+  if (type === 'agent_health_changed') return [['monitoring']]
   if (type === 'agent_renamed') return [['agents'], ['folders'], ['agent', event.old_name], ...agent()]
   // What a library holds, who has what, and how deliveries went: all of it is told together.
   if (type === 'skills_changed' || type === 'skills_library_synced') return [['skills']]
   if (type === 'git_sync_changed') return agent('git')
   if (type === 'agent_settings_changed') {
     const parts = ['details', 'settings', 'egress'].flatMap((part) => agent(part))
-    return [['agents', 'list'], ['folders'], ...parts]
+    return [['agents', 'list'], ['folders'], ['provider-subscriptions'], ...parts]
   }
   if (type.startsWith('agent_')) {
     const inside = lifecycle.includes(type) ? insideOf.flatMap((part) => agent(part)) : []
@@ -42,7 +45,9 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     const lists: QueryKey[] = [['executions'], ['agents', 'figures'], ...agent('executions')]
     return [...lists, ...run, ...talk, ...left, ...loop, ...turn]
   }
-  if (type.startsWith('operator_queue_')) return [['operator-queue'], ['workspace', 'asks']]
+  if (type.startsWith('operator_queue_')) {
+    return [['operator-queue'], ['workspace', 'asks'], ['monitoring', 'alerts']]
+  }
   if (type.startsWith('schedule_')) return [['schedules'], ...agent('schedules')]
   if (type.startsWith('loop_')) return agent('loops')
   if (type.startsWith('reminder_')) return agent('reminders')

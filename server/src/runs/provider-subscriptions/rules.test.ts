@@ -16,7 +16,7 @@ describe('what an answer says of the credential', () => {
     const reset = String(Date.parse('2026-03-01T15:00:00Z') / 1000)
     const both = { 'anthropic-ratelimit-unified-reset': reset, 'retry-after': '7' }
     assert.deepEqual(until(429, both), ['limited', '2026-03-01T15:00:00.000Z'])
-    assert.deepEqual(until(429, { 'retry-after': '7' }), ['limited', '2026-03-01T12:00:07.000Z'])
+    assert.deepEqual(until(429, { 'retry-after': '90' }), ['limited', '2026-03-01T12:01:30.000Z'])
     const date = { 'retry-after': 'Sun, 01 Mar 2026 12:10:00 GMT' }
     assert.deepEqual(until(429, date), ['limited', '2026-03-01T12:10:00.000Z'])
     assert.deepEqual(until(429), ['limited', '2026-03-01T12:05:00.000Z'])
@@ -24,7 +24,8 @@ describe('what an answer says of the credential', () => {
       assert.deepEqual(until(429, { 'retry-after': wait }), ['limited', '2026-03-01T12:05:00.000Z'])
   })
 
-  test('no limit lasts above a week', () => {
+  test('no limit lasts below a minute or above a week', () => {
+    assert.deepEqual(until(429, { 'retry-after': '1' }), ['limited', '2026-03-01T12:01:00.000Z'])
     assert.deepEqual(until(429, { 'retry-after': '99999999' }), ['limited', '2026-03-08T12:00:00.000Z'])
   })
 

@@ -33,6 +33,8 @@ export function failureOf(status: number, headers: Headers, now: Date): Failure 
 
 const refusedForMs = 3_600_000
 const limitedForMs = 300_000
+/** Two that both are at their limit are not asked in turns, whatever they say. */
+const shortestLimitMs = 60_000
 /** The longest window of any provider; what is above it is a mistake of somebody. */
 const longestLimitMs = 7 * 86_400_000
 
@@ -43,7 +45,7 @@ function limitEnd(headers: Headers, now: Date): Date {
   const seconds = Number(after ?? Number.NaN) * 1000
   const waits = [reset - now.getTime(), seconds, Date.parse(after ?? '') - now.getTime()]
   const wait = waits.find((ms) => Number.isFinite(ms) && ms > 0) ?? limitedForMs
-  return new Date(now.getTime() + Math.min(wait, longestLimitMs))
+  return new Date(now.getTime() + Math.min(Math.max(wait, shortestLimitMs), longestLimitMs))
 }
 
 function textOf(value: string | string[] | undefined): string | undefined {

@@ -2,12 +2,14 @@ import { Suspense } from 'react'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ConnectorSection } from '../connector/connector-section.tsx'
 import { OwnKeySection } from '../own-key/own-key-section.tsx'
+import { AgentAuthSection } from '../provider-subscriptions/agent-auth-section.tsx'
 import { BehaviourSection } from './behaviour-section.tsx'
 import { BreakerSection } from './breaker-section.tsx'
 import { ContainerSection } from './container-section.tsx'
 import { LimitsSection } from './limits-section.tsx'
 import { OperationSection } from './operation-section.tsx'
 import { ReadOnlySection } from './read-only-section.tsx'
+import { SpendSection } from './spend-section.tsx'
 import type { SettingProps } from './use-save.ts'
 
 /** Every setting of one agent. People who only use it see the values; its owner changes them. */
@@ -18,7 +20,9 @@ export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
     <Suspense fallback={<Skeleton className="h-96 w-full" />}>
       <div className="max-w-4xl">
         <BehaviourSection {...props} />
+        <AgentAuthSection {...props} />
         <LimitsSection {...props} />
+        <SpendSection {...props} />
         <OperationSection {...props} />
         <ReadOnlySection {...props} />
         <ContainerSection {...props} />

@@ -16,6 +16,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { SubscriptionsSection } from '../provider-subscriptions/subscriptions-section.tsx'
 import { providersQuery, settingKeys } from './queries.ts'
 
 const names: Record<Provider, { name: string; use: string }> = {
@@ -30,16 +31,19 @@ const names: Record<Provider, { name: string; use: string }> = {
 export function IntegrationsTab() {
   const { data } = useSuspenseQuery(providersQuery(useApp().api))
   return (
-    <Section
-      title="Provider keys"
-      description="Stored encrypted, never shown again, and never given to an agent: the platform puts them on the wire itself."
-    >
-      <ul className="divide-y divide-line rounded-lg border border-line">
-        {data.providers.map((row) => (
-          <ProviderRow key={row.provider} row={row} />
-        ))}
-      </ul>
-    </Section>
+    <>
+      <Section
+        title="Provider keys"
+        description="Stored encrypted, never shown again, and never given to an agent: the platform puts them on the wire itself."
+      >
+        <ul className="divide-y divide-line rounded-lg border border-line">
+          {data.providers.map((row) => (
+            <ProviderRow key={row.provider} row={row} />
+          ))}
+        </ul>
+      </Section>
+      <SubscriptionsSection />
+    </>
   )
 }
 

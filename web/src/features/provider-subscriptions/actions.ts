@@ -1,0 +1,84 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { putSetting, type Setting } from '@roost/contracts/foundation/settings'
+import {
+  assignSubscription,
+  clearSubscription,
+  deleteSubscription,
+  type PutSubscription,
+  putSubscription,
+  type Subscription,
+} from '@roost/contracts/runs/provider-subscriptions'
+import { useMutation } from '@tanstack/react-query'
+import type { z } from 'zod'
+import { describeFault } from '../../lib/fault.ts'
+import { plural } from '../../lib/format.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { toast } from '../../ui/toast.tsx'
+import { settingQuery } from '../settings/queries.ts'
+import { agentAuthQuery, subscriptionKeys } from './queries.ts'
+
+function tellFault(error: unknown): void {
+  const { sentence, code } = describeFault(error)
+  toast({ title: sentence, description: code, tone: 'danger' })
+}
+
+/** Adds one, or puts another token in its place. Throws what a form shows. */
+export function usePutSubscription() {
+  const { api, queries } = useApp()
+  return async (body: z.input<typeof PutSubscription>): Promise<void> => {
+    const { name } = await api.call(putSubscription, { body })
+    await queries.invalidateQueries({ queryKey: subscriptionKeys.all })
+    toast({ title: `The subscription ${name} is stored.`, tone: 'success' })
+  }
+}
+
+export function useDeleteSubscription(onDone: () => void) {
+  const { api, queries } = useApp()
+  return useMutation({
+    mutationFn: ({ id }: Subscription) => api.call(deleteSubscription, { params: { id } }),
+    onSuccess: ({ message, agents_cleared }) => {
+      const cleared = `${plural(agents_cleared.length, 'agent')} back on the platform’s key.`
+      toast({ title: message, ...(agents_cleared.length > 0 ? { description: cleared } : {}) })
+      onDone()
+    },
+    onError: tellFault,
+    onSettled: () => queries.invalidateQueries({ queryKey: subscriptionKeys.all }),
+  })
+}
+
+/** Whether an agent moves by itself; shown at once, taken back when it is refused. */
+export function useAutoSwitch() {
+  const { api, queries } = useApp()
+  const { queryKey } = settingQuery(api, 'subscription_auto_switch')
+  return useMutation({
+    mutationFn: (isOn: boolean) =>
+      api.call(putSetting, { params: { key: 'subscription_auto_switch' }, body: { value: String(isOn) } }),
+    onMutate: async (isOn) => {
+      await queries.cancelQueries({ queryKey })
+      const before = queries.getQueryData<Setting>(queryKey)
+      if (before) queries.setQueryData(queryKey, { ...before, value: String(isOn) })
+      return before
+    },
+    onError: (error, _isOn, before) => {
+      queries.setQueryData(queryKey, before)
+      tellFault(error)
+    },
+  })
+}
+
+/** Lets an agent ask with a subscription; null: with the key of the platform. */
+export function useAssign({ name }: Pick<AgentDetails, 'name'>) {
+  const { api, queries } = useApp()
+  return async (subscription_name: string | null): Promise<void> => {
+    const at = { params: { name } }
+    await (subscription_name === null
+      ? api.call(clearSubscription, at)
+      : api.call(assignSubscription, { ...at, body: { subscription_name } }))
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: agentAuthQuery(api, name).queryKey }),
+      queries.invalidateQueries({ queryKey: subscriptionKeys.all }),
+    ])
+    const what = subscription_name === null ? 'the platform’s key' : `the subscription ${subscription_name}`
+    toast({ title: `${name} asks with ${what} from the next request on.`, tone: 'success' })
+  }
+}
