@@ -53,14 +53,25 @@ export type Reply = { status: number; headers: Headers; text: string; json: Loos
 export type Loose = any
 export type StreamObject = Loose
 
-export async function startPlatform(
-  options: {
-    env?: Record<string, string>
-    password?: boolean
-    /** Whom the platform runs as; only root can choose. */
-    user?: { uid: number; gid: number }
-  } = {},
-): Promise<Platform> {
+export type PlatformOptions = {
+  env?: Record<string, string>
+  password?: boolean
+  /** Whom the platform runs as; only root can choose. */
+  user?: { uid: number; gid: number }
+}
+
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOnce(options)
+    } catch (error) {
+      // Another program may take a port between its choice and the start.
+      if (tries === 3 || !/in use by another program/.test(String(error))) throw error
+    }
+  }
+}
+
+async function startOnce(options: PlatformOptions): Promise<Platform> {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-acceptance-'))
   if (options.user) await chown(dataDir, options.user.uid, options.user.gid)
   const model = await startModelServer({})
@@ -176,15 +187,18 @@ export async function startPlatform(
       }
     },
   }
-  await startApi().catch(async (error: unknown) => {
-    // Left open, the model server would keep the test's process for ever.
+  try {
+    await startApi()
+    if (options.password !== false) {
+      await platform.request('POST', '/api/setup/admin-password', { password: adminPassword })
+      platform.token = await signIn(platform)
+    }
+  } catch (error) {
+    // Left open, they would keep the test's process for ever.
+    await endApi('SIGKILL')
     await model.close()
     await rm(dataDir, { recursive: true, force: true })
     throw error
-  })
-  if (options.password !== false) {
-    await platform.request('POST', '/api/setup/admin-password', { password: adminPassword })
-    platform.token = await signIn(platform)
   }
   return platform
 }
@@ -212,7 +226,13 @@ async function end(running: ChildProcess, signal: NodeJS.Signals): Promise<void>
   if (running.exitCode !== null || running.signalCode !== null) return
   const ended = new Promise((done) => running.once('exit', done))
   running.kill(signal)
+  // One that stays would keep the test's process, too.
+  const late = setTimeout(() => {
+    console.error(`process ${running.pid} did not end within a minute of ${signal}`)
+    running.kill('SIGKILL')
+  }, 60_000)
   await ended
+  clearTimeout(late)
 }
 
 export async function signIn(platform: Pick<Platform, 'url'>): Promise<string> {
