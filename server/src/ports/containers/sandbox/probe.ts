@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { ContainerError } from '../port.ts'
 
 const run = promisify(execFile)
-const timeoutMs = 10_000
+const timeoutMs = 30_000
 
 /** Version of a bubblewrap that can make what a container is made of here; throws engine_down with the reason. */
 export async function probeBubblewrap(
