@@ -37,10 +37,10 @@ test('runs again and again, and stops when told to', async () => {
   const loop = countedLoop('sweep')
   const leases = createLeases({ db, clock })
   const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
+  await advanceTo(clock, loop.next(), 1)
+  await clock.waitingFor(10)
   await advanceTo(clock, loop.next())
-  await clock.waiting(2)
-  await advanceTo(clock, loop.next())
-  await clock.waiting(2)
+  await clock.waitingFor(10)
   await loops.stop()
   const { runs } = loop
   await clock.advance(100)
@@ -54,14 +54,14 @@ test('of two processes one runs the loop; when it stops the other takes over at 
   const [mine, theirs] = [countedLoop('sweep'), countedLoop('sweep')]
   const start = (loop: Loop) => startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
   const first = start(mine)
-  await advanceTo(clock, mine.next())
-  await clock.waiting(2)
+  await advanceTo(clock, mine.next(), 1)
+  await clock.waitingFor(10)
   const second = start(theirs)
-  const again = mine.next()
-  await clock.advance(4)
-  await clock.waiting(4)
-  await advanceTo(clock, again)
-  await clock.waiting(4)
+  await clock.advance(1)
+  // It has asked for the lease in vain.
+  await clock.waitingFor(10)
+  await advanceTo(clock, mine.next(), 9)
+  await clock.waitingFor(10)
   assert.equal(theirs.runs, 0)
   const takenOver = theirs.next()
   await first.stop()
@@ -98,15 +98,12 @@ test('a loop that fails goes on, later each time', async () => {
   const errors: unknown[] = []
   const log = { ...silentLog, error: (fields: Record<string, unknown>) => void errors.push(fields.loop) }
   const loops = startLoops({ loops: [loop], leases, clock, log, random: noJitter })
-  for (let run = 0; run < 4; run++) {
-    const ran = loop.next()
-    while (loop.runs === run) {
-      await clock.waiting(2)
-      await clock.advance(1)
-    }
-    await ran
+  await advanceTo(clock, loop.next(), 1)
+  for (const pause of [20, 40, 80]) {
+    await clock.waitingFor(pause)
+    await advanceTo(clock, loop.next(), pause)
   }
-  await clock.waiting(2)
+  await clock.waitingFor(160)
   await loops.stop()
   const gaps = at.slice(1).map((time, index) => Math.round(time - (at[index] ?? 0)))
   assert.deepEqual(gaps, [20, 40, 80])
@@ -122,10 +119,14 @@ test('a run is aborted at its deadline', async () => {
     aborted.resolve()
   })
   const leases = createLeases({ db, clock })
-  const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
-  await advanceTo(clock, loop.next(), 2)
-  await clock.waiting(2)
-  await advanceTo(clock, aborted.promise, 31)
+  // Without a lease, which might be lost first.
+  const loops = startLoops({
+    loops: [{ ...loop, everywhere: true }],
+    ...{ leases, clock, log: silentLog, random: noJitter },
+  })
+  await advanceTo(clock, loop.next(), 1)
+  await clock.waitingFor(30)
+  await advanceTo(clock, aborted.promise, 30)
   await loops.stop()
 })
 
@@ -139,8 +140,7 @@ test('a run is aborted when its lease is lost', async () => {
   })
   const leases = createLeases({ db, clock })
   const loops = startLoops({ loops: [loop], leases, clock, log: silentLog, random: noJitter })
-  await advanceTo(clock, loop.next(), 2)
-  await clock.waiting(2)
+  await advanceTo(clock, loop.next(), 1)
   // The machine slept: the lease ran out and somebody else took it.
   clock.set(new Date(clock.now().getTime() + 20_000))
   assert.ok(await leases.take('sweep', 'somebody else', 60))

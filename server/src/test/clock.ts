@@ -7,22 +7,24 @@ export type TestClock = Clock & {
   advance(seconds: number): Promise<void>
   /** Jumps without ending waits, also backward. */
   set(time: string | Date): void
-  /** Resolves when at least `count` waits are going on: what was started has come to rest. */
-  waiting(count: number): Promise<void>
+  /**
+   * Resolves when `count` waits are going on that end exactly so many seconds from now: what was started has come to
+   * the wait that a test means, however long that took, and whatever else waits. Rejects after a minute, by the real
+   * clock, with the waits that there are.
+   */
+  waitingFor(seconds: number, count?: number): Promise<void>
+  /** In how many seconds each wait ends that is going on, earliest first. */
+  waits(): number[]
 }
+
+/** By the real clock: a test that waits in vain fails, and closes what it has opened. */
+const patienceMs = 60_000
 
 export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
   let time = new Date(start).getTime()
   const waits = new Set<{ dueAt: number; end: () => void }>()
-  const counted = new Set<{ count: number; resolve: () => void }>()
-
-  const tellCounted = () => {
-    for (const asked of counted) {
-      if (waits.size < asked.count) continue
-      counted.delete(asked)
-      asked.resolve()
-    }
-  }
+  const watchers = new Set<() => void>()
+  const secondsLeft = () => [...waits].map(({ dueAt }) => (dueAt - time) / 1000).toSorted((a, b) => a - b)
 
   return {
     now: () => new Date(time),
@@ -37,7 +39,7 @@ export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
       }
       signal?.addEventListener('abort', wait.end, { once: true })
       waits.add(wait)
-      tellCounted()
+      for (const look of watchers) look()
       return promise
     },
     async advance(seconds) {
@@ -55,11 +57,23 @@ export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
     set(value) {
       time = new Date(value).getTime()
     },
-    waiting(count) {
-      return new Promise((resolve) => {
-        counted.add({ count, resolve })
-        tellCounted()
+    waitingFor(seconds, count = 1) {
+      const dueAt = Math.round(time + seconds * 1000)
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const look = () => {
+        if ([...waits].filter((wait) => Math.round(wait.dueAt) === dueAt).length >= count) resolve()
+      }
+      const tooLong = setTimeout(() => {
+        const meant = `${count === 1 ? 'a wait' : `${count} waits`} of ${seconds} s`
+        reject(new Error(`There never was ${meant}. What waits ends in: ${secondsLeft().join(', ')} s.`))
+      }, patienceMs)
+      watchers.add(look)
+      look()
+      return promise.finally(() => {
+        clearTimeout(tooLong)
+        watchers.delete(look)
       })
     },
+    waits: secondsLeft,
   }
 }

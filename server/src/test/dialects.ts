@@ -10,6 +10,7 @@ import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { silentLog } from '../ports/log.ts'
+import { slowed } from './slow-database.ts'
 
 /** A migrated database of its own; closed after the tests when they do not close it. */
 export type TestDb = Db &
@@ -23,7 +24,8 @@ export type OpenTestDb = (options?: { migrated: boolean }) => Promise<TestDb>
 
 /**
  * Describes the same tests for each dialect: SQLite in a temporary file always, PostgreSQL when
- * `ROOST_TEST_POSTGRES_URL` names a server on which databases may be made.
+ * `ROOST_TEST_POSTGRES_URL` names a server on which databases may be made. `ROOST_TEST_SLOW_DATABASE` is the number of
+ * milliseconds by which each answer is late at most.
  */
 export function forEachDialect(tests: (name: Db['dialect'], open: OpenTestDb) => void): void {
   const postgresUrl = process.env.ROOST_TEST_POSTGRES_URL
@@ -49,6 +51,7 @@ type TestServer = {
 /** Migrating once and copying keeps hundreds of tests quick. */
 function openerOf(server: TestServer): OpenTestDb {
   const opened = new Set<Db>()
+  const slowMs = Number(process.env.ROOST_TEST_SLOW_DATABASE ?? 0)
   const makeTemplate = async () => {
     const url = await server.make(null)
     const db = await openDatabase(url, silentLog)
@@ -57,7 +60,8 @@ function openerOf(server: TestServer): OpenTestDb {
     return url
   }
   const open = async (url: string) => {
-    const db = await openDatabase(url, silentLog)
+    const made = await openDatabase(url, silentLog)
+    const db = slowMs > 0 ? slowed(made, slowMs) : made
     opened.add(db)
     const close = async () => {
       if (opened.delete(db)) await db.close()

@@ -9,7 +9,7 @@ test('nobody waits longer than twice the timeout: 504, and the turn goes on', as
   const wake = woken()
   const reply = call('ann', 'POST', '/chat', { message: 'hi' }, json)
   await wake
-  await clock.waiting(2)
+  await clock.waitingFor(120)
   await clock.advance(120)
   const { status, json: body } = await reply
   assert.deepEqual([status, body.error, body.status], [504, 'sync_wait_exceeded', 'queued_timeout'])

@@ -73,9 +73,9 @@ test('pieces of the answer come before their line; keepalive after 15 s of silen
   const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
   const run = runs[0] ?? assert.fail()
   const hold = { execution_id: run.execution_id, claim_token: run.claim_token }
-  await clock.waiting(1)
+  await clock.waitingFor(15)
   await clock.advance(15)
-  await clock.waiting(1)
+  await clock.waitingFor(15)
   platform.dispatch.handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text: 'hel' })
   await platform.dispatch.handlers.lines(linked, { t: 'lines', ...hold, from: 1, lines: [said('hello')] })
   await platform.dispatch.handlers.result(linked, resultOf(run))

@@ -169,9 +169,8 @@ forEachDialect((_name, open) => {
     await world.share(sam)
     const [token, other] = [await world.signIn(sam), await world.session(world.owner.id)]
     const reply = world.request(token, 'POST', '/agents/scout/chat', { message: 'hi' }, { prefer: 'wait=1' })
-    await world.waiting()
-    await world.clock.waiting(1)
-    await world.clock.advance(2)
+    await world.clock.waitingFor(1)
+    await world.clock.advance(1)
     const { status, json } = await reply
     assert.equal(status, 202, JSON.stringify(json))
     const stop = (by: string) =>

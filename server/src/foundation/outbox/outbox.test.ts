@@ -124,9 +124,9 @@ forEachDialect((_dialect, open) => {
       for (let i = 1; i <= keptEvents + 7; i++) await here.outbox.append(tx, hatched(i), here.clock.now())
     })
     await heard
-    await here.clock.waiting(1)
+    await here.clock.waitingFor(1)
     await here.clock.advance(60)
-    await here.clock.waiting(1)
+    await here.clock.waitingFor(1)
     assert.deepEqual(await here.outbox.kept(), { oldest: 8, newest: keptEvents + 7 })
     assert.deepEqual(numbers(await here.outbox.after(10, 3)), [11, 12, 13])
   })
@@ -137,7 +137,7 @@ describe('listeners', () => {
     await using db = await openTestDatabase()
     await using here = await startProcess(db)
     await using away = await startProcess(db, { start: false })
-    await here.clock.waiting(1)
+    await here.clock.waitingFor(1)
     const heard = hear(here.outbox, '*', 1)
     await away.tell(hatched(1))
     await here.clock.advance(1)
@@ -155,14 +155,13 @@ describe('listeners', () => {
       },
     }
     await using here = await startProcess(counted, { restMs: 20 })
-    await here.clock.waiting(1)
+    await here.clock.waitingFor(1)
     const first = hear(here.outbox, '*', 1)
     const all = hear(here.outbox, '*', 5)
     await here.tell(hatched(1))
     await first
     for (let number = 2; number <= 5; number += 1) await here.tell(hatched(number))
-    // The wait for the next look was given up when the first came: this one is the rest.
-    await here.clock.waiting(1)
+    await here.clock.waitingFor(0.02)
     assert.equal(here.outbox.position(), 1)
     await here.clock.advance(0.02)
     assert.deepEqual(numbers(await all), [1, 2, 3, 4, 5])

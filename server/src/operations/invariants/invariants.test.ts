@@ -45,7 +45,7 @@ forEachDialect((_, open) => {
     /** What is found at the first look is looked at again after three seconds. */
     const check = async (meanwhile: () => Promise<unknown> = async () => {}) => {
       const checking = invariants.check()
-      const isAgain = await Promise.race([clock.waiting(1).then(() => true), checking.then(() => false)])
+      const isAgain = await Promise.race([clock.waitingFor(3).then(() => true), checking.then(() => false)])
       if (isAgain) {
         await meanwhile()
         await clock.advance(3)

@@ -101,7 +101,7 @@ async function start(open: OpenTestDb) {
     agent,
     /** Lets the relays look, for so long. */
     async pass(seconds: number) {
-      await world.clock.waiting(4)
+      await world.clock.waitingFor(1, 2)
       await world.clock.advance(seconds)
     },
     [Symbol.asyncDispose]: async () => {

@@ -37,7 +37,7 @@ describe('clients that are slow or gone', () => {
     await using dead = await dial(`${it.url}/ws?ticket=${ticket}`, { autoPong: false })
     await dead.next('connected')
     for (let round = 0; round < 3; round++) {
-      await it.clock.waiting(1)
+      await it.clock.waitingFor(30)
       await it.clock.advance(30)
       alive.send('ping')
       await alive.next((message) => message === 'pong')

@@ -55,7 +55,10 @@ type FakeContainer = {
   isRestarting: boolean
 }
 
-type Listener = { install: string; push(event: ContainerEvent): void }
+type Listener = { install: string; push(event: ContainerEvent): void; isBehind(): boolean }
+
+/** So many events that nobody has taken yet put off the next restart by the policy. */
+const manyUnheard = 4
 
 /**
  * An engine in memory with the state machine and the faults of the real ones. It restarts what ends by
@@ -274,9 +277,19 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     tell(container, { type: 'exited', id, name, exitCode, oomKilled, at: now() })
     container.isRestarting = comesBack
     if (!comesBack) return
+    bringBack(container)
+  }
+
+  /** As an engine pauses longer and longer: who listens is never told of ends faster than it hears of them. */
+  function bringBack(container: FakeContainer): void {
     setImmediate(() => {
-      if (container.isRestarting && containers.has(id)) begin(container)
-    })
+      if (!container.isRestarting || !containers.has(container.state.id)) return
+      const isUnheard = [...listeners].some(
+        ({ install, isBehind }) => install === container.install && isBehind(),
+      )
+      if (isUnheard) bringBack(container)
+      else begin(container)
+    }).unref()
   }
 
   function tell(container: FakeContainer, event: ContainerEvent): void {
@@ -296,6 +309,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         queue.push(event)
         wake.resolve()
       },
+      isBehind: () => queue.length > manyUnheard,
     }
     const stop = () => wake.resolve()
     signal.addEventListener('abort', stop, { once: true })

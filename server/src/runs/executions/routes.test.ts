@@ -231,9 +231,9 @@ test('a stream of a waiting run waits, with a comment every 15 s', async () => {
   const clock = platform.clock as ReturnType<typeof createTestClock>
   const row = await accept(platform)
   const stream = get('ann', `/${row.id}/stream`)
-  await clock.waiting(1)
+  await clock.waitingFor(15)
   await clock.advance(15)
-  await clock.waiting(1)
+  await clock.waitingFor(15)
   await platform.executions.terminate({ caller: ann, agentId: 'a1', relation: 'owner' }, row.id)
   const { text } = await stream
   assert.match(text, /^: keepalive\n\ndata: \{"type":"stream_end","status":"cancelled"/)

@@ -62,10 +62,10 @@ async function start(db: TestDb, clock = createTestClock()) {
     total,
     post: (who: string, body: object, idempotencyKey?: string) => send(who, 'POST', '', body, idempotencyKey),
     get: (who: string, id: string) => send(who, 'GET', `/${id}`),
-    /** A waiting request: whoever waits for a fan-out holds two waits of the clock. */
+    /** A waiting request, once it has found that tasks are open: it looks again in five seconds. */
     async waiting(who: string, body: object, idempotencyKey?: string) {
       const reply = send(who, 'POST', '', body, idempotencyKey)
-      await clock.waiting(2)
+      await clock.waitingFor(5)
       return { reply }
     },
   }

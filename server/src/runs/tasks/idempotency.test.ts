@@ -72,7 +72,7 @@ forEachDialect((_, open) => {
     const wake = woken()
     const waiting = task('ann', { message, timeout_seconds: 10 }, key)
     await wake
-    await clock.waiting(2)
+    await clock.waitingFor(20)
     await clock.advance(20)
     const exceeded = await waiting
     assert.equal(exceeded.status, 504)

@@ -97,9 +97,9 @@ forEachDialect((_, open) => {
     const wake = woken()
     const waiting = task('ann', { message, timeout_seconds: 60 })
     await wake
-    await clock.waiting(2)
+    await clock.waitingFor(120)
     await clock.advance(119)
-    await clock.waiting(2)
+    await clock.waitingFor(1)
     await clock.advance(1)
     const { status, headers, json } = await waiting
     assert.deepEqual([status, json.error, json.status], [504, 'sync_wait_exceeded', 'queued_timeout'])

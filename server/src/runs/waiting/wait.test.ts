@@ -48,9 +48,9 @@ test('a run that fails releases the key', async () => {
 
 test('waiting ends after twice the timeout, and the key has the receipt', async () => {
   const { waiting, clock, settled, receipt } = await start()
-  await clock.waiting(2)
+  await clock.waitingFor(120)
   await clock.advance(119)
-  await clock.waiting(2)
+  await clock.waitingFor(1)
   await clock.advance(1)
   await assert.rejects(waiting, (error) => {
     assert.ok(isFault(error, 'sync_wait_exceeded'))
@@ -62,7 +62,7 @@ test('waiting ends after twice the timeout, and the key has the receipt', async 
 
 test('a client that prefers to wait shorter is answered then, and the key has the receipt', async () => {
   const { waiting, clock, settled, receipt } = await start({ preferredMs: 25_000 })
-  await clock.waiting(2)
+  await clock.waitingFor(25)
   await clock.advance(25)
   await assert.rejects(waiting, (error) => isFault(error, 'sync_wait_exceeded'))
   assert.deepEqual(settled, [{ status: 200, body: receipt, receipt: true }])

@@ -127,16 +127,19 @@ forEachDialect((_dialect, open) => {
     await agent.assign('one')
     await agent.stop()
     const late = world.skills.atStart(agent.id, world.clock.now())
-    await world.clock.waiting(2)
+    await world.clock.waitingFor(20)
     await world.clock.advance(21)
     const told = await late
     assert.deepEqual([told?.status, told?.reason], ['not_delivered', 'agent_starting'])
+    // Its last attempt must not find the agent that comes now.
+    await world.skills.delivery.settled()
     const gate = Promise.withResolvers<{ skills: [] }>()
     await agent.rise()
     agent.greet({ ...agent.answers, 'skills.list': () => gate.promise })
     assert.equal(world.skills.mayBegin(agent.id), false)
     const slow = world.skills.atStart(agent.id, world.clock.now())
-    await world.clock.waiting(2)
+    // Whoever waits for the answer, and what holds the agent meanwhile.
+    await world.clock.waitingFor(20, 2)
     await world.clock.advance(20)
     assert.equal((await slow)?.status, 'in_progress')
     await until(() => world.skills.mayBegin(agent.id), 'a run without a skill is better than none')
@@ -254,19 +257,19 @@ forEachDialect((_dialect, open) => {
     await using world = await openSkills(await open())
     await withSkills(world)
     const agent = await world.agent('helper')
-    const gate = Promise.withResolvers<void>()
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { 'skills.install': install } = agent.answers
     agent.answers['skills.install'] = async (asked) => {
+      begun.resolve()
       await gate.promise
       return (await install?.(asked)) ?? { outcome: null }
     }
     const slow = agent.assign('one')
-    await world.clock.waiting(1)
-    await assert.rejects(async () => {
-      for (;;) await world.skills.delivery.inject(agent.id, false)
-    }, refused('injection_in_progress'))
+    await begun.promise
+    await assert.rejects(world.skills.delivery.inject(agent.id, false), refused('injection_in_progress'))
     const second = agent.assign('two')
-    await world.clock.waiting(3)
+    // It found the agent held, and tries once more.
+    await world.clock.waitingFor(3)
     await world.clock.advance(3)
     const busy = await second
     assert.deepEqual([busy.status, busy.reason], ['not_delivered', 'injection_in_progress'])
@@ -284,11 +287,13 @@ forEachDialect((_dialect, open) => {
     const agent = await world.agent('helper')
     world.link.unlink(agent.id)
     const starting = agent.assign('one')
-    await world.clock.waiting(2)
+    // It has been looked for, and is looked for again and again.
+    await world.clock.waitingFor(0.05)
     await world.clock.advance(20)
     assert.equal((await starting).reason, 'agent_starting')
+    await world.skills.delivery.settled()
     const patient = agent.assign('two')
-    await world.clock.waiting(2)
+    await world.clock.waitingFor(0.05)
     agent.greet()
     await world.clock.advance(1)
     assert.equal((await patient).status, 'injected', 'it dials in while the caller waits')

@@ -185,6 +185,8 @@ export async function openSkills(
     names: async () => (await skills.library.list()).map(({ name }) => name),
     copyBundled: (target: string) => cpSync(bundledFolder, target, { recursive: true }),
     async [Symbol.asyncDispose]() {
+      // What a failed test keeps waiting for an answer would be waited for here.
+      world.link.unlinkAll()
       await skills.close()
       await settings.close()
       await world[Symbol.asyncDispose]()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ScheduleChange } from '@roost/contracts/triggers/firing'
+import { until as comesTrue } from '../../agents/test/world.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { silentLog } from '../../ports/log.ts'
@@ -63,9 +64,10 @@ forEachDialect((_dialect, open) => {
      * Goes on by single seconds, each when everybody has come to rest: a database that takes its time must not cost
      * the leader its lease.
      */
+    const rest = (waits: number) => comesTrue(() => clock.waits().length >= waits, 'all have come to rest')
     const until = async (atRest: number, isSo: () => boolean | Promise<boolean>) => {
       for (let second = 0; second < 600; second += 1) {
-        await clock.waiting(atRest)
+        await rest(atRest)
         if (await isSo()) return
         await clock.advance(1)
       }
@@ -77,7 +79,7 @@ forEachDialect((_dialect, open) => {
     await until(restOfLeader + 1, () => made.length >= 3)
     assert.equal(await leader(), 'first')
     await first.stop()
-    await clock.waiting(1)
+    await rest(1)
     await clock.advance(3)
     await until(restOfLeader, async () => (await leader()) === 'second')
     const before = made.length

@@ -204,7 +204,7 @@ test('503 when the store fails; 504 when it takes over ten seconds, and then not
   const { promise: back, resolve } = Promise.withResolvers<void>()
   const slow = platform.firing.fire(schedule, { cause: 'manual', keep: () => back })
   const refused = assert.rejects(slow, { code: 'scheduler_timeout' })
-  await platform.clock.waiting(1)
+  await platform.clock.waitingFor(10)
   await platform.clock.advance(10)
   await refused
   resolve()

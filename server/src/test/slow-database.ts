@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely, KyselyPlugin, Transaction } from 'kysely'
+import type { Db, Executor, Tx } from '../ports/database/port.ts'
+
+/**
+ * The same database, each of whose answers comes late by chance, by `mostMs` at most: what a test takes for granted
+ * about the order of things fails. Those of one transaction keep their order, as on the wire; others overtake.
+ */
+export function slowed<Some extends Db>(db: Some, mostMs: number): Some {
+  const pause = () => sleep(Math.random() * mostMs)
+  const late = pluginOf(pause)
+  const slowTx = (tx: Tx): Tx => {
+    let answered: Promise<unknown> = Promise.resolve()
+    const inOrder = () => {
+      answered = Promise.all([answered, pause()])
+      return answered
+    }
+    const plugin = pluginOf(inOrder)
+    return {
+      ...tx,
+      ...executorOf(tx, plugin, inOrder),
+      withTables: <Tables>() => tx.withTables<Tables>().withPlugin(plugin) as Transaction<Tables>,
+    }
+  }
+  const slowWork =
+    <T>(work: (tx: Tx) => Promise<T>) =>
+    async (tx: Tx) => {
+      await pause()
+      const result = await work(slowTx(tx))
+      await pause()
+      return result
+    }
+  return {
+    ...db,
+    ...executorOf(db, late, pause),
+    async atomically(work) {
+      const result = await db.atomically(slowWork(work))
+      await pause()
+      return result
+    },
+    async atomicallyShared(shared, work) {
+      const result = await db.atomicallyShared(shared, slowWork(work))
+      await pause()
+      return result
+    },
+    snapshot: (work) => db.snapshot((on) => work(executorOf(on, late, pause))),
+    async ping() {
+      await db.ping()
+      await pause()
+    },
+  }
+}
+
+function executorOf(on: Executor, plugin: KyselyPlugin, pause: () => Promise<unknown>): Executor {
+  return {
+    withTables: <Tables>(): Kysely<Tables> => on.withTables<Tables>().withPlugin(plugin),
+    async manyRows(statement, rows) {
+      const result = await on.manyRows(statement, rows)
+      await pause()
+      return result
+    },
+  }
+}
+
+function pluginOf(pause: () => Promise<unknown>): KyselyPlugin {
+  return {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      await pause()
+      return result
+    },
+  }
+}
