@@ -29,6 +29,8 @@ describe('the pages of a small fleet', () => {
     })
     for (const message of ['[[reply:fine]]', '[[fail]]']) await chat(platform, 'qa-scout', message)
     await platform.request('POST', '/api/mcp/keys', { name: 'CI', description: 'Used by the build' })
+    for (const name of ['shared-plan', 'spare-plan'])
+      await platform.request('POST', '/api/subscriptions', { name, token: `sk-ant-oat01-${name}` })
   })
   after(async () => {
     await bench?.[Symbol.asyncDispose]()
@@ -54,7 +56,12 @@ describe('the pages of a small fleet', () => {
     },
     { name: 'create-agent', path: '/?create=true', ready: (page) => page.getByRole('dialog').waitFor() },
     { name: 'settings-general', path: '/settings', ready: heading('All agents') },
-    { name: 'settings-integrations', path: '/settings?tab=integrations', ready: heading('Provider keys') },
+    {
+      name: 'settings-integrations',
+      path: '/settings?tab=integrations',
+      ready: (page) =>
+        page.getByRole('list', { name: 'Provider subscriptions' }).getByText('7 days').first().waitFor(),
+    },
     {
       name: 'settings-keys',
       path: '/settings?tab=keys',
@@ -142,6 +149,35 @@ describe('the pages of a small fleet', () => {
     assert.equal(stored.json.enabled, true)
     await mine.context.close()
     await other.context.close()
+  })
+
+  test('a subscription is tested, added, chosen for an agent, and deleted with a word on who used it', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/settings?tab=integrations')
+    await page.getByRole('button', { name: 'Add a subscription' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('team-plan')
+    await dialog.getByRole('textbox', { name: 'Token' }).fill('sk-ant-oat01-team-plan')
+    await dialog.getByRole('button', { name: 'Test the token' }).click()
+    await dialog.getByText('The provider takes this token.').waitFor()
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await tab.goto('/agents/qa-scout?tab=settings')
+    await page.getByRole('combobox', { name: 'Subscription' }).click()
+    await page.getByRole('option', { name: 'team-plan' }).click()
+    await page.getByText('qa-scout asks with the subscription team-plan').first().waitFor()
+    await tab.goto('/settings?tab=integrations')
+    await page.getByText('used by qa-scout').waitFor()
+    await page.getByRole('button', { name: 'Actions for team-plan' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    await page.getByText('qa-scout asks with the platform’s own key').first().waitFor()
+    await page.getByRole('button', { name: 'Delete the subscription' }).click()
+    await page.getByText('team-plan', { exact: true }).waitFor({ state: 'detached' })
+    const auth = await bench.platform.request('GET', '/api/subscriptions/agents/qa-scout/auth')
+    assert.equal(auth.json.auth_mode, 'api_key')
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
   })
 
   test('an agent that somebody else makes appears, and one that is stopped says so, without a reload', async () => {
