@@ -1,5 +1,6 @@
 import { checkAudit } from './checkup/audit.ts'
 import { checkData } from './checkup/data.ts'
+import { checkEgress } from './checkup/egress.ts'
 import { checkEngine } from './checkup/engine.ts'
 import { type Finding, findingLines } from './checkup/finding.ts'
 import { checkInvariants } from './checkup/invariants.ts'
@@ -47,6 +48,7 @@ export const doctor: Command = {
       await checkMail(env),
       ...(await checkPlatform(env)),
       await checkAudit(env),
+      ...(await checkEgress(env)),
     ])
   },
 }

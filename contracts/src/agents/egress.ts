@@ -245,3 +245,22 @@ export const deleteEgressCredential = endpoint({
   fails: ['agent_not_found', 'not_found'],
   audit: { type: 'credentials', action: 'unbind_credential' },
 })
+
+/** The authority that agents with bound credentials trust beside the world's own. */
+export const EgressAuthority = z.object({
+  /** Null: none was needed yet, or it has ended; the next agent that needs one gets a new one. */
+  signs_until: Timestamp.nullable().describe('When the one that signs now ends.'),
+  renews_at: Timestamp.nullable().describe('From when on the platform makes the next one by itself.'),
+  trusted: z.number().int().min(0).describe('How many agents trust: two while one follows the other.'),
+})
+export type EgressAuthority = z.output<typeof EgressAuthority>
+
+export const getInternalEgressAuthority = endpoint({
+  id: 'getInternalEgressAuthority',
+  method: 'GET',
+  path: '/api/internal/egress-authority',
+  summary: 'How long the authority of the agents’ way out still holds',
+  tag: 'Internal',
+  access: { who: 'internal' },
+  returns: EgressAuthority,
+})

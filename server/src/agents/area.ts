@@ -5,7 +5,7 @@ import { type AskAgent, createAskAgent } from './calls/index.ts'
 import { type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
 import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
 import { createDirectory, type Directory } from './directory/index.ts'
-import { createEgress, type EgressProxy, egressRoutes } from './egress/index.ts'
+import { createEgress, type EgressProxy, egressRoutes, internalEgressRoutes } from './egress/index.ts'
 import { type AgentFacts, createFacts } from './facts/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import {
@@ -267,7 +267,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       }),
       ...templateRoutes(templates),
     ],
-    internalRoutes: internalSettingsRoutes(directory),
+    internalRoutes: [...internalSettingsRoutes(directory), ...internalEgressRoutes(egress.authority)],
     loops: [
       ...health.loops,
       ...lifecycle.loops,

@@ -1,15 +1,26 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
+import type { EgressAuthority } from '@roost/contracts/agents/egress'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
+import { authorityDays, leafUntil, overlapDays, rolesOf } from './authority-rules.ts'
 import { authorityStore } from './store.ts'
+import type { AuthorityTable } from './tables.ts'
 
-/** The authority of this installation, which agents with bound credentials trust beside the world's own. */
+/**
+ * The authority of this installation, which agents with bound credentials trust beside the world's own. A year before
+ * it ends there is a second one, which agents trust from their next greeting on and which signs in the last months.
+ */
 export type Authority = {
-  /** Its certificate, PEM; made when it is first asked for. */
+  /** The certificates that agents trust, PEM one after the other; the first is made when it is first asked for. */
   certificate(): Promise<string>
   /** What a server of this name shows, signed by the authority. */
   contextFor(host: string): Promise<SecureContext>
+  /** Makes the next one in time and forgets those that are over; nothing where there never was one. */
+  renew(): Promise<void>
+  /** What stands in the database now. */
+  view(): Promise<EgressAuthority>
 }
 
 export type AuthorityDeps = {
@@ -20,55 +31,71 @@ export type AuthorityDeps = {
 
 const context = 'egress-authority'
 const day = 24 * 3600 * 1000
-const authorityDays = 3650
 const leafDays = 30
 const mostHosts = 500
+/** Another process may have made the next one. */
+const readAnewMs = 3600 * 1000
 
 /** The library is large and is loaded when the first certificate is made. */
 export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority {
-  type Issuer = Awaited<ReturnType<typeof openIssuer>>
-  let issuer: Promise<Issuer> | null = null
+  type Opened = Awaited<ReturnType<typeof openNow>>
+  let opening: { opened: Promise<Opened>; until: number } | null = null
   const leaves = new Map<string, { made: Promise<SecureContext>; until: number }>()
 
-  async function openIssuer() {
-    const { createIssuer, makeAuthority } = await import('./certificates.ts')
-    const present = await authorityStore(db).get()
-    if (present)
-      return createIssuer({ certificate: present.certificate, key: vault.open(present.key_sealed, context) })
+  const roles = async () => rolesOf((await authorityStore(db).all()).map(lifetimeOf), clock.now())
+
+  /** Of several processes that make one at once, one's is kept and all read it. */
+  async function makeNext(id: number): Promise<void> {
+    const { makeAuthority } = await import('./certificates.ts')
     const now = clock.now()
     const made = await makeAuthority(now, new Date(now.getTime() + authorityDays * day))
-    // Of several processes that make one at once, one's is kept and all read it.
     await authorityStore(db).insert({
-      id: 1,
+      id,
       certificate: made.certificate,
       key_sealed: vault.seal(made.key, context),
       created_at: timestamp(now),
     })
-    const kept = await authorityStore(db).get()
-    if (!kept) throw new Error('the authority was made and is gone')
-    return createIssuer({ certificate: kept.certificate, key: vault.open(kept.key_sealed, context) })
   }
 
-  function opened(): Promise<Issuer> {
-    issuer ??= openIssuer().catch((error: unknown) => {
-      issuer = null
-      throw error
+  async function openNow() {
+    const before = await roles()
+    if (before.isNextDue) await makeNext(before.nextId)
+    const { signer, trusted } = before.isNextDue ? await roles() : before
+    if (!signer) throw new Error('the authority was made and is gone')
+    const { createIssuer } = await import('./certificates.ts')
+    const key = vault.open(signer.row.key_sealed, context)
+    return {
+      signer,
+      issuer: await createIssuer({ certificate: signer.row.certificate, key }),
+      certificates: trusted.map(({ row }) => row.certificate.trimEnd()).join('\n'),
+    }
+  }
+
+  function opened(): Promise<Opened> {
+    const now = clock.now().getTime()
+    if (opening && opening.until > now) return opening.opened
+    const fresh = { opened: openNow(), until: now + readAnewMs }
+    opening = fresh
+    fresh.opened.catch(() => {
+      if (opening === fresh) opening = null
     })
-    return issuer
+    return fresh.opened
   }
 
   async function sign(host: string): Promise<SecureContext> {
-    const now = clock.now().getTime()
-    const { certificate, key } = await (await opened()).issue(host, {
+    const now = clock.now()
+    const { issuer, signer } = await opened()
+    const { certificate, key } = await issuer.issue(host, {
       // Clocks of containers may be behind.
-      notBefore: new Date(now - day),
-      notAfter: new Date(now + leafDays * day),
+      notBefore: new Date(now.getTime() - day),
+      notAfter: leafUntil(now, leafDays, signer),
     })
     return createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' })
   }
 
   return {
-    certificate: async () => (await opened()).certificate,
+    certificate: async () => `${(await opened()).certificates}\n`,
+
     contextFor(host) {
       const now = clock.now().getTime()
       const held = leaves.get(host)
@@ -81,5 +108,26 @@ export function createAuthority({ db, clock, vault }: AuthorityDeps): Authority 
       if (leaves.size > mostHosts && oldest !== undefined) leaves.delete(oldest)
       return made
     },
+
+    async renew() {
+      const { trusted, over, isNextDue, nextId } = await roles()
+      // Whoever needs one that has ended or never was makes it when it is asked for.
+      if (trusted.length > 0 && isNextDue) await makeNext(nextId)
+      if (trusted.length > 0) await authorityStore(db).remove(over.map(({ id }) => id))
+    },
+
+    async view() {
+      const { signer, trusted } = await roles()
+      const last = trusted.at(-1)
+      return {
+        signs_until: signer ? timestamp(signer.until) : null,
+        renews_at: last ? timestamp(new Date(last.until.getTime() - overlapDays * day)) : null,
+        trusted: trusted.length,
+      }
+    },
   }
+}
+
+function lifetimeOf(row: AuthorityTable) {
+  return { id: row.id, until: new X509Certificate(row.certificate).validToDate, row }
 }

@@ -11,7 +11,7 @@ import type { Locate } from '../../kit/addresses.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { createAuthority } from './authority.ts'
+import { type Authority, createAuthority } from './authority.ts'
 import { createInterceptor } from './intercept.ts'
 import { createKeeping, type Keeping } from './keeping.ts'
 import { createPolicies, type PoliciesDeps } from './policies.ts'
@@ -20,7 +20,7 @@ import { createRecord } from './record.ts'
 import { createEgressService, type EgressService, type EgressServiceDeps } from './service.ts'
 import { egressLogStore } from './store.ts'
 
-export { egressRoutes } from './routes.ts'
+export { egressRoutes, internalEgressRoutes } from './routes.ts'
 export type { EgressProxy, Keeping }
 
 export type EgressDeps = PoliciesDeps &
@@ -38,6 +38,7 @@ export type EgressDeps = PoliciesDeps &
 export type Egress = EgressService & {
   keeping: Keeping
   proxy: EgressProxy
+  authority: Pick<Authority, 'view'>
   readonly loops: Loop[]
   close(): Promise<void>
 }
@@ -58,8 +59,10 @@ export function createEgress(deps: EgressDeps): Egress {
     ...service,
     keeping,
     proxy,
+    authority,
     loops: [
       retention({ db, clock }),
+      { name: 'agents.egress-authority', everySeconds: 24 * 3600, run: authority.renew },
       {
         name: 'agents.egress-network',
         everySeconds: 10,

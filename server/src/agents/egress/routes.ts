@@ -1,7 +1,8 @@
 import * as endpoints from '@roost/contracts/agents/egress'
-import { agentRoute, answer, type Route } from '../../http/route.ts'
+import { agentRoute, answer, type Route, route } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
+import type { Authority } from './authority.ts'
 import type { EgressService } from './service.ts'
 
 export function egressRoutes(deps: {
@@ -44,4 +45,8 @@ export function egressRoutes(deps: {
       return { success: true as const }
     }),
   ]
+}
+
+export function internalEgressRoutes(authority: Pick<Authority, 'view'>): Route[] {
+  return [route(endpoints.getInternalEgressAuthority, () => authority.view())]
 }

@@ -11,9 +11,17 @@ export type Seen = Pick<LogTable, 'agent_id' | 'host' | 'port' | 'decision' | 'r
 export function authorityStore(executor: Executor) {
   const db = executor.withTables<EgressTables>()
   return {
-    get: async (): Promise<AuthorityTable | null> =>
-      (await db.selectFrom('egress_authority').selectAll().where('id', '=', 1).executeTakeFirst()) ?? null,
-    /** Nothing happens when there is one. */
+    /** By their number, the youngest last. */
+    all: (): Promise<AuthorityTable[]> =>
+      db.selectFrom('egress_authority').selectAll().orderBy('id').execute(),
+    async remove(ids: readonly number[]): Promise<void> {
+      if (ids.length > 0)
+        await db
+          .deleteFrom('egress_authority')
+          .where('id', 'in', [...ids])
+          .execute()
+    },
+    /** Nothing happens when there is one of this number. */
     async insert(row: AuthorityTable): Promise<void> {
       await db
         .insertInto('egress_authority')

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { EgressAuthority } from '@roost/contracts/agents/egress'
+import { askForAuthority } from './egress.ts'
+
+/** The internal address of a platform that answers so. */
+async function platform(t: TestContext, body: EgressAuthority): Promise<string> {
+  const server = createServer((request, response) => {
+    const status = request.url === '/api/internal/egress-authority' ? 200 : 404
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // A listening TCP server has such an address.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const now = new Date('2030-01-01T00:00:00.000Z')
+const at = (signs: string | null, renews: string | null, trusted: number): EgressAuthority => ({
+  signs_until: signs && `${signs}T00:00:00.000Z`,
+  renews_at: renews && `${renews}T00:00:00.000Z`,
+  trusted,
+})
+
+test('says how long the authority holds and when it renews itself', async (t) => {
+  const cases: [EgressAuthority, state: string, words: RegExp][] = [
+    [at(null, null, 0), 'ok', /^none is needed/],
+    [
+      at('2039-12-30', '2038-12-30', 1),
+      'ok',
+      /^holds until 2039-12-30 \(3650 days\); renews itself from 2038/,
+    ],
+    [at('2030-04-01', '2038-12-30', 2), 'ok', /\(90 days\); the next one is made/],
+    [at('2030-06-01', '2029-06-01', 1), 'warn', /should have been renewed since 2029-06-01$/],
+  ]
+  for (const [answer, state, words] of cases) {
+    const finding = await askForAuthority(await platform(t, answer), now)
+    assert.equal(finding.state, state)
+    assert.match(finding.words, words)
+  }
+})
+
+test('a platform that does not answer is a warning', async () => {
+  assert.equal((await askForAuthority('http://127.0.0.1:9', now)).state, 'warn')
+})
