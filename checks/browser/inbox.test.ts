@@ -267,6 +267,170 @@ describe('the inbox', () => {
     await done(tab)
   })
 
+  test('what an agent tells is counted at the bell, read, and dismissed with time for Undo', async () => {
+    const tell = async (fields: object) => {
+      const body = { notification_type: 'info', agent_name: name, ...fields }
+      const reply = await bench.platform.request('POST', '/api/notifications', body)
+      assert.equal(reply.status, 201, reply.text)
+      return reply.json.id
+    }
+    await reviewPage(bench, {
+      name: 'notifications-empty',
+      path: '/operations?tab=notifications',
+      ready: (page) => page.getByText('Nothing new').waitFor(),
+    })
+    const tab = await open({}, '/operations?tab=notifications')
+    const { page } = tab
+    const list = page.getByRole('list', { name: 'List of notifications' })
+    const stateOf = async (id: string) =>
+      (await bench.platform.request('GET', '/api/notifications')).json.notifications.find(
+        (row: Loose) => row.id === id,
+      )?.status
+    await page.getByText('Nothing new').waitFor()
+    const read = await tell({ title: 'The index is built', message: 'It took **40 minutes**.' })
+    const gone = await tell({ title: 'The disk fills up', notification_type: 'alert', priority: 'urgent' })
+    await list.getByText('40 minutes').waitFor()
+    await page.getByRole('link', { name: /^Notifications 2 new$/ }).waitFor()
+    await reviewPage(bench, {
+      name: 'notifications',
+      path: '/operations?tab=notifications',
+      ready: (shown) => shown.getByText('40 minutes').waitFor(),
+    })
+    await page.getByRole('button', { name: 'Acknowledge “The index is built”' }).click()
+    await list.getByText('The index is built').waitFor({ state: 'detached' })
+    assert.equal(await stateOf(read), 'acknowledged')
+    await page.getByRole('button', { name: 'Dismiss “The disk fills up”' }).click()
+    await page.getByText('Nothing new').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await list.getByText('The disk fills up').waitFor()
+    await page.getByRole('button', { name: 'Dismiss all…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Dismiss all', exact: true }).click()
+    await page.getByText('Nothing new').waitFor()
+    await eventually(
+      () => stateOf(gone),
+      (status) => status === 'dismissed',
+    )
+    await page.getByRole('button', { name: 'Show everything' }).click()
+    await list.getByText('The disk fills up').waitFor()
+    assert.match(page.url(), /status=all/)
+    await page.route('**/api/notifications?*', (route) =>
+      route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
+    )
+    await page.reload()
+    await page.getByText('The notifications could not be loaded').waitFor()
+    await assertAccessible(tab, 'notifications that failed')
+    await tab.context.close()
+  })
+
+  test('reports are listed, and each is shown as its agent wished', async () => {
+    await reviewPage(bench, {
+      name: 'reports-empty',
+      path: '/operations?tab=reports',
+      ready: (page) => page.getByText('No report yet').waitFor(),
+    })
+    const hand = async (fields: object) => {
+      const body = { report_type: 'qa.nightly', ...fields }
+      const reply = await bench.platform.request('POST', `/api/agents/${name}/reports`, body, { token: key })
+      assert.equal(reply.status, 201, reply.text)
+      return reply.json.id
+    }
+    const rows = Array.from({ length: 3000 }, (_, index) => ({ name: `case-${index}`, runs: index }))
+    const kinds = [
+      { display_hint: 'table', title: 'Cases of the night', payload: rows, seen: 'case-0' },
+      { display_hint: 'kpi', title: 'Figures', payload: { open_tickets: 12 }, seen: 'Open tickets' },
+      { display_hint: 'markdown', title: 'In words', payload: '## What was **done**', seen: 'What was' },
+      {
+        display_hint: 'timeline',
+        title: 'Hour by hour',
+        payload: [{ at: '2026-01-01T03:00:00Z', title: 'Woken up', text: 'by the clock' }],
+        seen: 'Woken up',
+      },
+      {
+        display_hint: 'table',
+        title: 'No table',
+        payload: 'only words',
+        seen: 'It was to be shown as table',
+      },
+    ]
+    const ids: string[] = []
+    for (const { seen: _seen, ...report } of kinds) ids.push(await hand(report))
+    const tab = await open({}, '/operations?tab=reports')
+    const { page } = tab
+    for (const { title, seen } of kinds) {
+      await page.getByRole('link', { name: title }).click()
+      await page.getByRole('heading', { name: title }).waitFor()
+      await page.getByText(seen).first().waitFor()
+      await page.getByRole('link', { name: 'All reports' }).click()
+    }
+    await page.getByRole('combobox', { name: 'Kind of report' }).click()
+    await page.getByRole('option', { name: /qa\.nightly/ }).click()
+    await page.waitForURL(/type=qa\.nightly/)
+    await page.getByRole('link', { name: 'Cases of the night' }).click()
+    await page.getByText('case-0').waitFor()
+    assert.ok((await page.getByRole('row').count()) < 80)
+    await tab.goto('/operations?tab=reports&report=nothing')
+    await page.getByText('There is no such report').waitFor()
+    await done(tab)
+    const reviews = [
+      ['reports', '/operations?tab=reports', 'Hour by hour'],
+      ...kinds.slice(0, 4).map((kind, at) => {
+        return [
+          `report-${kind.display_hint}`,
+          `/operations?tab=reports&report=${ids[at]}`,
+          kind.seen,
+        ] as const
+      }),
+    ] as const
+    for (const [picture, at, words] of reviews)
+      await reviewPage(bench, {
+        name: picture,
+        path: at,
+        ready: (page) => page.getByText(words).first().waitFor(),
+      })
+  })
+
+  test('how agents are is told, the worst first, and an alert is acknowledged', async () => {
+    await reviewPage(bench, {
+      name: 'fleet-health',
+      path: '/operations?tab=health',
+      ready: (page) => page.getByRole('grid', { name: 'Health of agents' }).getByRole('row').nth(1).waitFor(),
+    })
+    const tab = await bench.open()
+    const { page } = tab
+    const alert = {
+      id: 'alert-1',
+      severity: 'critical',
+      type: 'agent_unhealthy',
+      agent_name: name,
+      title: 'It restarts again and again',
+      message: 'Look at its log.',
+      status: 'pending',
+      created_at: new Date().toISOString(),
+      acknowledged_at: null,
+    }
+    let alerts = [alert]
+    await page.route('**/api/ops/alerts?*', (route) =>
+      route.fulfill({ json: { timestamp: alert.created_at, alerts, count: alerts.length } }),
+    )
+    await page.route('**/api/ops/alerts/alert-1/acknowledge', (route) => {
+      alerts = []
+      return route.fulfill({ json: { ...alert, status: 'acknowledged' } })
+    })
+    await tab.goto('/operations?tab=health')
+    await page.getByText('Look at its log.').waitFor()
+    await keepPicture(tab, 'fleet-health-alert-light-desktop')
+    await assertAccessible(tab, 'an alert')
+    await page.getByRole('button', { name: /^Acknowledge “It restarts/ }).click()
+    await page.getByText('Nothing has to be looked at.').waitFor()
+    await page.route('**/api/monitoring/status', (route) =>
+      route.fulfill({ status: 500, json: { error: 'internal_error', detail: 'It broke.' } }),
+    )
+    await page.reload()
+    await page.getByText('The health of the agents could not be loaded').waitFor()
+    await assertAccessible(tab, 'health that failed')
+    await tab.context.close()
+  })
+
   test('a platform that refuses is no empty inbox', async () => {
     const tab = await bench.open()
     await tab.page.route('**/api/operator-queue?*', (route) =>

@@ -129,6 +129,8 @@ const operations = createRoute({
     kind: text,
     priority: text,
     item: text,
+    type: text,
+    report: text,
   }),
 }).lazy(() => loadCode(() => import('./pages/operations.tsx').then((page) => page.route)))
 

@@ -1,8 +1,11 @@
 import type { User } from '@roost/contracts/identity/users'
 import {
   Activity,
+  Bell,
   CalendarClock,
+  FileChartColumn,
   Grid3x3,
+  HeartPulse,
   Inbox,
   LayoutDashboard,
   LibraryBig,
@@ -26,7 +29,7 @@ export type Place = {
   key?: string
   keywords?: string[]
   /** What is beside it: how much waits there. */
-  count?: 'inbox'
+  count?: 'inbox' | 'notifications'
 }
 
 const settingsPlaces: Place[] = [
@@ -137,6 +140,29 @@ export function allPlaces(user: Pick<User, 'role'>): Place[] {
       to: '/library',
       search: { tab: 'skills' },
       keywords: ['library', 'sources', 'sync', 'teach'],
+    },
+    {
+      label: 'Notifications',
+      icon: Bell,
+      to: '/operations',
+      search: { tab: 'notifications' },
+      key: 'n',
+      keywords: ['told', 'news', 'bell'],
+    },
+    {
+      label: 'Fleet health',
+      icon: HeartPulse,
+      to: '/operations',
+      search: { tab: 'health' },
+      key: 'h',
+      keywords: ['monitoring', 'alerts', 'emergency stop', 'costs', 'status'],
+    },
+    {
+      label: 'Reports',
+      icon: FileChartColumn,
+      to: '/operations',
+      search: { tab: 'reports' },
+      keywords: ['tables', 'figures', 'results'],
     },
     {
       label: 'Permissions of agents',

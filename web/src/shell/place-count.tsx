@@ -6,14 +6,17 @@ import type { Place } from './navigation.ts'
 export function PlaceCount({ place }: { place: Pick<Place, 'count'> }) {
   if (place.count === undefined) return null
   return (
-    <Suspense fallback={null}>
-      <InboxCount />
-    </Suspense>
+    <Suspense fallback={null}>{place.count === 'inbox' ? <InboxCount /> : <NotificationCount />}</Suspense>
   )
 }
 
 const InboxCount = lazyPart(
   async () => (await import('../features/operator-queue/inbox-count.tsx')).InboxCount,
   // A page is whole without it.
+  () => null,
+)
+
+const NotificationCount = lazyPart(
+  async () => (await import('../features/notifications/notification-count.tsx')).NotificationCount,
   () => null,
 )

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { BookOpen, Search } from 'lucide-react'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
+import { CountLink } from './count-link.tsx'
 import { Logo } from './logo.tsx'
 import { mainPlaces } from './navigation.ts'
 import { PlaceLink, placeLinkClass } from './place-link.tsx'
@@ -14,10 +15,13 @@ export type ShellProps = { me: User; onSearch(): void }
 export function Sidebar({ me, onSearch }: ShellProps) {
   return (
     <aside className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col border-r border-line bg-surface md:flex">
-      <Link to="/" className="flex h-14 items-center gap-2 px-4 font-semibold tracking-tight">
-        <Logo className="size-6 text-accent" />
-        Roost
-      </Link>
+      <div className="flex h-14 items-center pr-3 pl-4">
+        <Link to="/" className="flex flex-1 items-center gap-2 font-semibold tracking-tight">
+          <Logo className="size-6 text-accent" />
+          Roost
+        </Link>
+        <CountLink to="notifications" />
+      </div>
       <div className="px-3 pb-3">
         <button
           type="button"

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import { Inbox, Menu as MenuIcon, Search } from 'lucide-react'
+import { Menu as MenuIcon, Search } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import { lazyPart } from '../ui/lazy-part.tsx'
+import { CountLink } from './count-link.tsx'
 import { Logo } from './logo.tsx'
-import { PlaceCount } from './place-count.tsx'
 import type { ShellProps } from './sidebar.tsx'
 import { UserMenu } from './user-menu.tsx'
 
@@ -20,15 +20,8 @@ export function TopBar({ me, onSearch }: ShellProps) {
           <Logo className="size-5 text-accent" />
           Roost
         </Link>
-        <Link
-          to="/operations"
-          search={{ tab: 'queue' }}
-          className="inline-flex h-8 items-center gap-1 rounded-md px-2 text-muted hover:bg-hover hover:text-ink"
-        >
-          <Inbox aria-hidden className="size-4" />
-          <span className="sr-only">Inbox</span>
-          <PlaceCount place={{ count: 'inbox' }} />
-        </Link>
+        <CountLink to="inbox" />
+        <CountLink to="notifications" />
         <IconButton label="Search" icon={<Search />} onClick={onSearch} />
         <UserMenu me={me} compact />
         <IconButton label="Menu" icon={<MenuIcon />} aria-haspopup="dialog" onClick={() => setOpen(true)} />

@@ -1,13 +1,12 @@
 import type { FleetSchedules as Fleet } from '@roost/contracts/triggers/schedule-admin'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { CalendarClock, Pause, Play } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { CalendarClock } from 'lucide-react'
+import { useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
-import { Button, buttonClass } from '../../ui/button.tsx'
+import { buttonClass } from '../../ui/button.tsx'
 import { CardHeader } from '../../ui/card.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -16,9 +15,10 @@ import { StatCard } from '../../ui/stat-card.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { meQuery } from '../users/queries.ts'
 import { DeletedSchedules } from './deleted-schedules.tsx'
-import { useFleetActions, useFleetSwitch } from './fleet-actions.ts'
+import { useFleetSwitch } from './fleet-actions.ts'
 import { type FleetRow, fleetScheduleColumns } from './fleet-columns.tsx'
 import { fleetSchedulesQuery, schedulerStatusQuery } from './fleet-queries.ts'
+import { PauseAll } from './pause-all.tsx'
 
 const route = getRouteApi('/signed-in/operations')
 
@@ -140,33 +140,5 @@ function Figures({ summary }: { summary: Fleet['summary'] | undefined }) {
       <StatCard label="Off" value={summary?.disabled ?? '–'} />
       <StatCard label="Agents with schedules" value={summary?.agents_with_schedules ?? '–'} />
     </div>
-  )
-}
-
-function PauseAll() {
-  const { pause } = useFleetActions()
-  const [isAsked, setAsked] = useState(false)
-  return (
-    <>
-      <Button
-        icon={<Play aria-hidden />}
-        pending={pause.isPending && pause.variables === 'resume'}
-        onClick={() => pause.mutate('resume')}
-      >
-        Resume
-      </Button>
-      <Button icon={<Pause aria-hidden />} onClick={() => setAsked(true)}>
-        Pause all…
-      </Button>
-      <ConfirmDialog
-        open={isAsked}
-        onOpenChange={setAsked}
-        title="Pause all schedules?"
-        description="Every schedule of every agent is switched off. Resume switches on again what this switched off, and nothing else."
-        action="Pause all"
-        pending={pause.isPending}
-        onConfirm={() => pause.mutate('pause', { onSettled: () => setAsked(false) })}
-      />
-    </>
   )
 }

@@ -65,7 +65,7 @@ function Unknown() {
           To all skills
         </Link>
       }
-      className="rounded-lg border border-line bg-surface"
+      className="w-full max-w-none rounded-lg border border-line bg-surface"
     />
   )
 }

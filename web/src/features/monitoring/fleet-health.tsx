@@ -1,0 +1,64 @@
+import { healthStatuses, type MonitoringStatus } from '@roost/contracts/operations/monitoring'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useApi } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { CardHeader } from '../../ui/card.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { StatCard } from '../../ui/stat-card.tsx'
+import { PauseAll } from '../schedules/pause-all.tsx'
+import { meQuery } from '../users/queries.ts'
+import { Alerts } from './alerts.tsx'
+import { HealthTable } from './health-table.tsx'
+import { healthQuery } from './queries.ts'
+import { healthWords } from './words.ts'
+
+/** How the agents are, what the platform warns of, and the way to stop everything. */
+export function FleetHealth() {
+  const api = useApi()
+  const { data: me } = useSuspenseQuery(meQuery(api))
+  const health = useQuery(healthQuery(api))
+  const isAdmin = me.role === 'admin'
+  return (
+    <section aria-label="Fleet health" className="flex min-w-0 flex-col gap-4">
+      <CardHeader
+        title="Fleet health"
+        description="How each agent is that you can reach: its container, its program, its runs."
+        actions={isAdmin && <PauseAll of=" schedules" />}
+        className="mb-0"
+      />
+      {health.data && !health.data.enabled && (
+        <Banner tone="warning" title="Monitoring is off">
+          Nothing is checked or written down, and no alert is raised.
+        </Banner>
+      )}
+      {health.isError && !health.data ? (
+        <ErrorState
+          title="The health of the agents could not be loaded"
+          error={health.error}
+          onRetry={() => void health.refetch()}
+          className="rounded-lg border border-line bg-surface"
+        />
+      ) : (
+        <>
+          <Figures summary={health.data?.summary} />
+          {isAdmin && <Alerts />}
+          <HealthTable rows={health.data?.agents ?? []} isLoading={health.isPending} />
+        </>
+      )}
+    </section>
+  )
+}
+
+const tones = { critical: 'danger', unhealthy: 'danger', degraded: 'warning' } as const
+
+function Figures({ summary }: { summary: MonitoringStatus['summary'] | undefined }) {
+  return (
+    <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-5">
+      {healthStatuses.map((status) => {
+        const count = summary?.[status]
+        const tone = count && status in tones ? tones[status as keyof typeof tones] : 'neutral'
+        return <StatCard key={status} label={healthWords[status].label} value={count ?? '–'} tone={tone} />
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,24 @@
+import type { Client } from '@roost/contracts/client'
+import { listAlerts } from '@roost/contracts/operations/alerts'
+import { getMonitoringStatus } from '@roost/contracts/operations/monitoring'
+import { queryOptions } from '@tanstack/react-query'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const monitoringKey = ['monitoring'] as const
+
+/** Beats and memory change without an event: while they are looked at they are asked for as often, in ms. */
+const lookAgainMs = 30_000
+
+export const healthQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...monitoringKey, 'status'],
+    queryFn: ({ signal }) => api.call(getMonitoringStatus, { signal }),
+    refetchInterval: lookAgainMs,
+  })
+
+/** What the platform has told operators and nobody has taken up. */
+export const alertsQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...monitoringKey, 'alerts'],
+    queryFn: ({ signal }) => api.call(listAlerts, { query: { status: 'pending' }, signal }),
+  })

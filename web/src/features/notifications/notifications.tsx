@@ -1,0 +1,185 @@
+import { notificationPriorities, notificationStatuses } from '@roost/contracts/operations/notifications'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Bell } from 'lucide-react'
+import { useState } from 'react'
+import { useApi } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { CardHeader } from '../../ui/card.tsx'
+import { Combobox } from '../../ui/combobox.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Pager } from '../../ui/pager.tsx'
+import { Select } from '../../ui/select.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { agentsQuery } from '../agents/queries.ts'
+import { useNotificationActions } from './actions.ts'
+import { NotificationRow } from './notification-row.tsx'
+import { type NotificationFilter, notificationsQuery, pageSize } from './queries.ts'
+import { priorityChoices, statusChoices } from './words.ts'
+
+const route = getRouteApi('/signed-in/operations')
+type Search = ReturnType<typeof route.useSearch>
+
+/** What agents told people, without asking anything of them. */
+export function Notifications() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const filter = filterOf(search)
+  const list = useQuery(notificationsQuery(useApi(), filter))
+  const { pending, acknowledge, dismiss, dismissAll } = useNotificationActions()
+  const change = (next: Partial<Search>) =>
+    void navigate({
+      search: (now) => ({ ...now, page: undefined, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
+  const rows = (list.data?.rows ?? []).filter(({ id }) => !pending.has(id))
+  return (
+    <section aria-label="Notifications" className="flex min-w-0 flex-col gap-3">
+      <CardHeader
+        title="Notifications"
+        description="What agents told you. What they ask of you is in the inbox."
+        actions={
+          rows.some(({ status }) => status !== 'dismissed') && (
+            <DismissAll
+              agent={filter.agent}
+              isPending={dismissAll.isPending}
+              onConfirm={(done) => dismissAll.mutate(filter.agent, { onSettled: done })}
+            />
+          )
+        }
+        className="mb-0"
+      />
+      <Filters filter={filter} change={change} />
+      {list.isError && !list.data ? (
+        <ErrorState
+          title="The notifications could not be loaded"
+          error={list.error}
+          onRetry={() => void list.refetch()}
+          className="rounded-lg border border-line bg-surface"
+        />
+      ) : list.isPending ? (
+        <SkeletonList rows={5} label="Loading the notifications" />
+      ) : rows.length === 0 ? (
+        <Nothing
+          isUsual={filter.status === 'pending' && !filter.priority && !filter.agent}
+          onAll={() => change(everything)}
+        />
+      ) : (
+        <>
+          <ul
+            aria-label="List of notifications"
+            className="divide-y divide-line rounded-lg border border-line bg-surface"
+          >
+            {rows.map((notification) => (
+              <NotificationRow
+                key={notification.id}
+                notification={notification}
+                isReading={acknowledge.isPending && acknowledge.variables === notification.id}
+                onRead={() => acknowledge.mutate(notification.id)}
+                onDismiss={() => dismiss(notification)}
+              />
+            ))}
+          </ul>
+          <Pager
+            page={filter.page}
+            pageSize={pageSize}
+            total={list.data.total}
+            onPageChange={(page) => change({ page })}
+            noun="notification"
+          />
+        </>
+      )}
+    </section>
+  )
+}
+
+const everything = { status: 'all', priority: undefined, agent: undefined }
+
+function filterOf({ status, priority, agent, page = 1 }: Search): NotificationFilter {
+  return {
+    status: status === 'all' ? 'all' : (notificationStatuses.find((each) => each === status) ?? 'pending'),
+    priority: notificationPriorities.find((each) => each === priority),
+    agent,
+    page,
+  }
+}
+
+function Filters({
+  filter,
+  change,
+}: {
+  filter: NotificationFilter
+  change: (next: Partial<Search>) => void
+}) {
+  const agents = useQuery(agentsQuery(useApi()))
+  return (
+    <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
+      <Select
+        label="State"
+        options={statusChoices}
+        value={filter.status}
+        onValueChange={(status) => change({ status: status === 'pending' ? undefined : status })}
+        className="w-full sm:w-36"
+      />
+      <Select
+        label="Priority"
+        options={priorityChoices}
+        value={filter.priority ?? 'all'}
+        onValueChange={(priority) => change({ priority: priority === 'all' ? undefined : priority })}
+        className="w-full sm:w-36"
+      />
+      <Combobox
+        label="Agent"
+        placeholder="Any agent"
+        options={(agents.data ?? []).map(({ name, label }) => ({ value: name, label: label ?? name }))}
+        value={filter.agent ?? null}
+        onValueChange={(agent) => change({ agent: agent ?? undefined })}
+        clearable
+        className="w-full sm:w-44"
+      />
+    </div>
+  )
+}
+
+function Nothing({ isUsual, onAll }: { isUsual: boolean; onAll: () => void }) {
+  return (
+    <EmptyState
+      icon={<Bell aria-hidden />}
+      title={isUsual ? 'Nothing new' : 'No notification matches'}
+      description={
+        isUsual
+          ? 'Agents tell here what they have done or noticed, with their tool for notifications.'
+          : undefined
+      }
+      action={<Button onClick={onAll}>Show everything</Button>}
+      className="w-full max-w-none rounded-lg border border-line bg-surface"
+    />
+  )
+}
+
+type DismissAllProps = {
+  agent: string | undefined
+  isPending: boolean
+  onConfirm: (done: () => void) => void
+}
+
+function DismissAll({ agent, isPending, onConfirm }: DismissAllProps) {
+  const [isAsked, setAsked] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setAsked(true)}>Dismiss all…</Button>
+      <ConfirmDialog
+        open={isAsked}
+        onOpenChange={setAsked}
+        title="Dismiss all notifications?"
+        description={`${agent ? `Those of ${agent}` : 'Those of all agents that you reach'}, for everybody. They stay in the list of everything.`}
+        action="Dismiss all"
+        pending={isPending}
+        onConfirm={() => onConfirm(() => setAsked(false))}
+      />
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { type Client, errorOf } from '@roost/contracts/client'
+import {
+  countNotifications,
+  listNotifications,
+  type Notification,
+  type NotificationPriority,
+  type NotificationStatus,
+} from '@roost/contracts/operations/notifications'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const notificationKey = ['notifications'] as const
+
+/** Rows of one page. */
+export const pageSize = 50
+
+export type NotificationFilter = {
+  /** `all`: whatever became of them. */
+  status: NotificationStatus | 'all'
+  priority?: NotificationPriority | undefined
+  agent?: string | undefined
+  /** From 1. */
+  page: number
+}
+
+export type NotificationPage = { rows: Notification[]; total: number }
+
+export const notificationsQuery = (api: Client, filter: NotificationFilter) =>
+  queryOptions({
+    queryKey: [...notificationKey, 'list', filter],
+    queryFn: ({ signal }) => fetchPage(api, filter, signal),
+    placeholderData: keepPreviousData,
+  })
+
+async function fetchPage(
+  api: Client,
+  { status, priority, agent, page }: NotificationFilter,
+  signal: AbortSignal,
+): Promise<NotificationPage> {
+  // How many there are stands in a header, which a plain call does not show.
+  const response = await api.open(listNotifications, {
+    query: {
+      limit: String(pageSize),
+      offset: String((page - 1) * pageSize),
+      ...(status === 'all' ? {} : { status }),
+      ...(priority ? { priority } : {}),
+      ...(agent ? { agent_name: agent } : {}),
+    },
+    signal,
+  })
+  if (!response.ok) throw await errorOf(response)
+  // The platform owns the shape of its reply.
+  const { notifications: rows } = (await response.json()) as { notifications: Notification[] }
+  return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
+}
+
+/** How many nobody has read or put away. */
+export const pendingCountQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...notificationKey, 'count'],
+    queryFn: ({ signal }) => api.call(countNotifications, { query: {}, signal }),
+  })

@@ -1,0 +1,42 @@
+import type { Client } from '@roost/contracts/client'
+import { getReport, getReportStats, listReports } from '@roost/contracts/operations/reports'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const reportKey = ['reports'] as const
+
+const pageSize = 100
+
+export type ReportFilter = { agent?: string | undefined; type?: string | undefined }
+
+/** Reports without their payloads, the newest first; further ones as the list is scrolled. */
+export const reportsQuery = (api: Client, { agent, type }: ReportFilter) =>
+  infiniteQueryOptions({
+    queryKey: [...reportKey, 'list', { agent, type }],
+    queryFn: ({ pageParam, signal }) =>
+      api.call(listReports, {
+        query: {
+          limit: String(pageSize),
+          offset: String(pageParam),
+          ...(agent ? { agent_name: agent } : {}),
+          ...(type ? { report_type: type } : {}),
+        },
+        signal,
+      }),
+    initialPageParam: 0,
+    getNextPageParam: (last, all) => (last.length < pageSize ? undefined : all.length * pageSize),
+  })
+
+export const reportStatsQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...reportKey, 'stats'],
+    queryFn: ({ signal }) => api.call(getReportStats, { signal }),
+  })
+
+/** One report; it never changes. */
+export const reportQuery = (api: Client, id: string) =>
+  queryOptions({
+    queryKey: [...reportKey, 'one', id],
+    queryFn: ({ signal }) => api.call(getReport, { params: { id }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })

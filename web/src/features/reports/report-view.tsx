@@ -1,0 +1,90 @@
+import { ApiError } from '@roost/contracts/client'
+import type { Report } from '@roost/contracts/operations/reports'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ArrowLeft, FileX2 } from 'lucide-react'
+import { useApi } from '../../shell/app-context.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Bytes } from '../../ui/bytes.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { ExactTime, RelativeTime } from '../../ui/time.tsx'
+import { reportQuery } from './queries.ts'
+import { ReportPayload } from './report-payload.tsx'
+
+/** One report, as its agent wished it to be shown. */
+export function ReportView({ id }: { id: string }) {
+  const report = useQuery(reportQuery(useApi(), id))
+  return (
+    <div className="min-w-0">
+      <Link
+        to="/operations"
+        search={(now) => ({ ...now, tab: 'reports', report: undefined })}
+        className="mb-2 inline-flex items-center gap-1 text-muted text-xs hover:text-ink"
+      >
+        <ArrowLeft aria-hidden className="size-3" />
+        All reports
+      </Link>
+      {report.data ? (
+        <Loaded report={report.data} />
+      ) : isUnknown(report.error) ? (
+        <EmptyState
+          icon={<FileX2 aria-hidden />}
+          title="There is no such report"
+          description="It is older than reports are kept, or is of an agent that you do not reach."
+        />
+      ) : report.error ? (
+        <ErrorState
+          title="The report could not be loaded"
+          error={report.error}
+          onRetry={() => void report.refetch()}
+          className="rounded-lg border border-line bg-surface"
+        />
+      ) : (
+        <Skeleton className="h-72 w-full" />
+      )}
+    </div>
+  )
+}
+
+const isUnknown = (error: unknown) => error instanceof ApiError && error.status === 404
+
+function Loaded({ report }: { report: Report }) {
+  const { title, agent_name, report_type, audience, execution_id, period_start, period_end } = report
+  return (
+    <>
+      <h2 className="break-words font-semibold text-lg">{title}</h2>
+      <p className="mt-1 mb-4 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-muted text-sm">
+        <Badge>{report_type}</Badge>
+        {audience === 'roster' && <Badge tone="info">In the Workspace</Badge>}
+        <Link to="/agents/$name" params={{ name: agent_name }} className="hover:text-ink hover:underline">
+          {agent_name}
+        </Link>
+        <RelativeTime at={report.created_at} />
+        {period_start && (
+          <span>
+            for <ExactTime at={period_start} />
+            {period_end && (
+              <>
+                {' '}
+                to <ExactTime at={period_end} />
+              </>
+            )}
+          </span>
+        )}
+        <Bytes bytes={report.payload_bytes} />
+        {execution_id && (
+          <Link
+            to="/agents/$name/executions/$id"
+            params={{ name: agent_name, id: execution_id }}
+            className="text-accent hover:underline"
+          >
+            Open the run
+          </Link>
+        )}
+      </p>
+      <ReportPayload {...report} />
+    </>
+  )
+}
