@@ -11,7 +11,7 @@ const file = '/home/developer/.roost/operator-queue.json'
 let platform: Platform
 let agentKey: string
 before(async () => {
-  platform = await startPlatform({ env: { ROOST_SSH_PORT_RANGE: '22330-22339' } })
+  platform = await startPlatform()
   await createAgent(platform, agent)
   agentKey = await agentKeyOf(agent)
 })

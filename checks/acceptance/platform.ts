@@ -260,11 +260,14 @@ export async function collect(stream: AsyncIterable<StreamObject>): Promise<Stre
   return objects
 }
 
-/** Asks again until `accept` is content; the pause is the server's own long-poll substitute, bounded. */
+/**
+ * Asks again until `accept` is content; the pause is the server's own long-poll substitute, bounded. The limit is
+ * for what never comes: on a machine with much else to do, runs that wait for each other take a minute and more.
+ */
 export async function eventually<T>(
   ask: () => Promise<T>,
   accept: (value: T) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
@@ -283,7 +286,7 @@ export async function eventually<T>(
 async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>()
   while (found.size < count) {
-    const port = randomInt(10_000, 23_000)
+    const port = randomInt(10_000, 22_000)
     if (await isFree(port)) found.add(port)
   }
   return [...found]

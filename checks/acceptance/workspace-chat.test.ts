@@ -12,9 +12,7 @@ let mail: MailServer
 let token: string
 before(async () => {
   mail = await startMailServer({ account: { user: 'roost@example.com', password: 'p@ss word' } })
-  platform = await startPlatform({
-    env: { ROOST_MAIL_URL: mail.url, ROOST_SSH_PORT_RANGE: '22340-22349' },
-  })
+  platform = await startPlatform({ env: { ROOST_MAIL_URL: mail.url } })
   await createAgent(platform, agent)
   const shared = await platform.request('POST', `/api/agents/${agent}/share`, { email: sam })
   assert.equal(shared.status, 200, shared.text)
@@ -38,7 +36,11 @@ async function signIn(email: string): Promise<string> {
 }
 
 test('the roster shows what is shared, and the token opens nothing else', async () => {
-  const { json } = await portal('GET', '/my-agents')
+  // It stands there before its program has dialled in.
+  const { json } = await eventually(
+    () => portal('GET', '/my-agents'),
+    (reply) => reply.json.agents[0]?.state === 'ready',
+  )
   assert.deepEqual(
     json.agents.map(({ name, owned, state }: Loose) => [name, owned, state]),
     [[agent, false, 'ready']],
