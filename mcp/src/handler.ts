@@ -30,8 +30,8 @@ export type Handler = {
   close(): Promise<void>
 }
 
-/** Largest request, bytes; messages to agents have at most 100,000 characters. */
-const maxRequestBytes = 4 * 1024 * 1024
+/** Largest request, bytes: a report of an agent, with room around its payload. */
+const maxRequestBytes = 6 * 1024 * 1024
 
 /**
  * `/mcp`, in both ways in which clients speak it: each request for itself (2026-07-28), and within a session

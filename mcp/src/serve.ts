@@ -7,6 +7,7 @@ import { createExposed } from './exposed.ts'
 import { createHandler } from './handler.ts'
 import { createKeyCheck } from './keys.ts'
 import { errorFields, type Log } from './log.ts'
+import { followRequests } from './open-requests.ts'
 import { createServerFactory } from './server.ts'
 import { tools } from './tools/index.ts'
 
@@ -46,6 +47,7 @@ export async function serveMcp(config: McpConfig, log: Log): Promise<McpServer> 
     failed: (error) => log.warn(errorFields(error), 'a request failed'),
   })
   const server = createServer({ keepAliveTimeout: 75_000 }, handler.listener)
+  const requests = followRequests(server)
   await listen(server, config)
 
   await exposed.refresh()
@@ -61,7 +63,9 @@ export async function serveMcp(config: McpConfig, log: Log): Promise<McpServer> 
       await handler.close()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
-      server.closeIdleConnections()
+      await Promise.race([requests.none(), closed])
+      // Whatever still stands is a connection that waits for a request.
+      server.closeAllConnections()
       await closed
       clearTimeout(cut)
     },

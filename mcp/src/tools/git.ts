@@ -67,8 +67,8 @@ export const gitTools: Tool[] = [
   tool({
     name: 'reset_to_main_preserve_state',
     description:
-      "Make an agent's workspace what the source branch is, and keep what the agent has made (content, output, reports, exports, uploads, memory). Every file that was changed is kept in a folder; the working branch is pushed by force.",
-    audience: 'person',
+      "Make an agent's workspace what the source branch is, and keep what the agent has made (content, output, reports, exports, uploads, memory). Every file that was changed is kept in a folder; the working branch is pushed by force. A key of a person is needed.",
+    audience: 'everyone',
     effect: 'write',
     input: { agent_name: agentName },
     run: (call, { agent_name }) => call.api.call(resetToMain, { params: { name: agent_name } }),

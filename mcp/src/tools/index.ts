@@ -9,6 +9,7 @@ import { fanOutTools } from './fan-out.ts'
 import { gitTools } from './git.ts'
 import { healthTools } from './health.ts'
 import { loopTools } from './loops.ts'
+import { messageTools } from './messages.ts'
 import { operatorQueueTools } from './operator-queue.ts'
 import { providerSubscriptionTools } from './provider-subscriptions.ts'
 import { reminderTools } from './reminders.ts'
@@ -28,6 +29,7 @@ export const tools: readonly Tool[] = [
   ...reminderTools,
   ...eventTools,
   ...operatorQueueTools,
+  ...messageTools,
   ...gitTools,
   ...skillTools,
   ...tagTools,
