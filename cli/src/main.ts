@@ -12,7 +12,9 @@ import { logs } from './logs.ts'
 import { loops } from './loops.ts'
 import { mcpConfig } from './mcp-config.ts'
 import { model } from './model.ts'
+import { notifications } from './notifications.ts'
 import { regainAdmin } from './regain-admin.ts'
+import { reports } from './reports.ts'
 import { schedules } from './schedules.ts'
 import { skills } from './skills.ts'
 import { task } from './task.ts'
@@ -32,6 +34,8 @@ const commands: Command[] = [
   schedules,
   loops,
   skills,
+  notifications,
+  reports,
   logs,
   events,
   keys,
