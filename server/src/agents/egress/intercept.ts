@@ -66,6 +66,11 @@ export function createInterceptor(deps: { authority: Authority; log: Pick<Log, '
       const secured = new TLSSocket(socket, {
         isServer: true,
         secureContext,
+        SNICallback(name, answer) {
+          if (parseTarget(`${name}:443`)?.host === opened.target.host) return answer(null, secureContext)
+          opened.otherHost()
+          answer(new Error('the connection is for another host'))
+        },
         ALPNProtocols: ['http/1.1'],
       })
       const agent = new TlsAgent({ maxSockets: 64 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startTrap } from '@roost/test-support/inward'
 import { createLocate } from '../../kit/addresses.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { createProgram } from './test/outside.ts'
+import { createProgram, startGreeter } from './test/outside.ts'
 import { connectRaw, heardFrom, openEgress, value } from './test/world.ts'
 
 forEachDialect((_, db) => {
@@ -88,6 +88,45 @@ forEachDialect((_, db) => {
     assert.equal(reply.status, 421)
     assert.deepEqual(it.outside.heard, [])
     assert.ok((await it.entries()).includes('api.test denied other_host 1'))
+  })
+
+  test('a connection is not used for another host than it was opened for: by the name in TLS', async () => {
+    await using it = await openEgress(db)
+    await it.bind()
+    const { port } = it.outside
+    const program = await it.program('both')
+    await assert.rejects(program.dial('api.test', port, true, 'other.test'), 'nothing is opened for it')
+    // Only where the list decides is anything looked into.
+    await it.call('PUT', '', { mode: 'learn' })
+    assert.equal((await program.dial('some.test', port, true, 'other.test')).status, 200)
+    await it.call('PUT', '', { mode: 'enforce' })
+    await it.call('POST', '/allow', { host: 'other.test', port })
+    await assert.rejects(program.dial('other.test', port, true, 'evil.test'))
+    assert.equal((await program.dial('other.test', port)).status, 200)
+    await it.call('POST', '/allow', { host: 'front.test', port })
+    const fronted = await program.dial('front.test', port, true, 'evil.test').catch(() => null)
+    assert.equal(fronted, null)
+    const denied = (await it.entries()).filter((entry) => entry.includes('other_host'))
+    assert.deepEqual(denied, [
+      'api.test denied other_host 1',
+      'front.test denied other_host 1',
+      'other.test denied other_host 1',
+    ])
+    assert.deepEqual(it.outside.heard, [])
+  })
+
+  test('enforce: who speaks first, and who speaks no TLS, is heard as before', async () => {
+    await using it = await openEgress(db)
+    using greeter = await startGreeter()
+    await it.call('PUT', '', { mode: 'enforce' })
+    await it.call('POST', '/allow', { host: 'mail.test', port: greeter.port })
+    const { socket } = await (await it.program()).dial('mail.test', greeter.port, false)
+    assert.ok(socket)
+    const said = heardFrom(socket)
+    await said.until((text) => text === 'hello\n')
+    socket.write('EHLO x')
+    await said.until((text) => text.endsWith('EHLO x'))
+    socket.destroy()
   })
 
   test('enforce: what is not allowed is refused, written down, and not even looked up; one click lets it through', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { EgressEntry } from '@roost/contracts/agents/egress'
 import type { Locate } from '../../kit/addresses.ts'
@@ -7,7 +8,7 @@ import type { Interceptor } from './intercept.ts'
 import type { EgressRecord } from './record.ts'
 import { relay } from './relay.ts'
 import { boundTo, judge, type Policy, parseTarget, type Target, type Verdict } from './rules.ts'
-import { connectTo, join } from './tunnel.ts'
+import { connectTo, join, joinNamed } from './tunnel.ts'
 
 /**
  * The agents' way out, on the internal listener: CONNECT for what is encrypted, addresses in full for what is not.
@@ -99,6 +100,18 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
     if ((await policyOf(agentId)).mode !== 'off') record.attempt(agentId, target, { decision, reason })
   }
 
+  const otherHost = (agentId: string, target: Target) => () =>
+    record.attempt(agentId, target, { decision: 'denied', reason: 'other_host' })
+
+  /** Whether the host that TLS inside asks for may be reached, which need not be the one of the connection. */
+  async function mayName(agentId: string, target: Target, name: string | null): Promise<boolean> {
+    if (name === target.host) return true
+    const inside = name === null ? null : parseTarget(`${name}:${target.port}`)
+    if (inside && judge(await policyOf(agentId), inside).decision === 'allowed') return true
+    otherHost(agentId, target)()
+    return false
+  }
+
   const unreachable = (agentId: string, target: Target) => () =>
     record.attempt(agentId, target, { decision: 'denied', reason: 'unreachable' })
 
@@ -113,7 +126,9 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
       await note(agentId, target, verdict)
       if (socket.destroyed) return void far.destroy()
       socket.write('HTTP/1.1 200 Connected\r\n\r\n')
-      return join(socket, far, head)
+      // What is open anyway need not be looked into; an address was allowed whatever stands behind it.
+      if ((await policyOf(agentId)).mode !== 'enforce' || isIP(target.host)) return join(socket, far, head)
+      return joinNamed(socket, far, head, (name) => mayName(agentId, target, name))
     }
     await note(agentId, target, verdict)
     socket.write('HTTP/1.1 200 Connected\r\n\r\n')
@@ -123,7 +138,7 @@ export function createProxy(deps: ProxyDeps): EgressProxy {
       bound: async () => boundTo((await policyOf(agentId)).bound, target),
       used: (names) => record.used(agentId, names),
       unreachable: unreachable(agentId, target),
-      otherHost: () => record.attempt(agentId, target, { decision: 'denied', reason: 'other_host' }),
+      otherHost: otherHost(agentId, target),
     })
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createPlainServer, type IncomingMessage, request as plainRequest } from 'node:http'
 import { createServer, request } from 'node:https'
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { createIssuer, makeAuthority } from '../certificates.ts'
 import type { EgressProxy } from '../proxy.ts'
@@ -63,6 +63,17 @@ export async function startOutside(names: readonly string[], answer: (heard: Hea
 }
 export type OutsideAnswer = { status?: number; headers?: Record<string, string>; body?: string | Buffer }
 
+/** Speaks first, and then says what it hears. */
+export async function startGreeter() {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.write('hello\n')
+    socket.pipe(socket)
+  })
+  await listening(server)
+  return { port: portOf(server), [Symbol.dispose]: () => void server.close() }
+}
+
 /** The proxy on a port, as the internal listener serves it. */
 export async function serveProxy(proxy: EgressProxy) {
   const server = createPlainServer((asked, reply) => void proxy.handle(asked, reply))
@@ -84,7 +95,7 @@ export function createProgram(at: { port: number; user: string; ticket: string; 
   const authorization = `Basic ${Buffer.from(`${at.user}:${at.ticket}`).toString('base64')}`
 
   /** CONNECT, and TLS when that succeeds. */
-  async function dial(host: string, port: number, withTls = true): Promise<Dialled> {
+  async function dial(host: string, port: number, withTls = true, servername = host): Promise<Dialled> {
     const asked = plainRequest({
       host: '127.0.0.1',
       port: at.port,
@@ -92,13 +103,15 @@ export function createProgram(at: { port: number; user: string; ticket: string; 
       path: `${host}:${port}`,
       headers: { 'proxy-authorization': authorization },
     }).end()
-    const [reply, socket] = await once(asked, 'connect')
+    const [reply, socket, head] = await once(asked, 'connect')
+    // What the far side has said already.
+    socket.unshift(head)
     const told = { status: reply.statusCode, words: reply.statusMessage }
     if (reply.statusCode !== 200 || !withTls) {
       if (reply.statusCode !== 200) socket.destroy()
       return { ...told, socket: reply.statusCode === 200 ? socket : null }
     }
-    const secured = tlsConnect({ socket, servername: host, ca: at.trusts })
+    const secured = tlsConnect({ socket, servername, ca: at.trusts })
     await once(secured, 'secureConnect')
     return { ...told, socket: secured }
   }
