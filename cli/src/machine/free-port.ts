@@ -1,14 +1,24 @@
 import { createServer } from 'node:net'
 
-/** A port of loopback that nobody listens on at this moment. */
-export async function freePort(): Promise<number> {
+const first = 10_000
+const count = 12_000
+
+/**
+ * A port of loopback that nobody listens on at this moment, outside of the range from which systems give
+ * connections theirs: one of that range may belong to a connection before anybody listens on it.
+ */
+export async function freePort(chance: () => number = Math.random): Promise<number> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = first + Math.floor(chance() * count)
+    if (await isFree(port)) return port
+  }
+  throw new Error('There is no free port on loopback.')
+}
+
+function isFree(port: number): Promise<boolean> {
   const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
-  const address = server.address()
-  await new Promise((done) => server.close(done))
-  if (typeof address !== 'object' || !address) throw new Error('There is no free port on loopback.')
-  return address.port
 }

@@ -55,7 +55,7 @@ export async function startPostgres(
     const script = 'out=$1; shift; cd / && exec "$@" > "$out" 2>&1 < /dev/null'
     const whole = ['sh', '-c', script, 'sh', join(folder, `${program}.out`), ...command]
     const [file = '', ...rest] = isRoot ? ['runuser', '-u', 'postgres', '--', ...whole] : whole
-    const { code, lastLines } = await run(file, rest, { timeoutMs: 60_000 })
+    const { code, lastLines } = await run(file, rest, { timeoutMs: 180_000 })
     if (code === 0) return
     const said = await run('cat', [join(folder, `${program}.out`)])
     throw new Error(`${program} failed:\n${[...lastLines, ...said.lastLines].join('\n')}`)
@@ -118,7 +118,7 @@ export async function startRedis(parent: string): Promise<Service> {
     server.on('error', () => resolve(false))
     server.on('exit', () => resolve(false))
   })
-  const isUp = await Promise.race([isReady, wait(10_000, false, { ref: false })])
+  const isUp = await Promise.race([isReady, wait(60_000, false, { ref: false })])
   const stop = async () => {
     await endProcess(server, 3_000)
     await rm(folder, { recursive: true, force: true })
