@@ -27,17 +27,15 @@ export type ProviderSubscriptionsDeps = WireDeps & {
   providerKey(provider: ModelProvider): Secret | null
 }
 
+type Given = Pick<SubscriptionRow, 'name' | 'provider' | 'subscription_type' | 'rate_limit_tier'> & {
+  token: Secret
+}
+
 export type ProviderSubscriptions = {
   /** In the order of their names. */
   list(): Promise<Subscription[]>
   /** The same name replaces. Throws `conflict` for another provider under agents that use it. */
-  put(given: {
-    name: string
-    provider: ModelProvider
-    token: Secret
-    subscription_type: string | null
-    rate_limit_tier: string | null
-  }): Promise<Subscription>
+  put(given: Given): Promise<Subscription>
   /** By id or name. Names of the agents that used it. Throws `not_found`. */
   remove(idOrName: string): Promise<{ name: string; agents: string[] }>
   /** By id or name. Throws `not_found`. */
@@ -53,6 +51,8 @@ export type ProviderSubscriptions = {
   inUse(agentId: string, provider: ModelProvider): Promise<InUse | null>
   loops: Loop[]
 }
+
+const unmarked = { limited_until: null, refused_until: null }
 
 export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): ProviderSubscriptions {
   const { db, clock, events, vault, providerKey } = deps
@@ -100,28 +100,7 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
       )
     },
 
-    async put({ token, ...given }) {
-      return db.atomically(async (tx) => {
-        const store = subscriptionStore(tx)
-        const at = now()
-        const id = newId()
-        const rest = { ...given, limited_until: null, refused_until: null, updated_at: at }
-        const fresh = { id, ...rest, sealed_token: sealed(id, token), created_at: at }
-        if (await store.insert(fresh)) return view(fresh, [])
-        const named = await store.byName(given.name)
-        const present = named && (await store.lock(named.id))
-        if (!present) throw new Fault('conflict', `"${given.name}" was just deleted; add it again.`)
-        const agentIds = await store.agentsOf(present.id)
-        if (present.provider !== given.provider && agentIds.length > 0)
-          throw new Fault('conflict', `Agents use "${given.name}", which is of ${present.provider}.`)
-        const patch = { ...rest, sealed_token: sealed(present.id, token) }
-        await store.replace(present.id, patch)
-        return view(
-          { ...present, ...patch },
-          (await namedAgents(tx, agentIds)).map(({ name }) => name),
-        )
-      })
-    },
+    put: (given) => db.atomically(async (tx) => (await addIn(tx, given)) ?? replaceIn(tx, given)),
 
     async remove(idOrName) {
       return db.atomically(async (tx) => {
@@ -193,6 +172,29 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
         run: () => subscriptionStore(db).forgetUsed(timestamp(secondsLater(clock.now(), -8 * 86_400))),
       },
     ],
+  }
+
+  /** Null when the name is taken. */
+  async function addIn(tx: Tx, { token, ...given }: Given): Promise<Subscription | null> {
+    const [id, at] = [newId(), now()]
+    const made = { sealed_token: sealed(id, token), created_at: at, updated_at: at }
+    const row = { id, ...given, ...unmarked, ...made }
+    return (await subscriptionStore(tx).insert(row)) ? view(row, []) : null
+  }
+
+  /** What the old token was marked with says nothing of the new one. */
+  async function replaceIn(tx: Tx, { token, ...given }: Given): Promise<Subscription> {
+    const store = subscriptionStore(tx)
+    const named = await store.byName(given.name)
+    const present = named && (await store.lock(named.id))
+    if (!present) throw new Fault('conflict', `"${given.name}" was just deleted; add it again.`)
+    const agents = await namedAgents(tx, await store.agentsOf(present.id))
+    if (present.provider !== given.provider && agents.length > 0)
+      throw new Fault('conflict', `Agents use "${given.name}", which is of ${present.provider}.`)
+    const patch = { ...given, ...unmarked, sealed_token: sealed(present.id, token), updated_at: now() }
+    await store.replace(present.id, patch)
+    const names = agents.map(({ name }) => name)
+    return view({ ...present, ...patch }, names)
   }
 
   function sealed(id: string, token: Secret): string {

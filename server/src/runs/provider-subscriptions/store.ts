@@ -44,8 +44,10 @@ export function subscriptionStore(executor: Executor) {
   return {
     used,
 
-    all(): Promise<SubscriptionRow[]> {
-      return db.selectFrom('provider_subscriptions').selectAll().orderBy('name').execute()
+    /** In the order of their names, which is the same in each dialect. */
+    async all(): Promise<SubscriptionRow[]> {
+      const rows = await db.selectFrom('provider_subscriptions').selectAll().execute()
+      return rows.sort((a, b) => (a.name < b.name ? -1 : 1))
     },
 
     ofProvider(provider: ModelProvider): Promise<SubscriptionRow[]> {
