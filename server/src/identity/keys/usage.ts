@@ -26,7 +26,7 @@ export function createKeyUsage({ db, clock }: { db: Db; clock: Clock }): KeyUsag
     try {
       await db.atomically(async (tx) => {
         const store = keyStore(tx)
-        for (const [id, usage] of ordered) await store.addUsage(id, usage)
+        for (const [id, usage] of ordered) tx.alongside(store.addUsage(id, usage))
       })
     } catch (error) {
       for (const [id, usage] of ordered) add(pending, id, usage)
