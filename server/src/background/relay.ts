@@ -11,9 +11,7 @@ const trimSeconds = 60
 /**
  * Brings stored events to the listeners of this process. It passes when a transaction here has left
  * events, when another replica says so, and every `pollSeconds` whatever happens: topics may lose messages
- * and processes that share only the database file have none. What comes within `restMs` of a pass that brought
- * something is brought by the next one together: else a busy platform would have a pass, and a commit, for each event.
- * Now and then it removes what is too old.
+ * and processes that share only the database file have none. Now and then it removes what is too old.
  */
 export async function startRelay(deps: {
   outbox: Outbox
@@ -21,9 +19,8 @@ export async function startRelay(deps: {
   clock: Clock
   log: Log
   pollSeconds?: number
-  restMs?: number
 }): Promise<Relay> {
-  const { outbox, ephemeral, clock, log, pollSeconds = 1, restMs = 0 } = deps
+  const { outbox, ephemeral, clock, log, pollSeconds = 1 } = deps
   const { relaying } = outbox
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
@@ -76,10 +73,8 @@ export async function startRelay(deps: {
       woken = Promise.withResolvers()
       let failed = false
       try {
-        const hasPlaced = await relaying.pass()
-        if (hasPlaced) announce()
+        if (await relaying.pass()) announce()
         await trimNowAndThen()
-        if (hasPlaced && restMs > 0) await clock.wait(restMs, stopping.signal)
       } catch (error) {
         failed = true
         log.error({ err: error }, 'events could not be relayed')

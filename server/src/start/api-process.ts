@@ -45,7 +45,7 @@ async function runApi(): Promise<void> {
     agentsHost: network.host,
     openClosed: network.openClosed,
   })
-  const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log, restMs: 20 })
+  const relay = await startRelay({ outbox: platform.outbox, ephemeral, clock, log })
   const server = createPlatformServer({
     platform,
     log,

@@ -18,16 +18,12 @@ const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
 })
 
 /** One process of the platform, as far as events go. */
-async function startProcess(
-  db: Db,
-  options: { ephemeral?: Ephemeral; start?: boolean; restMs?: number } = {},
-) {
+async function startProcess(db: Db, options: { ephemeral?: Ephemeral; start?: boolean } = {}) {
   const clock = createTestClock()
   const ephemeral = options.ephemeral ?? memoryEphemeral({ clock, log: silentLog })
   const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
-  const { restMs = 0 } = options
   const relay =
-    options.start === false ? null : await startRelay({ outbox, ephemeral, clock, log: silentLog, restMs })
+    options.start === false ? null : await startRelay({ outbox, ephemeral, clock, log: silentLog })
   const tell = (event: NewEvent) => db.atomically((tx) => outbox.append(tx, event, clock.now()))
   return { outbox, clock, tell, [Symbol.asyncDispose]: async () => relay?.stop() }
 }
@@ -142,30 +138,6 @@ describe('listeners', () => {
     await away.tell(hatched(1))
     await here.clock.advance(1)
     assert.deepEqual(numbers(await heard), [1])
-  })
-
-  test('the first event is heard at once, and those of the moment after it together', async () => {
-    await using db = await openTestDatabase()
-    let commits = 0
-    const counted: Db = {
-      ...db,
-      atomically: (work) => {
-        commits += 1
-        return db.atomically(work)
-      },
-    }
-    await using here = await startProcess(counted, { restMs: 20 })
-    await here.clock.waitingFor(1)
-    const first = hear(here.outbox, '*', 1)
-    const all = hear(here.outbox, '*', 5)
-    await here.tell(hatched(1))
-    await first
-    for (let number = 2; number <= 5; number += 1) await here.tell(hatched(number))
-    await here.clock.waitingFor(0.02)
-    assert.equal(here.outbox.position(), 1)
-    await here.clock.advance(0.02)
-    assert.deepEqual(numbers(await all), [1, 2, 3, 4, 5])
-    assert.equal(commits, 5 + 2)
   })
 
   test('a listener that fails does not keep others from hearing, nor itself the next time', async () => {
