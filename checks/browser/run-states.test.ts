@@ -64,7 +64,7 @@ test('an open breaker is shown where it is switched, and closed from there', asy
   await page.getByText(/^3 in a row, again in \d+ s$/).waitFor()
   await keepPicture(tab, 'breaker-open')
   await page.getByRole('button', { name: 'Reset both breakers' }).click()
-  await page.getByText('Both breakers are closed.').waitFor()
+  await page.getByText('Both breakers are closed.', { exact: true }).waitFor()
   await page.getByText('open', { exact: true }).waitFor({ state: 'detached' })
   assert.deepEqual(tab.faults, [])
   await tab.context.close()

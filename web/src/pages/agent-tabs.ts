@@ -51,6 +51,15 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/executions/executions-tab.tsx')).ExecutionsTab),
   },
   {
+    id: 'reports',
+    label: 'Reports',
+    group: 'runs',
+    who: 'access',
+    Content: lazyPart(
+      async () => (await import('../features/reports/agent-reports-tab.tsx')).AgentReportsTab,
+    ),
+  },
+  {
     id: 'logs',
     label: 'Logs',
     group: 'runs',

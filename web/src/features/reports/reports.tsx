@@ -1,18 +1,10 @@
-import type { ReportSummary } from '@roost/contracts/operations/reports'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { FileChartColumn } from 'lucide-react'
-import { useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { CardHeader } from '../../ui/card.tsx'
 import { Combobox } from '../../ui/combobox.tsx'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { ErrorState } from '../../ui/error-state.tsx'
-import { RelativeTime } from '../../ui/time.tsx'
-import { reportStatsQuery, reportsQuery } from './queries.ts'
+import { reportStatsQuery } from './queries.ts'
+import { ReportRows } from './report-rows.tsx'
 import { ReportView } from './report-view.tsx'
 
 const route = getRouteApi('/signed-in/operations')
@@ -24,15 +16,11 @@ export function Reports() {
 }
 
 function ReportList() {
-  const api = useApi()
   const { agent, type } = route.useSearch()
   const navigate = route.useNavigate()
-  const list = useInfiniteQuery(reportsQuery(api, { agent, type }))
-  const rows = useMemo(() => list.data?.pages.flat() ?? [], [list.data])
   const isFiltered = agent !== undefined || type !== undefined
   const change = (next: { agent?: string | undefined; type?: string | undefined }) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false })
-  const open = (id: string) => void navigate({ search: (now) => ({ ...now, tab: 'reports', report: id }) })
   return (
     <section aria-label="Reports" className="flex min-w-0 flex-col gap-3">
       <CardHeader
@@ -41,43 +29,11 @@ function ReportList() {
         className="mb-0"
       />
       <Filters agent={agent} type={type} change={change} />
-      {list.isError && !list.data ? (
-        <ErrorState
-          title="The reports could not be loaded"
-          error={list.error}
-          onRetry={() => void list.refetch()}
-          className="rounded-lg border border-line bg-surface"
-        />
-      ) : (
-        <DataTable
-          label="List of reports"
-          columns={columns}
-          rows={rows}
-          rowKey={({ id }) => id}
-          rowLabel={({ title }) => title}
-          rowHeight={52}
-          rowHref={({ id }) => `/operations?tab=reports&report=${encodeURIComponent(id)}`}
-          onOpenRow={({ id }) => open(id)}
-          isLoading={list.isPending}
-          onEndReached={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
-          empty={
-            <EmptyState
-              icon={<FileChartColumn aria-hidden />}
-              title={isFiltered ? 'No report matches' : 'No report yet'}
-              description={
-                isFiltered
-                  ? undefined
-                  : 'An agent hands one in with its tool for reports, for example after a nightly run.'
-              }
-              action={
-                isFiltered && (
-                  <Button onClick={() => change({ agent: undefined, type: undefined })}>Clear filters</Button>
-                )
-              }
-            />
-          }
-        />
-      )}
+      <ReportRows
+        filter={{ agent, type }}
+        onOpen={(id) => void navigate({ search: (now) => ({ ...now, tab: 'reports', report: id }) })}
+        onClear={isFiltered ? () => change({ agent: undefined, type: undefined }) : undefined}
+      />
     </section>
   )
 }
@@ -118,31 +74,3 @@ function Filters({ agent, type, change }: FiltersProps) {
 function choicesOf(counts: Record<string, number> | undefined) {
   return Object.entries(counts ?? {}).map(([value, count]) => ({ value, label: value, hint: String(count) }))
 }
-
-const columns: readonly DataColumn<ReportSummary>[] = [
-  {
-    id: 'title',
-    header: 'Report',
-    grow: true,
-    width: 200,
-    cell: ({ title, agent_name }) => (
-      <span className="flex min-w-0 flex-col">
-        <span className="truncate font-medium">{title}</span>
-        <span className="truncate font-normal text-muted text-xs">{agent_name}</span>
-      </span>
-    ),
-  },
-  {
-    id: 'kind',
-    header: 'Kind',
-    width: 180,
-    priority: 2,
-    cell: ({ report_type }) => <Badge>{report_type}</Badge>,
-  },
-  {
-    id: 'at',
-    header: 'Handed in',
-    width: 120,
-    cell: ({ created_at }) => <RelativeTime at={created_at} className="text-muted" />,
-  },
-]
