@@ -1,4 +1,4 @@
-import { installedSuite } from './installed.ts'
+import { installedSuite } from './test/installed-suite.ts'
 
 await installedSuite({
   title: 'gemini',

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after } from 'node:test'
 import { startModelServer } from '@roost/test-support/model/index'
-import { startTestBroker } from '../test/broker.ts'
-import { openRuntime } from './open.ts'
-import { runtimeSuite, type SuiteSubject } from './suite.ts'
+import { startTestBroker } from '../../test/broker.ts'
+import { openRuntime } from '../open.ts'
+import { runtimeSuite, type SuiteSubject } from '../suite.ts'
 
 type Subject = Pick<SuiteSubject, 'title' | 'model' | 'hasPieces' | 'limitsTurns'> & {
   runtime: Parameters<typeof openRuntime>[0]
