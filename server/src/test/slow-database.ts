@@ -9,18 +9,12 @@ import type { Db, Executor, Tx } from '../ports/database/port.ts'
 export function slowed<Some extends Db>(db: Some, mostMs: number): Some {
   const pause = () => sleep(Math.random() * mostMs)
   const late = pluginOf(pause)
+  // Members of a shared transaction have one connection.
+  const connections = new WeakMap<Tx['withTables'], Pick<Tx, 'withTables' | 'manyRows'>>()
   const slowTx = (tx: Tx): Tx => {
-    let answered: Promise<unknown> = Promise.resolve()
-    const inOrder = () => {
-      answered = Promise.all([answered, pause()])
-      return answered
-    }
-    const plugin = pluginOf(inOrder)
-    return {
-      ...tx,
-      ...executorOf(tx, plugin, inOrder),
-      withTables: <Tables>() => tx.withTables<Tables>().withPlugin(plugin) as Transaction<Tables>,
-    }
+    const connection = connections.get(tx.withTables) ?? inOrder(tx, pause)
+    connections.set(tx.withTables, connection)
+    return { ...tx, ...connection }
   }
   const slowWork =
     <T>(work: (tx: Tx) => Promise<T>) =>
@@ -48,6 +42,20 @@ export function slowed<Some extends Db>(db: Some, mostMs: number): Some {
       await db.ping()
       await pause()
     },
+  }
+}
+
+function inOrder(tx: Tx, pause: () => Promise<void>): Pick<Tx, 'withTables' | 'manyRows'> {
+  let answered: Promise<unknown> = Promise.resolve()
+  const next = () => {
+    answered = Promise.all([answered, pause()])
+    return answered
+  }
+  const plugin = pluginOf(next)
+  return {
+    ...executorOf(tx, plugin, next),
+    // A transaction with a plugin is one.
+    withTables: <Tables>() => tx.withTables<Tables>().withPlugin(plugin) as Transaction<Tables>,
   }
 }
 
