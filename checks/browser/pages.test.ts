@@ -211,10 +211,13 @@ describe('the pages of a small fleet', () => {
     const tab = await bench.open()
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
-    // The last that the page fetches by itself: what is beside the inbox, whose code is a part of its own.
+    // The last that the page fetches by itself: what is beside inbox and bell, whose code are parts of their own.
     await eventually(
       async () => tab.requests,
-      (requests) => requests.includes('GET /api/operator-queue/stats'),
+      (requests) =>
+        ['/api/operator-queue/stats', '/api/notifications/count'].every((path) =>
+          requests.includes(`GET ${path}`),
+        ),
     )
     await setVisibility(tab.page, 'hidden')
     await tab.page.waitForLoadState('networkidle')
