@@ -38,6 +38,8 @@ import type { Endpoint } from './kit/endpoint.ts'
 import * as agentMetrics from './operations/agent-metrics.ts'
 import * as alerts from './operations/alerts.ts'
 import * as evaluations from './operations/evaluations.ts'
+import * as operationsFleet from './operations/fleet.ts'
+import * as fleetActs from './operations/fleet-acts.ts'
 import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
 import * as metrics from './operations/metrics.ts'
@@ -134,6 +136,8 @@ const modules: Record<string, unknown>[] = [
   agentMetrics,
   sockets,
   audit,
+  operationsFleet,
+  fleetActs,
   alerts,
   monitoring,
   invariants,

@@ -316,6 +316,8 @@ export async function compose(
     agents,
     records,
     runs,
+    schedules: triggers.schedules,
+    leases,
     isLinked: hub.isConnected,
     build,
     agentImageVersion: images.tagFor('claude-code').version,

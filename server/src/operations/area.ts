@@ -1,5 +1,6 @@
 import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
+import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
@@ -12,6 +13,7 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Host } from '../ports/host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
+import type { Schedules } from '../triggers/schedules/index.ts'
 import { agentMetricsRoutes, createAgentMetrics } from './agent-metrics/index.ts'
 import { createEvaluations, evaluationRoutes } from './evaluations/index.ts'
 import {
@@ -47,8 +49,13 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   outbox: Outbox
   identity: IdentityArea
   agents: AgentsArea
-  records: Pick<RunRecords, 'breakers' | 'link' | 'hooks' | 'view' | 'isPlatformEnabled'>
-  runs: Pick<RunsArea, 'dispatch'>
+  records: Pick<
+    RunRecords,
+    'breakers' | 'link' | 'hooks' | 'view' | 'isPlatformEnabled' | 'providerSubscriptions'
+  >
+  runs: Pick<RunsArea, 'dispatch' | 'queue'>
+  schedules: Pick<Schedules, 'admin'>
+  leases: Leases
   build: BuildInfo
   /** Of the images that agents are made from. */
   agentImageVersion: string
@@ -137,6 +144,9 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...reports.loops,
       ...telemetry.loops,
     ],
-    close: operatorQueue.settled,
+    async close() {
+      supervision.close()
+      await operatorQueue.settled()
+    },
   }
 }

@@ -39,7 +39,7 @@ import {
   type ProviderSubscriptionsDeps,
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
-import { createQueue, queueRoutes } from './queue/index.ts'
+import { createQueue, type Queue, queueRoutes } from './queue/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
@@ -124,6 +124,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
 export type RunsArea = {
   dispatch: Dispatch
   playbooks: Playbooks
+  queue: Pick<Queue, 'cancelOpen'>
   routes: Route[]
   loops: Loop[]
   close(): Promise<void>
@@ -180,6 +181,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   return {
     dispatch,
     playbooks,
+    queue,
     routes: [
       ...spendCapRoutes(records.spendCaps),
       ...providerSubscriptionRoutes({

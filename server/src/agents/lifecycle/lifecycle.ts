@@ -23,6 +23,8 @@ export type Lifecycle = {
   /** Answers when the container runs. Throws `agent_not_found`, `agent_busy`, `container_engine_error`. */
   start(agentId: string): Promise<StartReply>
   stop(agentId: string): Promise<{ message: string }>
+  /** Answers when it runs again; one that stood still is started. Throws what `start` does. */
+  restart(agentId: string, how: { recreate: boolean }): Promise<StartReply>
   /** Changes what only a new container takes, and gives a running agent one; see `createRenew`. */
   renew: ReturnType<typeof createRenew>
   /** What the engine has of an agent's container now; null: it cannot be asked. */
@@ -100,6 +102,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   return {
     start: operations.start,
     stop: operations.stop,
+    restart: operations.restart,
     renew: createRenew({ db, clock, directory, lock, machine, hooks }),
     async containerNow({ container_id }) {
       if (container_id === null) return 'stopped'

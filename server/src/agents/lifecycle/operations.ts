@@ -4,7 +4,7 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentPatch, agentStore, type Directory } from '../directory/index.ts'
 import { engineFault } from './faults.ts'
 import type { LifecycleHooks } from './hooks.ts'
 import type { Lock } from './lock.ts'
@@ -44,27 +44,31 @@ export function createOperations(deps: OperationDeps) {
   async function startNow(agentId: string): Promise<{ reply: StartReply; newSince: Date | null }> {
     return lock.run(agentId, async () => {
       const agent = await fresh(agentId)
-      if (agent.desired !== 'running' || agent.held || agent.recent_exits.length > 0) {
-        await wish(agent, { desired: 'running', held: 0, recent_exits: '[]' })
-      }
-      try {
-        const { steps, reason, at, recreated, port, injection } = await up(agent)
-        const reply = {
-          message:
-            steps.length > 0 ? `Agent ${agent.name} started.` : `Agent ${agent.name} is running already.`,
-          ...injection,
-          skills_injection: null,
-          recreated,
-          recreate_reason: reason,
-          port,
-        }
-        return { reply, newSince: steps.includes('start') ? at : null }
-      } catch (error) {
-        // Whoever is told that it failed must not find it running later.
-        await wish(agent, { desired: agent.desired, held: agent.held ? 1 : 0 })
-        throw engineFault(error)
-      }
+      return upAgain(agent, `Agent ${agent.name} started.`)
     })
+  }
+
+  /** With the lock held. `done` is said when there was anything to do. */
+  async function upAgain(agent: Agent, done: string): Promise<{ reply: StartReply; newSince: Date | null }> {
+    if (agent.desired !== 'running' || agent.held || agent.recent_exits.length > 0) {
+      await wish(agent, { desired: 'running', held: 0, recent_exits: '[]' })
+    }
+    try {
+      const { steps, reason, at, recreated, port, injection } = await up(agent)
+      const reply = {
+        message: steps.length > 0 ? done : `Agent ${agent.name} is running already.`,
+        ...injection,
+        skills_injection: null,
+        recreated,
+        recreate_reason: reason,
+        port,
+      }
+      return { reply, newSince: steps.includes('start') ? at : null }
+    } catch (error) {
+      // Whoever is told that it failed must not find it running later.
+      await wish(agent, { desired: agent.desired, held: agent.held ? 1 : 0 })
+      throw engineFault(error)
+    }
   }
 
   async function stop(agentId: string): Promise<{ message: string }> {
@@ -86,6 +90,46 @@ export function createOperations(deps: OperationDeps) {
         throw engineFault(error)
       }
     })
+  }
+
+  /**
+   * Ends what runs of an agent and starts it anew, in a new container when `recreate` says so. It is wanted to
+   * run throughout, so that a platform that dies half-way brings it back. One that stood still is started.
+   */
+  async function restart(agentId: string, { recreate }: { recreate: boolean }): Promise<StartReply> {
+    const { reply, newSince } = await lock.run(agentId, async () => {
+      const agent = await fresh(agentId)
+      try {
+        if (agent.desired === 'running') await letGo(agent)
+        if (recreate) await machine.takeAway(await fresh(agentId))
+      } catch (error) {
+        throw engineFault(error)
+      }
+      return upAgain(await fresh(agentId), `Agent ${agent.name} restarted.`)
+    })
+    return newSince === null
+      ? reply
+      : { ...reply, skills_injection: await deps.deliverSkills(agentId, newSince) }
+  }
+
+  /** The row lets go of the container while it is brought down: its end is then not taken for a crash. */
+  async function letGo(agent: Agent): Promise<void> {
+    const { container_id, status, started_at } = agent
+    const write = (patch: AgentPatch, also: (tx: Tx) => Promise<void> = async () => {}) =>
+      db.atomically(async (tx) => {
+        await agentStore(tx).update(agent.id, { ...patch, observed_at: timestamp(clock.now()) })
+        await also(tx)
+        directory.changed(tx, agent.id)
+      })
+    const down = { status: 'stopped', started_at: null } as const
+    await write({ ...down, container_id: null }, (tx) => hooks.stopping(tx, agent, clock.now()))
+    try {
+      await machine.bringDown(agent, stopGraceSeconds)
+    } catch (error) {
+      await write({ container_id, status, started_at })
+      throw error
+    }
+    await write({ container_id })
   }
 
   /** Makes an agent be as its row says; for the repair loop. Null: somebody else is at it. */
@@ -149,7 +193,7 @@ export function createOperations(deps: OperationDeps) {
     return agent
   }
 
-  return { start, stop, bringInLine }
+  return { start, stop, restart, bringInLine }
 }
 
 export type Operations = ReturnType<typeof createOperations>

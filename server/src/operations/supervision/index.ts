@@ -1,5 +1,5 @@
 /**
- * Supervision: puts together what looks after all agents, monitoring and the alerts that come of it.
+ * Supervision: puts together what looks after all agents, monitoring, its alerts and the fleet.
  * Owns nothing; decides nothing.
  */
 export { createSupervision, type Supervision, type SupervisionDeps } from './supervision.ts'

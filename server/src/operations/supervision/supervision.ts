@@ -1,9 +1,11 @@
 import type { Directory } from '../../agents/directory/index.ts'
 import type { AgentGit } from '../../agents/git/index.ts'
 import type { Health } from '../../agents/health/index.ts'
+import type { Lifecycle } from '../../agents/lifecycle/index.ts'
 import type { Reach } from '../../agents/reach/index.ts'
 import type { RegistryHooks } from '../../agents/registry/index.ts'
 import type { Loop } from '../../background/loops.ts'
+import type { Leases } from '../../foundation/leases/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Settings } from '../../foundation/settings/index.ts'
 import type { Route } from '../../http/route.ts'
@@ -13,6 +15,10 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { AgentView } from '../../runs/agent-view/index.ts'
 import type { Breakers } from '../../runs/breaker/index.ts'
+import type { ProviderSubscriptions } from '../../runs/provider-subscriptions/index.ts'
+import type { Queue } from '../../runs/queue/index.ts'
+import type { Schedules } from '../../triggers/schedules/index.ts'
+import { createFleet, fleetRoutes } from '../fleet/index.ts'
 import { checkRetention, createMonitoring, monitoringRoutes } from '../monitoring/index.ts'
 import { alertRoutes, type OperatorQueue } from '../operator-queue/index.ts'
 
@@ -20,28 +26,34 @@ export type SupervisionDeps = {
   db: Db
   clock: Clock
   log: Log
-  outbox: Pick<Outbox, 'append'>
+  leases: Leases
+  outbox: Pick<Outbox, 'append' | 'signal' | 'on'>
   settings: Pick<Settings, 'value' | 'retention' | 'monitoring'>
   agents: {
     directory: Directory
     reach: Reach
     health: Health
     git: AgentGit
+    lifecycle: Lifecycle
     hooks: Pick<RegistryHooks, 'onDeleting'>
   }
   records: {
     breakers: Breakers
     link: AgentLink
     view: Pick<AgentView, 'contextOf'>
+    providerSubscriptions: Pick<ProviderSubscriptions, 'auth' | 'list'>
     isPlatformEnabled(): boolean
   }
+  runs: { queue: Pick<Queue, 'cancelOpen'> }
+  schedules: Pick<Schedules, 'admin'>
   operatorQueue: OperatorQueue
 }
 
-export type Supervision = { routes: Route[]; loops: Loop[] }
+export type Supervision = { routes: Route[]; loops: Loop[]; close(): void }
 
 export function createSupervision(deps: SupervisionDeps): Supervision {
   const { agents, records, operatorQueue, settings } = deps
+  const dailyLimit = () => settings.value('ops_cost_limit_daily_usd')
   const monitoring = createMonitoring({
     ...deps,
     ...agents,
@@ -52,11 +64,26 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
     contextOf: records.view.contextOf,
     settings: settings.monitoring,
     monotonic: () => performance.now(),
-    dailyLimit: () => settings.value('ops_cost_limit_daily_usd'),
+    dailyLimit,
+  })
+  const fleet = createFleet({
+    ...deps,
+    ...agents,
+    events: deps.outbox,
+    monitoring,
+    dailyLimit,
+    queue: deps.runs.queue,
+    schedules: deps.schedules.admin,
+    subscriptions: records.providerSubscriptions,
   })
   agents.hooks.onDeleting((tx, { agent }) => monitoring.agentDeleted(tx, agent.id))
   return {
-    routes: [...monitoringRoutes(monitoring, agents.directory), ...alertRoutes(operatorQueue, deps.clock)],
+    routes: [
+      ...fleetRoutes(fleet),
+      ...monitoringRoutes(monitoring, agents.directory),
+      ...alertRoutes(operatorQueue, deps.clock),
+    ],
     loops: [...monitoring.loops, checkRetention({ ...deps, raiseAlert: operatorQueue.raiseAlert })],
+    close: fleet.acts.close,
   }
 }

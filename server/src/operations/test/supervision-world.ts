@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict'
+import type { AgentsNeeds } from '../../agents/needs/index.ts'
 import { createShared, openAgents } from '../../agents/test/world.ts'
+import { createLeases } from '../../foundation/leases/index.ts'
 import { createRateLimits } from '../../foundation/rate-limits/index.ts'
 import { openSettings } from '../../foundation/settings/index.ts'
 import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createAgentView } from '../../runs/agent-view/index.ts'
 import { createBreakers } from '../../runs/breaker/index.ts'
+import { createQueue } from '../../runs/queue/index.ts'
 import type { OpenTestDb } from '../../test/dialects.ts'
 import { startRunPlatform } from '../../test/run-platform.ts'
+import { createSchedules, scheduleRoutes } from '../../triggers/schedules/index.ts'
 import { createOperatorQueue, operatorQueueRoutes } from '../operator-queue/index.ts'
 import { createSupervision } from '../supervision/index.ts'
 
 export type SupervisionWorld = Awaited<ReturnType<typeof openSupervision>>
 
 /** Agents with real parts on a pretended engine, runs, the operator queue, and what looks after all of them. */
-export async function openSupervision(open: OpenTestDb) {
+export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNeeds> = {}) {
   const db = await open()
   const shared = createShared()
   const { clock, ephemeral, vault } = shared
@@ -39,6 +43,7 @@ export async function openSupervision(open: OpenTestDb) {
   const made: { supervision?: ReturnType<typeof createSupervision> } = {}
   const world = await openAgents(db, {
     shared,
+    needs,
     routes: (agents) => {
       const { reach, directory } = agents
       const breakers = createBreakers({ db, clock, isPlatformEnabled })
@@ -56,6 +61,14 @@ export async function openSupervision(open: OpenTestDb) {
         retention: { days: () => 90, admit: async () => ({ isAdmitted: true, isNew: true }) },
         breakers,
       })
+      const schedules = createSchedules({
+        ...runs,
+        clock,
+        ...agents,
+        reach: reach.reach,
+        retentionDays: () => 30,
+        lastFires: async () => new Map(),
+      })
       made.supervision = createSupervision({
         db,
         clock,
@@ -63,13 +76,20 @@ export async function openSupervision(open: OpenTestDb) {
         outbox: runs.events,
         settings,
         agents,
-        records: { breakers, link, view: createAgentView({ ...runs, clock }), isPlatformEnabled },
+        records: { ...runs, breakers, link, view: createAgentView({ ...runs, clock }), isPlatformEnabled },
         operatorQueue,
+        leases: createLeases({ db, clock }),
+        runs: { queue: createQueue({ db, settle: runs.executions.settle }) },
+        schedules,
       })
-      return [...operatorQueueRoutes(operatorQueue, reach), ...made.supervision.routes]
+      return [
+        ...operatorQueueRoutes(operatorQueue, reach),
+        ...scheduleRoutes(schedules, () => assert.fail('nothing is fired here')),
+        ...made.supervision.routes,
+      ]
     },
   })
-  const { loops } = made.supervision ?? assert.fail('nothing was wired')
+  const { loops, close } = made.supervision ?? assert.fail('nothing was wired')
   const [owner, admin] = [await world.person('creator'), await world.person('admin')]
   const round = loops.find(({ name }) => name === 'monitoring.check') ?? assert.fail('no round')
 
@@ -88,6 +108,8 @@ export async function openSupervision(open: OpenTestDb) {
       await world.area.health.beat(id, {})
       return id
     },
+    schedule: (name: string, body: object) =>
+      world.request(owner.key, 'POST', `/api/agents/${name}/schedules`, body),
     /** As an admin. */
     get: async (path: string) => (await world.request(admin.key, 'GET', path)).json,
     post: (path: string, body?: object) => world.request(admin.key, 'POST', path, body),
@@ -102,6 +124,7 @@ export async function openSupervision(open: OpenTestDb) {
       for (const id of ids) await world.area.health.beat(id, {})
     },
     async [Symbol.asyncDispose]() {
+      close()
       await settings.close()
       await world[Symbol.asyncDispose]()
     },

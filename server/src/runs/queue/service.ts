@@ -1,7 +1,15 @@
 import type { AgentQueue } from '@roost/contracts/runs/queue'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { maySee, nameOf, queueStore, type Reader, type Settle } from '../executions/index.ts'
+import {
+  type ExecutionRow,
+  maySee,
+  nameOf,
+  type QueueStore,
+  queueStore,
+  type Reader,
+  type Settle,
+} from '../executions/index.ts'
 
 export type QueueDeps = Settle & { db: Db }
 
@@ -10,12 +18,37 @@ export type Queue = {
   show(reader: Reader, agentName: string): Promise<AgentQueue>
   /** Cancels everything that waits, held runs of fan-outs too, and answers how many there were. */
   clear(agentId: string, by: SignedIn): Promise<number>
+  /**
+   * Cancels everything that has not ended: what runs, waits, is held or is to be retried. The agent is not told:
+   * for one that is stopped next.
+   */
+  cancelOpen(agentId: string, by: SignedIn): Promise<number>
 }
 
 /** A line is bounded at 50, and what the platform starts by itself comes on top of that. */
 const mostShown = 500
 
 export function createQueue({ db, settle }: QueueDeps): Queue {
+  /** Answers how many were ended by this call. */
+  async function endAll(
+    agentId: string,
+    pick: (queue: QueueStore) => Promise<ExecutionRow[]>,
+    error: string,
+  ): Promise<number> {
+    return db.atomically(async (tx) => {
+      const queue = queueStore(tx)
+      // Held, so that nothing is handed out while it is being emptied.
+      await queue.lockQueue(agentId)
+      let cancelled = 0
+      for (const row of await pick(queue)) {
+        const ending = { error, error_code: 'user_cancelled', terminal_reason: 'cancelled' } as const
+        const ended = await settle(tx, row, { statuses: [row.status] }, { status: 'cancelled', ...ending })
+        if (ended) cancelled += 1
+      }
+      return cancelled
+    })
+  }
+
   return {
     async show({ caller, agentId, relation }, agentName) {
       const queue = queueStore(db)
@@ -36,28 +69,17 @@ export function createQueue({ db, settle }: QueueDeps): Queue {
       }
     },
 
-    async clear(agentId, by) {
-      return db.atomically(async (tx) => {
-        const queue = queueStore(tx)
-        // Held, so that nothing is handed out while it is being emptied.
-        await queue.lockQueue(agentId)
-        let cancelled = 0
-        for (const row of await queue.queuedOf(agentId)) {
-          const ended = await settle(
-            tx,
-            row,
-            { statuses: ['queued'] },
-            {
-              status: 'cancelled',
-              error: `The queue was cleared by ${nameOf(by)}.`,
-              error_code: 'user_cancelled',
-              terminal_reason: 'cancelled',
-            },
-          )
-          if (ended) cancelled += 1
-        }
-        return cancelled
-      })
-    },
+    clear: (agentId, by) =>
+      endAll(agentId, ({ queuedOf }) => queuedOf(agentId), `The queue was cleared by ${nameOf(by)}.`),
+
+    cancelOpen: (agentId, by) =>
+      endAll(
+        agentId,
+        async ({ runningOf, waitingRows }) => [
+          ...(await runningOf(agentId)),
+          ...(await waitingRows(agentId)),
+        ],
+        `Cancelled by an emergency stop of ${nameOf(by)}.`,
+      ),
   }
 }

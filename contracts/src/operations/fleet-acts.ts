@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { agentStatuses } from '../agents/agent.ts'
+import { credentialsInjections } from '../agents/lifecycle.ts'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { Timestamp } from '../kit/primitives.ts'
+import { SkillDelivery } from '../skills/assignments.ts'
+
+const tag = 'Operations'
+const adminPerson = { who: 'admin', gate: 'person' } as const
+const count = z.number().int()
+
+export const fleetFilters = [...agentStatuses, 'all'] as const
+export const fleetResults = ['success', 'failed', 'skipped'] as const
+export type FleetResult = (typeof fleetResults)[number]
+
+const which = {
+  filter_status: z
+    .enum(fleetFilters)
+    .nullish()
+    .transform((value) => value ?? ('running' as const)),
+  name_prefix: z
+    .string()
+    .max(63)
+    .nullish()
+    .transform((value) => value ?? '')
+    .describe('Only agents whose names begin with it.'),
+}
+export const RestartFleetBody = z.object({
+  ...which,
+  recreate: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false)
+    .describe('Give each a new container; volumes stay.'),
+})
+export type RestartFleetBody = z.output<typeof RestartFleetBody>
+export const StopFleetBody = z.object(which)
+export type StopFleetBody = z.output<typeof StopFleetBody>
+
+export const FleetOutcome = z.object({
+  timestamp: Timestamp,
+  summary: z.object({
+    total: count,
+    successes: count,
+    failures: count,
+    skipped: count,
+    recreated: count,
+  }),
+  results: z.array(
+    z.object({
+      agent: z.string(),
+      result: z.enum(fleetResults),
+      reason: z.string().optional().describe('Why it was skipped, or failed.'),
+      previous_status: z.enum(agentStatuses),
+      recreated: z.boolean(),
+      credentials_injection: z.enum(credentialsInjections).optional(),
+      skills_injection: SkillDelivery.nullable().optional(),
+    }),
+  ),
+})
+export type FleetOutcome = z.output<typeof FleetOutcome>
+
+const oneAfterAnother =
+  'One agent after another; the system agent and ephemeral ones are skipped. The work goes on when the caller goes away. 409 while the fleet is restarted or stopped already.'
+
+export const restartFleet = endpoint({
+  id: 'restartFleet',
+  method: 'POST',
+  path: '/api/ops/fleet/restart',
+  summary: 'Restart agents, or give them new containers',
+  description: oneAfterAnother,
+  tag,
+  access: adminPerson,
+  body: RestartFleetBody,
+  bodyOptional: true,
+  returns: FleetOutcome,
+  fails: ['fleet_restart_in_progress'],
+  audit: { type: 'agent_lifecycle', action: 'restart_fleet' },
+})
+
+export const stopFleet = endpoint({
+  id: 'stopFleet',
+  method: 'POST',
+  path: '/api/ops/fleet/stop',
+  summary: 'Stop agents',
+  description: oneAfterAnother,
+  tag,
+  access: adminPerson,
+  body: StopFleetBody,
+  bodyOptional: true,
+  returns: FleetOutcome,
+  fails: ['fleet_restart_in_progress'],
+  audit: { type: 'agent_lifecycle', action: 'stop_fleet' },
+})
+
+export const EmergencyStop = z.object({
+  success: z.boolean().describe('Nothing is in `errors`.'),
+  message: z.string(),
+  schedules_paused: count,
+  executions_cancelled: count,
+  agents_stopped: count,
+  errors: z.array(
+    z.object({
+      step: z.enum(['pause_schedules', 'cancel_executions', 'stop_agent']),
+      agent_name: z.string().nullable(),
+      message: z.string(),
+    }),
+  ),
+})
+export type EmergencyStop = z.output<typeof EmergencyStop>
+
+export const emergencyStop = endpoint({
+  id: 'emergencyStop',
+  method: 'POST',
+  path: '/api/ops/emergency-stop',
+  summary: 'Halt everything: pause schedules, cancel runs, stop agents',
+  description:
+    'The system agent and ephemeral agents too. What fails is collected in `errors`, and the rest is done all the same. A fleet restart that goes on is ended. `POST /api/ops/schedules/resume` brings the schedules back.',
+  tag,
+  access: adminPerson,
+  body: z.object({
+    agent_name: z.string().max(63).nullish().describe('Only this agent.'),
+  }),
+  bodyOptional: true,
+  returns: EmergencyStop,
+  fails: ['agent_not_found'],
+  audit: { type: 'agent_lifecycle', action: 'emergency_stop' },
+})
+
+export const fleetRestartProgress = eventType({
+  name: 'fleet.restart_progress',
+  stored: false,
+  audience: 'admin',
+  fields: z.object({ done: count, total: count, agent_name: z.string(), result: z.enum(fleetResults) }),
+})
