@@ -5,6 +5,7 @@ import { createCompletion } from './completion.ts'
 import { doctor } from './doctor.ts'
 import { events } from './events.ts'
 import { executions } from './executions.ts'
+import { fleet } from './fleet.ts'
 import { help, version } from './help.ts'
 import { keys } from './keys.ts'
 import { login, logout, servers } from './login.ts'
@@ -28,6 +29,7 @@ const commands: Command[] = [
   logout,
   servers,
   agents,
+  fleet,
   chat,
   task,
   executions,

@@ -1,5 +1,5 @@
-import { getAgentActivity, getAgentStats, getContextStats } from '@roost/contracts/agents/health'
-import { getAgent } from '@roost/contracts/agents/registry'
+import { getAgentActivity } from '@roost/contracts/agents/health'
+import { checkAgentHealth, getAgentHealth, getMonitoringStatus } from '@roost/contracts/operations/monitoring'
 import { getFleetStats } from '@roost/contracts/runs/fleet'
 import { z } from 'zod'
 import { type Tool, tool } from '../tool.ts'
@@ -9,19 +9,20 @@ export const healthTools: Tool[] = [
   tool({
     name: 'get_agent_health',
     description:
-      'Whether an agent is well: its status, the age of its last sign of life, its CPU and memory, and how full its context is.',
+      'Whether an agent is well: how it is judged and why, its container, its link, how full its context is, stuck runs, recent alerts.',
     audience: 'everyone',
     effect: 'read',
     input: { agent_name: agentName },
-    async run({ api }, { agent_name }) {
-      const params = { name: agent_name }
-      const [agent, stats] = await Promise.all([
-        api.call(getAgent, { params }),
-        api.call(getAgentStats, { params }),
-      ])
-      const { status, heartbeat_state, last_heartbeat_age_seconds, circuit_breaker } = agent
-      return { agent_name, status, heartbeat_state, last_heartbeat_age_seconds, circuit_breaker, stats }
-    },
+    run: ({ api }, { agent_name }) => api.call(getAgentHealth, { params: { name: agent_name } }),
+  }),
+  tool({
+    name: 'trigger_health_check',
+    description:
+      'Checks an agent now and answers its health as get_agent_health does; its program is asked, for at most 5 seconds. For admins.',
+    audience: 'person',
+    effect: 'write',
+    input: { agent_name: agentName },
+    run: ({ api }, { agent_name }) => api.call(checkAgentHealth, { params: { name: agent_name } }),
   }),
   tool({
     name: 'get_agent_activity_summary',
@@ -46,10 +47,10 @@ export const healthTools: Tool[] = [
   tool({
     name: 'get_fleet_health',
     description:
-      'All agents you can reach with their status, what they do now and how full their context is.',
+      'All agents you can reach with how each is judged (critical, unhealthy, degraded, unknown, healthy) and why; the worst first.',
     audience: 'everyone',
     effect: 'read',
     input: {},
-    run: ({ api }) => api.call(getContextStats, {}),
+    run: ({ api }) => api.call(getMonitoringStatus, {}),
   }),
 ]
