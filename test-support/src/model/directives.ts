@@ -5,6 +5,7 @@ export type Directive =
   | { name: 'recall'; key: string }
   | { name: 'pad'; count: number }
   | { name: 'sleep'; seconds: number }
+  | { name: 'hold'; key: string }
   | { name: 'drip'; milliseconds: number }
   | { name: 'usage'; input: number; output: number }
   | { name: 'fail'; status: number }
@@ -70,6 +71,7 @@ function parseWithArgument(name: string, argument: string): Directive | null {
     case 'reply':
       return { name, text: argument }
     case 'recall':
+    case 'hold':
       return argument === '' ? null : { name, key: argument }
     case 'pad': {
       const count = wholeNumber(argument, LONGEST_PAD)

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { decide, refuse } from './decide.ts'
 import type { Decision } from './decision.ts'
+import type { Holds } from './holds.ts'
 import type { RequestLog } from './log.ts'
 import type { RefusedRequest } from './provider.ts'
 import { closestProvider } from './providers.ts'
@@ -16,8 +17,8 @@ export type Exchange = (
 ) => Promise<void>
 
 /** Makes the exchange of one server: receive, decide, log, then answer. */
-export function createExchange(log: RequestLog): Exchange {
-  const script = createScript()
+export function createExchange(log: RequestLog, holds: Holds): Exchange {
+  const script = createScript(holds)
   return async (request, response, signal) => {
     const received = await receive(request).catch(() => null)
     // A client that left before it had asked anything asked nothing.

@@ -38,9 +38,22 @@ test('a sleep ends at once when the client goes away', async () => {
   assert.deepEqual([seen.ended, seen.status], ['open', 200])
   client.abort()
   await assert.rejects(asked, { name: 'AbortError' })
-  await server.waitForRequest((request) => request === seen && request.ended === 'client_gone', {
-    timeoutMs: 2000,
-  })
+  await server.waitForRequest((request) => request === seen && request.ended === 'client_gone')
+})
+
+test('a held answer is there when it is let go, and ends at once when the client goes away', async () => {
+  const asked = say('[[hold:one]] [[reply:let go]]')
+  const seen = await server.waitForRequest((request) => request.user_text?.includes('hold:one') ?? false)
+  assert.equal(seen.ended, 'open')
+  server.release('one')
+  assert.equal((await asked).text, 'let go')
+  assert.equal((await say('[[hold:one]] [[reply:at once]]')).text, 'at once')
+  const client = new AbortController()
+  const left = say('[[hold:two]]', client.signal)
+  const open = await server.waitForRequest((request) => request.user_text?.includes('hold:two') ?? false)
+  client.abort()
+  await assert.rejects(left, { name: 'AbortError' })
+  await server.waitForRequest((request) => request === open && request.ended === 'client_gone')
 })
 
 test('a dripping answer ends when the client goes away', async () => {
@@ -49,9 +62,7 @@ test('a dripping answer ends when the client goes away', async () => {
   const seen = await server.waitForRequest((request) => request.user_text?.includes('60000') ?? false)
   client.abort()
   await assert.rejects(asked, { name: 'AbortError' })
-  await server.waitForRequest((request) => request === seen && request.ended === 'client_gone', {
-    timeoutMs: 2000,
-  })
+  await server.waitForRequest((request) => request === seen && request.ended === 'client_gone')
 })
 
 test('how an answer ended is told: answered or cut', async () => {

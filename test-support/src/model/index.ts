@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createExchange } from './exchange.ts'
+import { createHolds } from './holds.ts'
 import { createRequestLog, type SeenRequest } from './log.ts'
 
 export type { KeyKind, LoggedRequest, SeenRequest } from './log.ts'
@@ -28,6 +29,8 @@ export type ModelServer = {
     predicate: (request: SeenRequest) => boolean,
     options?: { timeoutMs?: number },
   ) => Promise<SeenRequest>
+  /** Lets the answers go that `[[hold:KEY]]` keeps, and those to come. */
+  release: (key: string) => void
   /** Stops listening and breaks off what is still being answered. */
   close: () => Promise<void>
   [Symbol.asyncDispose]: () => Promise<void>
@@ -40,7 +43,8 @@ export type ModelServer = {
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { port = 0, host = '127.0.0.1', logFile } = options
   const log = createRequestLog(logFile ?? null)
-  const exchange = createExchange(log)
+  const holds = createHolds()
+  const exchange = createExchange(log, holds)
   const closing = new AbortController()
   const running = new Set<Promise<void>>()
 
@@ -83,6 +87,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     port: address.port,
     requests: log.requests,
     waitForRequest: (predicate, { timeoutMs = 60_000 } = {}) => log.waitFor(predicate, timeoutMs),
+    release: holds.release,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -4,6 +4,8 @@ import type { Directive } from './directives.ts'
 /** What the server does for one request; decided before the first byte. */
 export type Plan = {
   delaySeconds: number
+  /** Keys of `hold`: nothing is said before all of them are let go. */
+  holds: string[]
   outcome: Outcome
   /** Pause between the streamed pieces of the answer. */
   pieceDelayMs: number
@@ -92,6 +94,7 @@ const SHAPES_THE_ANSWER: ReadonlySet<string> = new Set<Directive['name']>([
 function effectsOf(current: readonly Directive[]): Omit<Plan, 'outcome'> {
   const plan = {
     delaySeconds: 0,
+    holds: [] as string[],
     pieceDelayMs: 0,
     isCut: false,
     usage: DEFAULT_USAGE,
@@ -99,6 +102,7 @@ function effectsOf(current: readonly Directive[]): Omit<Plan, 'outcome'> {
   }
   for (const directive of current) {
     if (directive.name === 'sleep') plan.delaySeconds += directive.seconds
+    if (directive.name === 'hold') plan.holds.push(directive.key)
     if (directive.name === 'drip') plan.pieceDelayMs = directive.milliseconds
     if (directive.name === 'cut') plan.isCut = true
     if (directive.name === 'usage') plan.usage = { input: directive.input, output: directive.output }

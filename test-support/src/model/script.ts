@@ -1,6 +1,7 @@
 import { currentTurn, type ModelRequest, type Turn } from './conversation.ts'
 import type { Decision } from './decision.ts'
 import { type Directive, findDirectives } from './directives.ts'
+import type { Holds } from './holds.ts'
 import type { LoggedRequest } from './log.ts'
 import { DEFAULT_USAGE, firstCharacters, type Plan, planAnswer } from './plan.ts'
 import type { Provider } from './provider.ts'
@@ -13,7 +14,7 @@ export type Script = (asked: Asked) => Decision
 type Asked = { read: ModelRequest; provider: Provider; logged: LoggedRequest; id: string }
 
 /** Makes the script of one server; it remembers how many requests carried each key of `fail-first`. */
-export function createScript(): Script {
+export function createScript(holds: Holds): Script {
   const carried = new Map<string, number>()
 
   function planMain({ read, provider }: Asked, turn: Turn, directives: readonly Directive[]): Plan {
@@ -34,7 +35,7 @@ export function createScript(): Script {
     const isSide = read.isSide || isPromptOfCli(turn.text) || isSystemOfHelper(read.system)
     const directives = isSide ? [] : findDirectives(turn.text)
     const plan = isSide ? planSide(read, turn) : planMain(asked, turn, directives)
-    const decision = carryOut(asked, plan)
+    const decision = carryOut(asked, plan, holds)
     const logged: LoggedRequest = {
       ...decision.logged,
       kind: isSide ? 'side' : 'main',
@@ -48,10 +49,13 @@ export function createScript(): Script {
 function planSide(read: ModelRequest, turn: Turn): Plan {
   const text = sideAnswer(read, turn.text)
   const outcome = { kind: 'text' as const, text }
-  return { delaySeconds: 0, outcome, pieceDelayMs: 0, isCut: false, usage: DEFAULT_USAGE, carriedKeys: [] }
+  return {
+    ...{ delaySeconds: 0, holds: [], outcome, pieceDelayMs: 0, isCut: false },
+    ...{ usage: DEFAULT_USAGE, carriedKeys: [] },
+  }
 }
 
-function carryOut({ read, provider, logged, id }: Asked, plan: Plan): Decision {
+function carryOut({ read, provider, logged, id }: Asked, plan: Plan, holds: Holds): Decision {
   const { outcome, usage } = plan
   const { model } = read
   if (outcome.kind === 'error') {
@@ -59,7 +63,7 @@ function carryOut({ read, provider, logged, id }: Asked, plan: Plan): Decision {
     return {
       logged: { ...logged, model, status: failure.status },
       async answer(response, signal) {
-        await waitBefore(plan, signal)
+        await waitBefore(plan, holds, signal)
         return writeJson(response, failure)
       },
     }
@@ -69,7 +73,7 @@ function carryOut({ read, provider, logged, id }: Asked, plan: Plan): Decision {
   return {
     logged: { ...logged, model },
     async answer(response, signal) {
-      await waitBefore(plan, signal)
+      await waitBefore(plan, holds, signal)
       return writeAnswer({ response, provider, plan, answer, signal })
     },
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Holds } from './holds.ts'
 import type { SeenRequest } from './log.ts'
 import type { Plan } from './plan.ts'
 import type { Answer, JsonAnswer, Provider, StreamedAnswer } from './provider.ts'
@@ -19,8 +20,9 @@ export function writeJson(response: ServerResponse, { status, headers, body }: J
 }
 
 /** Waits before the first byte; ends at once when the client has gone away. */
-export async function waitBefore(plan: Plan, signal: AbortSignal): Promise<void> {
+export async function waitBefore(plan: Plan, holds: Holds, signal: AbortSignal): Promise<void> {
   if (plan.delaySeconds > 0) await delay(plan.delaySeconds * 1000, undefined, { signal })
+  for (const key of plan.holds) await holds.until(key, signal)
 }
 
 /** Writes an answer in the form it was asked for; a cut one breaks off in the middle with the connection. */
