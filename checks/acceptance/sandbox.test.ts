@@ -1,6 +1,8 @@
 /** Agents on a machine without a container engine: the same platform, its agents in sandboxes. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -81,12 +83,21 @@ async function assertNothingIsLeft(platform: Platform): Promise<void> {
 }
 
 describe('the platform in sandboxes', () => {
+  const partner = 'partner.test'
+  const outside = createHttpServer((_request, response) => response.end('heard\n'))
   let platform: Platform
+  let outsidePort: number
   before(async () => {
-    platform = await startSandboxed()
+    outside.listen(0, '127.0.0.1')
+    await once(outside, 'listening')
+    outsidePort = (outside.address() as { port: number }).port
+    const inner = `${partner}:${outsidePort}=127.0.0.1`
+    platform = await startSandboxed({ env: { ROOST_EGRESS_INNER: inner } })
   })
   after(async () => {
     await platform?.[Symbol.asyncDispose]()
+    outside.closeAllConnections()
+    outside.close()
   })
 
   test('an agent is created, and its details say what a sandbox keeps apart less strictly', async () => {
@@ -169,6 +180,33 @@ describe('the platform in sandboxes', () => {
     ]
     assert.equal(first.length, 3)
     for (const [index, space] of first.entries()) assert.notEqual(space, second[index])
+  })
+
+  test('its way out is the platform: none in mode off, everything in learn, the list in enforce', async () => {
+    const egress = (method: string, path = '', body?: object) =>
+      platform.request(method, `/api/agents/box-claude/egress${path}`, body)
+    const ask = (way = '') =>
+      inside(platform, 'box-claude', `curl -sS ${way} -m 20 http://${partner}:${outsidePort}/ 2>&1`)
+    const around = '--noproxy "*" --connect-to ::127.0.0.1:'
+    assert.doesNotMatch(await ask(), /heard/)
+    await egress('PUT', '', { mode: 'learn' })
+    assert.match(await ask(), /heard/)
+    assert.doesNotMatch(await ask(around), /heard/)
+
+    const put = await egress('PUT', '', { mode: 'enforce' })
+    assert.deepEqual([put.status, put.json.network.is_closed, put.json.restart_needed], [200, true, false])
+    assert.match(await ask(), /is not allowed/)
+    assert.doesNotMatch(await ask(around), /heard/)
+    assert.match(await inside(platform, 'box-claude', 'getent hosts example.com || echo none'), /none/)
+    assert.equal((await egress('POST', '/allow', { host: partner, port: outsidePort })).status, 200)
+    assert.match(await ask(), /heard/)
+    const entries = (await egress('GET', '/log')).json.map((entry: Loose) => `${entry.host} ${entry.reason}`)
+    assert.deepEqual(entries.sort(), [`${partner} learnt`, `${partner} listed`, `${partner} not_listed`])
+    for (const step of ['stop', 'start'])
+      assert.equal((await platform.request('POST', `/api/agents/box-claude/${step}`)).status, 200)
+    assert.match(await ask(), /heard/)
+    await egress('PUT', '', { mode: 'off' })
+    assert.doesNotMatch(await ask(), /heard/)
   })
 
   test("an agent sees no provider key, no other agent's files, nothing of the platform's", async () => {

@@ -142,16 +142,19 @@ describe('credentials', () => {
 
 describe('git', () => {
   const path = `/agents/${name}?tab=git`
-  const write = (text: string) =>
+  const inAgent = (script: string) =>
     docker(
       'exec',
       '-u',
       'developer',
+      '-w',
+      '/home/developer',
       bench.platform.containerOf(name),
       'sh',
       '-c',
-      `echo ${text} > /home/developer/notes.txt`,
+      script,
     )
+  const write = (text: string) => inAgent(`echo ${text} > notes.txt`)
 
   test('what has changed is shown, committed and pushed', async () => {
     await eventually(
@@ -223,6 +226,46 @@ describe('git', () => {
       },
     })
     host.behave('well')
+  })
+
+  test('a reset wants the name typed, keeps what the agent has made, and says where the rest is', async () => {
+    await inAgent('mkdir -p content && echo kept > content/kept.txt')
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Reset…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Reset the workspace to main?' })
+    const confirm = dialog.getByRole('button', { name: 'Reset the workspace' })
+    assert.equal(await confirm.isDisabled(), true)
+    await dialog.getByLabel(`Type ${name} to confirm`).fill(name)
+    await keepPicture(tab, 'git-reset-light-desktop')
+    await assertAccessible(tab, 'a reset that is asked about')
+    await confirm.click()
+    await page.getByText(/^The workspace is reset; \d+ files? stayed/).waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await inAgent('cat content/kept.txt; ls notes.txt 2>/dev/null || echo gone'), 'kept\ngone')
+    await done(tab)
+  })
+
+  test('another repository: what is none is told on its field, one that is not there is made, the history comes along', async () => {
+    const { working_branch } = (await ask('GET', 'git/config')).json
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Another repository…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'A repository of its own' })
+    await dialog.getByText('In place of acme/helper').waitFor()
+    const field = dialog.getByRole('textbox', { name: 'Repository' })
+    await field.fill('no-owner')
+    await dialog.getByRole('button', { name: 'Bind it' }).click()
+    await dialog.getByText('must be owner/repository').waitFor()
+    await keepPicture(tab, 'git-rebind-refused-light-desktop')
+    await assertAccessible(tab, 'a repository that is none')
+    await field.fill('acme/own-helper')
+    await dialog.getByRole('button', { name: 'Bind it' }).click()
+    await page.getByText('acme/own-helper', { exact: true }).waitFor()
+    assert.equal((await ask('GET', 'git/config')).json.github_repo, 'acme/own-helper')
+    const ours = await inAgent('git rev-parse HEAD')
+    assert.equal(await host.git('acme/own-helper', 'rev-parse', working_branch), ours)
+    await done(tab)
   })
 
   test('an agent without a repository is given one; a token that the host refuses is told on its field', async () => {

@@ -112,10 +112,11 @@ export const putAgentEgress = endpoint({
   summary: "Set the mode of an agent's way out",
   description:
     'What goes over the platform is judged by the new mode at once. The container itself changes its network at ' +
-    'the next start: `restart_needed`.',
+    'the next start: `restart_needed`. `enforce` is refused (`option_not_offered`) where the container engine cannot ' +
+    'take other ways out away.',
   body: z.object({ mode: EgressMode }),
   returns: AgentEgress,
-  fails: ['agent_not_found', 'system_agent_protected'],
+  fails: ['agent_not_found', 'system_agent_protected', 'option_not_offered'],
   audit: { type: 'configuration', action: 'set_egress_mode' },
 })
 

@@ -97,7 +97,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     directory,
     locate: deps.outward.agents,
     mustMove: ({ applied, egress_mode }) =>
-      applied !== null && (applied.network ?? 'open') !== networkFor(egress_mode),
+      !deps.containers.closing.always &&
+      applied !== null &&
+      (applied.network ?? 'open') !== networkFor(egress_mode),
     tell: (agent) => settings.tell(agent),
     async deliver(agent) {
       if (agent.status !== 'running' || !link.isConnected(agent.id)) return

@@ -25,6 +25,22 @@ forEachDialect((_, db) => {
     assert.deepEqual(await tables.selectFrom('egress_authority').selectAll().execute(), [])
   })
 
+  test('422 option_not_offered: enforce where the engine cannot take other ways out away; learn goes on', async () => {
+    await using it = await openEgress(db)
+    for (const [fault, words] of [
+      ['engine_fault', /has no network from which the platform alone is reached/],
+      ['engine_down', /does not answer/],
+    ] as const) {
+      it.engine.failNext('ensureClosedNetwork', fault)
+      const refused = await it.call('PUT', '', { mode: 'enforce' })
+      assert.deepEqual([refused.status, refused.json.error], [422, 'option_not_offered'])
+      assert.match(refused.json.detail, words)
+    }
+    assert.equal((await it.call('GET', '')).json.mode, 'off')
+    assert.equal((await it.call('PUT', '', { mode: 'learn' })).status, 200)
+    assert.equal((await it.call('PUT', '', { mode: 'enforce' })).status, 200)
+  })
+
   test('what is injected with hosts stays here from then on, and a new value too', async () => {
     await using it = await openEgress(db)
     const inject = (body: object) =>

@@ -28,11 +28,6 @@ export type EgressDeps = PoliciesDeps &
     log: Pick<Log, 'warn' | 'debug'>
     /** For what agents ask for. */
     locate: Locate
-    /**
-     * Makes the network without a way out, and listens on it. Called again and again while an agent needs it: the
-     * engine may be away, and another process may have made the agent.
-     */
-    openClosed(): Promise<unknown>
   }
 
 export type Egress = EgressService & {

@@ -106,7 +106,7 @@ forEachDialect((_, db) => {
     await it.call('POST', '/allow', { host: 'front.test', port })
     const fronted = await program.dial('front.test', port, true, 'evil.test').catch(() => null)
     assert.equal(fronted, null)
-    const denied = (await it.entries()).filter((entry) => entry.includes('other_host'))
+    const denied = (await it.entries()).filter((entry: string) => entry.includes('other_host'))
     assert.deepEqual(denied, [
       'api.test denied other_host 1',
       'front.test denied other_host 1',

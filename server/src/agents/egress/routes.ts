@@ -20,6 +20,7 @@ export function egressRoutes(deps: {
       const agent = await agentOf(call)
       // What keeps the platform going must not be cut off by itself.
       if (agent.is_system && mode !== 'off') throw new Fault('system_agent_protected')
+      if (mode === 'enforce') await egress.refuseUnenforceable()
       return egress.view(await setMode(agent, mode))
     }),
     agentRoute(endpoints.allowEgress, async (call) => {

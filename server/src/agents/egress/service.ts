@@ -14,7 +14,7 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import { isSameSecret } from '../../kit/same-secret.ts'
-import type { Containers } from '../../ports/containers/port.ts'
+import { ContainerError, type Containers } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Agent, agentStore, type Directory } from '../directory/index.ts'
 import type { Authority } from './authority.ts'
@@ -43,6 +43,8 @@ export type EgressService = {
   admit(authorization: string | undefined): Promise<{ agentId: string; policy: Policy } | null>
   /** Values that must not appear in a transcript. */
   secrets(agentId: string): Promise<readonly string[]>
+  /** Before an agent is set to `enforce`. Throws `option_not_offered` where that would be a promise without substance. */
+  refuseUnenforceable(): Promise<void>
   /** Whether any agent is to have no other way out. */
   closesAny(): Promise<boolean>
 }
@@ -60,6 +62,11 @@ export type EgressServiceDeps = {
   authority: Authority
   /** Whether the agent's container stands in another network than the mode asks for. */
   mustMove(agent: Agent): boolean
+  /**
+   * Makes the network without a way out, and listens on it. Called again and again while an agent needs it: the
+   * engine may be away, and another process may have made the agent. Throws what the engine says.
+   */
+  openClosed(): Promise<unknown>
   /** Tells the running program how it gets out now. */
   tell(agent: Agent): Promise<unknown>
   /** Puts placeholders into the workspace of a running agent; one that cannot be asked gets them when it greets. */
@@ -211,6 +218,23 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
     },
 
     secrets: async (agentId) => (await policies.of(agentId)).bound.map(({ value }) => value.reveal()),
+
+    async refuseUnenforceable() {
+      const refuse = (why: string, cause?: unknown) => {
+        throw new Fault('option_not_offered', `Egress cannot be enforced here: ${why}`, {}, { cause })
+      }
+      if (!containers.closing.can) refuse(containers.closing.notes.join(' '))
+      // Whether an engine can be asked for it is known once it was: those in a virtual machine say so only then.
+      await deps.openClosed().catch((cause: unknown) => {
+        if (!(cause instanceof ContainerError)) throw cause
+        refuse(
+          cause.fault === 'engine_down'
+            ? 'the container engine does not answer.'
+            : 'the container engine has no network from which the platform alone is reached.',
+          cause,
+        )
+      })
+    },
 
     closesAny: async () =>
       (await directory.everyRow()).some(

@@ -26,9 +26,8 @@ export function ModeSection({ agent, egress }: ModeSectionProps) {
       <RadioCards label="Mode" options={modeChoices} value={mode} onValueChange={choose} />
       {egress.restart_needed && <RestartNeeded agent={agent} />}
       {mode === 'enforce' && !network.can_close && (
-        <Banner tone="warning" title="Other ways out stay open">
-          This container engine cannot take them away: programs that do not keep to the proxy get out all the
-          same.
+        <Banner tone="warning" title="Egress cannot be enforced here">
+          This container engine cannot take other ways out away, and so the agent does not start in this mode.
         </Banner>
       )}
       {network.notes.length > 0 && (

@@ -61,13 +61,8 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       ),
 
     ensureNetwork: () => ensure(false),
-    closing: {
-      can: true,
-      always: false,
-      notes: [
-        'Programs of this host that listen on all of its addresses are reached by agents, in every mode.',
-        'There is no SSH access while egress is enforced.',
-      ],
+    get closing() {
+      return traits.closing()
     },
     ensureClosedNetwork: () => ensure(true),
 

@@ -21,6 +21,8 @@ export async function ensureAgentsNetwork(
   install: string,
   { canSeparate, isClosed }: { canSeparate: boolean; isClosed: boolean },
 ): Promise<AgentsNetwork> {
+  if (isClosed && !canSeparate)
+    throw new ContainerError('engine_fault', 'Podman does not keep agents of a closed network apart')
   const network = (await oldest(docker, ask, name)) ?? (await make(docker, ask, name, install, isClosed))
   if (isClosed && !network.Internal) {
     throw new ContainerError(

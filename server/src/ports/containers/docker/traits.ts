@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type Docker from 'dockerode'
-import type { EngineInfo, Isolation } from '../port.ts'
+import type { Closing, EngineInfo, Isolation } from '../port.ts'
 import { type Ask, get } from './connect.ts'
 import type { EngineTraits } from './spec.ts'
 
@@ -10,6 +10,7 @@ export type Traits = {
   /** What containers must be described with; asks only the first time. */
   get(): Promise<EngineTraits>
   isolation(): Isolation
+  closing(): Closing
 }
 
 type VersionAnswer = { Version: string; Components?: { Name: string }[] }
@@ -42,6 +43,24 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
       // Only a refresh that failed leaves nothing known, and it has thrown.
       return known ?? { cpus: 1, ulimits: [], canSeparate: true }
     },
+    // Closed on purpose: neighbours are a way out, and so are questions to a name server.
+    closing: () =>
+      known?.canSeparate === false
+        ? {
+            can: false,
+            always: false,
+            notes: [
+              'Podman lets containers of one network reach each other and, in some versions, looks up names for closed networks.',
+            ],
+          }
+        : {
+            can: true,
+            always: false,
+            notes: [
+              'Programs of this host that listen on all of its addresses are reached by agents, in every mode.',
+              'There is no SSH access while egress is enforced.',
+            ],
+          },
     isolation: () => ({
       level: 'container',
       weaker:
