@@ -7,7 +7,7 @@ export function outboxStore(on: Executor) {
   const db = on.withTables<OutboxTables>()
   return {
     async insert(event: NewEvent, ts: string): Promise<void> {
-      await db.insertInto('outbox').values(rowOf(event, ts)).execute()
+      await this.insertAll([event], ts)
     },
 
     /** In their order. The statements are sent at once. */

@@ -47,6 +47,32 @@ forEachDialect((_name, open) => {
     )
   })
 
+  test('the text for a single row and for a whole statement of them is built once', async () => {
+    await using db = await open()
+    const made: number[] = []
+    const counted = { ...statementOn(db) }
+    counted.make = (rows) => {
+      made.push(rows.length)
+      return statementOn(db).make(rows)
+    }
+    for (const [from, to] of [
+      [0, 1],
+      [1, 2],
+      [2, 5],
+      [5, 9],
+    ] as const) {
+      assert.equal((await db.manyRows(counted, lines(from, to, `from ${from}`))).length, to - from)
+    }
+    assert.deepEqual(made, [1, 3])
+    const rows = await db
+      .withTables<Tables>()
+      .selectFrom('execution_lines')
+      .select('line')
+      .orderBy('n')
+      .execute()
+    assert.equal(rows.map(({ line }) => line.slice(5)).join(''), '012225555')
+  })
+
   test('nothing is sent for no rows, and a statement that fails takes the transaction with it', async () => {
     await using db = await open()
     assert.deepEqual(await db.manyRows(statementOn(db), []), [])

@@ -22,7 +22,8 @@ const keptTexts = 50
 
 /**
  * Statements about many rows. Building one by the query builder costs more than what the database does with it,
- * and what it builds of is garbage by the megabyte: a text is built once for each shape of its rows.
+ * and what it builds of is garbage by the megabyte: a text is built once for each shape of its rows, for a whole
+ * statement of them and for a single one.
  */
 export function createRowStatements(): (run: Run) => RunRows {
   const texts = new Map<string, string>()
@@ -32,11 +33,12 @@ export function createRowStatements(): (run: Run) => RunRows {
     rows: readonly Row[],
   ): CompiledQuery<never> {
     const columns = Object.keys(rows[0] ?? {})
-    const key = `${name} ${columns.join()}`
-    const known = rows.length === full ? texts.get(key) : undefined
+    const isKept = rows.length === full || rows.length === 1
+    const key = `${name} ${rows.length} ${columns.join()}`
+    const known = isKept ? texts.get(key) : undefined
     if (known !== undefined) return CompiledQuery.raw(known, valuesOf(rows, columns)) as CompiledQuery<never>
     const made = make(rows).compile()
-    if (rows.length === full && texts.size < keptTexts) texts.set(key, made.sql)
+    if (isKept && texts.size < keptTexts) texts.set(key, made.sql)
     return made as CompiledQuery<never>
   }
 

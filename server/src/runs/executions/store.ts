@@ -76,7 +76,7 @@ export function executionStore(executor: Executor) {
 
   return {
     async insert(row: ExecutionRow): Promise<void> {
-      await db.insertInto('executions').values(written(row)).execute()
+      await executor.manyRows(insertion, [written(row)])
     },
 
     /** The statements are sent at once. */
