@@ -120,7 +120,6 @@ const noCanvas = 'there are no canvases yet'
 
 /** Agreed tools that the server does not have, and why. Whoever builds one takes its line away. */
 export const notThere: Record<string, string> = {
-  trigger_health_check: 'health is measured every minute; a check by hand has no tool yet',
   call_user: 'there are no calls yet',
   set_canvas: noCanvas,
   patch_canvas: noCanvas,
