@@ -396,7 +396,10 @@ describe('the inbox', () => {
     await reviewPage(bench, {
       name: 'fleet-health',
       path: '/operations?tab=health',
-      ready: (page) => page.getByRole('grid', { name: 'Health of agents' }).getByRole('row').nth(1).waitFor(),
+      ready: async (page) => {
+        await page.getByRole('grid', { name: 'Health of agents' }).getByRole('row').nth(1).waitFor()
+        await page.getByRole('region', { name: 'Costs' }).getByText('By model').waitFor()
+      },
     })
     const tab = await bench.open()
     const { page } = tab
@@ -468,5 +471,28 @@ describe('the inbox', () => {
       path: `${path}&item=${id}`,
       ready: (page) => page.getByRole('button', { name: /Approve but keep/ }).waitFor(),
     })
+  })
+
+  // Last: no agent runs afterwards.
+  test('an emergency stop wants words, halts the fleet, and tells what it did', async () => {
+    const tab = await open({}, '/operations?tab=health')
+    const { page } = tab
+    await page.getByRole('button', { name: 'Emergency stop…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Stop everything?' })
+    const confirm = dialog.getByRole('button', { name: 'Stop everything' })
+    assert.equal(await confirm.isDisabled(), true)
+    await keepPicture(tab, 'emergency-stop-light-desktop')
+    await assertAccessible(tab, 'an emergency stop')
+    await dialog.getByRole('textbox').fill('stop everything')
+    await confirm.click()
+    await dialog.waitFor({ state: 'detached' })
+    await eventually(
+      async () => (await bench.platform.request('GET', `/api/agents/${name}`)).json.status,
+      (status) => status === 'stopped',
+    )
+    await page.getByRole('grid', { name: 'Health of agents' }).getByText('stopped').nth(1).waitFor()
+    await keepPicture(tab, 'emergency-stopped-light-desktop')
+    await assertAccessible(tab, 'after an emergency stop')
+    await done(tab)
   })
 })

@@ -8,6 +8,8 @@ import { StatCard } from '../../ui/stat-card.tsx'
 import { PauseAll } from '../schedules/pause-all.tsx'
 import { meQuery } from '../users/queries.ts'
 import { Alerts } from './alerts.tsx'
+import { Costs } from './costs.tsx'
+import { EmergencyOutcome, EmergencyStop, useEmergencyStop } from './emergency-stop.tsx'
 import { HealthTable } from './health-table.tsx'
 import { healthQuery } from './queries.ts'
 import { healthWords } from './words.ts'
@@ -18,14 +20,23 @@ export function FleetHealth() {
   const { data: me } = useSuspenseQuery(meQuery(api))
   const health = useQuery(healthQuery(api))
   const isAdmin = me.role === 'admin'
+  const stop = useEmergencyStop()
   return (
     <section aria-label="Fleet health" className="flex min-w-0 flex-col gap-4">
       <CardHeader
         title="Fleet health"
         description="How each agent is that you can reach: its container, its program, its runs."
-        actions={isAdmin && <PauseAll of=" schedules" />}
+        actions={
+          isAdmin && (
+            <>
+              <PauseAll of=" schedules" />
+              <EmergencyStop stop={stop} />
+            </>
+          )
+        }
         className="mb-0"
       />
+      {stop.data && <EmergencyOutcome outcome={stop.data} />}
       {health.data && !health.data.enabled && (
         <Banner tone="warning" title="Monitoring is off">
           Nothing is checked or written down, and no alert is raised.
@@ -42,6 +53,7 @@ export function FleetHealth() {
         <>
           <Figures summary={health.data?.summary} />
           {isAdmin && <Alerts />}
+          {isAdmin && <Costs />}
           <HealthTable rows={health.data?.agents ?? []} isLoading={health.isPending} />
         </>
       )}

@@ -1,5 +1,6 @@
 import type { Client } from '@roost/contracts/client'
 import { listAlerts } from '@roost/contracts/operations/alerts'
+import { getFleetCosts } from '@roost/contracts/operations/fleet'
 import { getMonitoringStatus } from '@roost/contracts/operations/monitoring'
 import { queryOptions } from '@tanstack/react-query'
 
@@ -21,4 +22,12 @@ export const alertsQuery = (api: Client) =>
   queryOptions({
     queryKey: [...monitoringKey, 'alerts'],
     queryFn: ({ signal }) => api.call(listAlerts, { query: { status: 'pending' }, signal }),
+  })
+
+/** What the runs of the last 24 hours cost; it grows with each of them, without an event of its own. */
+export const costsQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...monitoringKey, 'costs'],
+    queryFn: ({ signal }) => api.call(getFleetCosts, { query: {}, signal }),
+    refetchInterval: lookAgainMs,
   })

@@ -1,0 +1,62 @@
+import { emergencyStop, type EmergencyStop as Outcome } from '@roost/contracts/operations/fleet-acts'
+import { useMutation } from '@tanstack/react-query'
+import { OctagonX } from 'lucide-react'
+import { useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { toast } from '../../ui/toast.tsx'
+
+/** Halts everything; for admins. What came of it is told by `EmergencyOutcome`. */
+export function useEmergencyStop() {
+  const { api, queries } = useApp()
+  return useMutation({
+    mutationFn: () => api.call(emergencyStop, { body: {} }),
+    onError: (error) => {
+      const { sentence, code } = describeFault(error)
+      toast({ title: sentence, description: code, tone: 'danger' })
+    },
+    // Hardly anything is as it was.
+    onSettled: () => queries.invalidateQueries(),
+  })
+}
+
+export function EmergencyStop({ stop }: { stop: ReturnType<typeof useEmergencyStop> }) {
+  const [isAsked, setAsked] = useState(false)
+  return (
+    <>
+      <Button variant="danger" icon={<OctagonX aria-hidden />} onClick={() => setAsked(true)}>
+        Emergency stop…
+      </Button>
+      <ConfirmDialog
+        open={isAsked}
+        onOpenChange={setAsked}
+        title="Stop everything?"
+        description="All schedules are paused, all runs are cancelled, and all agents are stopped. Agents are started again one by one; Resume brings the schedules back."
+        action="Stop everything"
+        typed="stop everything"
+        pending={stop.isPending}
+        onConfirm={() => stop.mutate(undefined, { onSettled: () => setAsked(false) })}
+      />
+    </>
+  )
+}
+
+export function EmergencyOutcome({ outcome }: { outcome: Outcome }) {
+  return (
+    <Banner tone={outcome.success ? 'success' : 'danger'} title={outcome.message}>
+      {outcome.errors.length > 0 && (
+        <ul>
+          {outcome.errors.map(({ step, agent_name, message }) => (
+            <li key={`${step} ${agent_name}`} className="break-words">
+              {agent_name && `${agent_name}: `}
+              {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Banner>
+  )
+}
