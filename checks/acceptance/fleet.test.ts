@@ -224,3 +224,25 @@ test('history of a deleted agent stays for admins, marked, and a new one of its 
   assert.deepEqual(await ask('/api/executions?agent=qa-brief'), [])
   assert.equal((await ask('/api/agents/qa-brief/analytics')).total_executions, 0)
 })
+
+describe('the fleet as one', () => {
+  test('an ops key reads how all agents are, and changes nothing', async () => {
+    const paths = ['fleet/status', 'fleet/health', 'alerts', 'costs', 'auth-report', 'schedules']
+    for (const path of paths) await ask(`/api/ops/${path}`, opsKey)
+    const { agents } = await ask('/api/monitoring/status', opsKey)
+    const found = agents.find(({ name }: Loose) => name === 'qa-calm')
+    assert.deepEqual([found.container_status, found.link_connected], ['running', true])
+    const refused = await platform.request('POST', '/api/ops/fleet/restart', {}, { token: opsKey })
+    assert.deepEqual([refused.status, refused.json.error], [403, 'scope_not_allowed'])
+  })
+
+  test('a restart keeps the container, which comes back with its link; a check by hand asks it', async () => {
+    const body = { name_prefix: 'qa-calm' }
+    const restarted = await platform.request('POST', '/api/ops/fleet/restart', body)
+    assert.deepEqual([restarted.status, restarted.json.summary.successes], [200, 1], restarted.text)
+    const check = async (): Promise<Loose> =>
+      (await platform.request('POST', '/api/monitoring/agents/qa-calm/check')).json
+    const found = await eventually(check, ({ link }) => link.latency_ms !== null)
+    assert.deepEqual([found.container.status, found.container.restart_count], ['running', 0])
+  })
+})
