@@ -263,7 +263,7 @@ describe('conversations', () => {
 
   test('turns of one conversation are serial, of two they are not', async () => {
     await api('DELETE', 'chat/history')
-    const first = await beginTurn(platform, name, '[[sleep:8]] [[reply:first]]')
+    const first = await beginTurn(platform, name, '[[hold:serial]] [[reply:first]]')
     await untilExecution(platform, name, first.id, isSpawned)
     const second = await beginTurn(platform, name, '[[reply:second]]')
     const other = await newSession()
@@ -272,6 +272,7 @@ describe('conversations', () => {
     assert.equal((await execution(platform, name, second.id)).status, 'queued')
     const session = (await api('GET', 'chat/sessions')).json.sessions.find((each: Loose) => each.is_current)
     assert.deepEqual([session.turn_in_progress, session.in_flight_execution_id], [true, first.id])
+    platform.model.release('serial')
     await Promise.all([first.ended, second.ended])
     const [one, two] = [await execution(platform, name, first.id), await execution(platform, name, second.id)]
     assert.ok(one.completed_at <= two.started_at)

@@ -22,7 +22,7 @@ const fanOut = (body: object, asked: Asked = {}) => api('POST', 'fan-out', body,
 const poll = async (id: string): Promise<Loose> => (await api('GET', `fan-out/${id}`)).json
 const messages = (...texts: string[]) => ({ tasks: texts.map((message) => ({ message })) })
 const statuses = (told: Loose) => told.results.map((task: Loose) => task.status)
-const until = (id: string, accept: (told: Loose) => boolean) => eventually(() => poll(id), accept, 120_000)
+const until = (id: string, accept: (told: Loose) => boolean) => eventually(() => poll(id), accept, 300_000)
 const isOver = (told: Loose) => told.status !== 'running'
 const fileOf = async (path: string) => (await api('GET', `files/download?path=${path}`)).text
 

@@ -25,7 +25,7 @@ const started = async (body: object): Promise<string> => {
 const look = async (id: string): Promise<Loose> => (await platform.request('GET', `/api/loops/${id}`)).json
 const stop = async (id: string) => (await platform.request('POST', `/api/loops/${id}/stop`)).json
 const isOver = (loop: Loose) => !['queued', 'running'].includes(loop.status)
-const until = (id: string, accept: (loop: Loose) => boolean) => eventually(() => look(id), accept, 180_000)
+const until = (id: string, accept: (loop: Loose) => boolean) => eventually(() => look(id), accept, 300_000)
 const outcome = (loop: Loose) => [loop.status, loop.stop_reason, loop.runs_completed]
 
 test('each run has its number and the reply before; the record tells all of it', async () => {

@@ -52,10 +52,11 @@ test('what cannot be is refused; the same again is one; a cancelled one stays so
 
 test('set in a turn by the agent, it fires once after a kill, and its result is told in the conversation', async () => {
   const key = await agentKeyOf(name)
-  const turn = await beginTurn(platform, name, '[[sleep:4]] [[reply:I will]]')
+  const turn = await beginTurn(platform, name, '[[hold:will]] [[reply:I will]]')
   await untilExecution(platform, name, turn.id, isSpawned)
   const { json } = await api('POST', 'reminders', { message: '[[reply:it is time]]', delay_seconds: 60 }, key)
   assert.ok(json.origin_session_id, JSON.stringify(json))
+  platform.model.release('will')
   await turn.ended
   await platform.killApi()
   await platform.startApi()

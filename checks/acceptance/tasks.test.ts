@@ -120,13 +120,14 @@ describe('answers', () => {
 
   test('who goes away ends nothing', async () => {
     const client = new AbortController()
-    const gone = task('[[sleep:2]] [[reply:still done]]', { signal: client.signal })
+    const gone = task('[[hold:gone]] [[reply:still done]]', { signal: client.signal })
     const [running] = await eventually(
       async () => (await api('GET', 'executions/running')).json.executions,
       (rows) => rows.length === 1,
     )
     client.abort()
     await assert.rejects(gone)
+    platform.model.release('gone')
     const row = await until(running.execution_id, isOver)
     assert.deepEqual([row.status, row.response], ['success', 'still done'])
   })
@@ -216,7 +217,7 @@ describe('slots and the queue', () => {
   before(() => api('PUT', 'capacity', { max_parallel_tasks: 2 }))
 
   test('as many run as there are slots; the others wait in the order in which they came', async () => {
-    const held = [await begin('[[sleep:60]]'), await begin('[[sleep:60]]')]
+    const held = [await begin('[[sleep:600]]'), await begin('[[sleep:600]]')]
     for (const id of held) await until(id, isSpawned)
     const ids: string[] = []
     for (let number = 0; number < 5; number += 1) ids.push(await begin(`number ${number} [[sleep:0.3]]`))
@@ -249,7 +250,7 @@ describe('slots and the queue', () => {
   })
 
   test('clearing the queue ends what waits, on its connection too, and leaves what runs', async () => {
-    const held = [await begin('[[sleep:60]]'), await begin('[[sleep:60]]')]
+    const held = [await begin('[[sleep:600]]'), await begin('[[sleep:600]]')]
     for (const id of held) await until(id, isSpawned)
     const waiting = [await begin('a'), await begin('b')]
     const sync = task('c')
@@ -270,7 +271,7 @@ describe('slots and the queue', () => {
 
   test('the words of terminate; of twenty at once one wins, whatever the run was doing', async () => {
     const running = await begin('[[tool:Bash:sleep 7654]]')
-    const filler = await begin('[[sleep:60]]')
+    const filler = await begin('[[sleep:600]]')
     await until(running, (row) => row.tool_calls?.length === 1)
     await until(filler, isSpawned)
     const queued = await begin('waits')
@@ -295,7 +296,7 @@ describe('slots and the queue', () => {
 
   test('terminated right after it was accepted: one of the words, and never a second life', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const id = await begin('[[sleep:30]]')
+      const id = await begin('[[sleep:600]]')
       const { json } = await terminate(id)
       assert.match(json.status, /^(cancelled_while_queued|cancelled_while_parked|terminated)$/)
       assert.equal((await execution(platform, name, id)).status, 'cancelled')
@@ -335,7 +336,7 @@ describe('a key makes a task once', () => {
   })
 
   test('the platform is killed while a keyed task runs: the key answers for the same run afterwards', async () => {
-    const broken = task('[[sleep:4]] [[reply:survived]]', keyed('k-kill'))
+    const broken = task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))
     broken.catch(() => {})
     const id = await eventually(
       async () => (await api('GET', 'executions/running')).json.executions[0]?.execution_id,
@@ -345,10 +346,12 @@ describe('a key makes a task once', () => {
     await platform.killApi()
     await platform.startApi()
     platform.token = await signIn(platform)
-    const during = await task('[[sleep:4]] [[reply:survived]]', keyed('k-kill'))
+    const again = task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))
+    platform.model.release('k-kill')
+    const during = await again
     assert.equal(during.json.execution_id, id, during.text)
     await until(id, isOver)
-    const replay = await task('[[sleep:4]] [[reply:survived]]', keyed('k-kill'))
+    const replay = await task('[[hold:k-kill]] [[reply:survived]]', keyed('k-kill'))
     assert.deepEqual([replay.status, replay.json.execution_id, replay.json.response], [200, id, 'survived'])
   })
 })

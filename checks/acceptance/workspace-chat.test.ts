@@ -55,13 +55,14 @@ test('a turn is answered in Main, remembers the last one, and one runs at a time
   })
   assert.equal(first.status, 200, first.text)
   assert.equal(first.json.response, 'noted')
-  const slow = portal('POST', `/agents/${agent}/chat`, { message: '[[sleep:3]] [[recall:teapot]]' })
+  const slow = portal('POST', `/agents/${agent}/chat`, { message: '[[hold:slow]] [[recall:teapot]]' })
   const { in_flight_execution_id } = await eventually(history, (now) => now.in_flight_execution_id !== null)
   const busy = await portal('POST', `/agents/${agent}/chat`, { message: 'hi' })
   assert.deepEqual(
     [busy.status, busy.json.error, busy.json.execution_id],
     [409, 'turn_in_progress', in_flight_execution_id],
   )
+  platform.model.release('slow')
   assert.equal((await slow).json.response, 'recall=yes')
   assert.deepEqual(
     (await history()).messages.map(({ role }: Loose) => role),
@@ -142,7 +143,7 @@ test('the output of a schedule is one message in Main, which can be rated', asyn
 })
 
 test('a share that ends takes roster, chats and deliveries with it at once', async () => {
-  const stream = portal('POST', `/agents/${agent}/chat/stream`, { message: '[[sleep:30]] [[reply:late]]' })
+  const stream = portal('POST', `/agents/${agent}/chat/stream`, { message: '[[sleep:600]] [[reply:late]]' })
   await eventually(history, (now) => now.in_flight_execution_id !== null)
   await platform.request('DELETE', `/api/agents/${agent}/share/${sam}`)
   assert.doesNotMatch((await stream).text, /"done"/)
