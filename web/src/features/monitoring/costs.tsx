@@ -45,7 +45,7 @@ function Figures({ costs: { summary, cost_by_model, cost_by_agent } }: { costs: 
       </p>
       {limit !== null && percent !== null && (
         <Meter
-          label={`Of the ${formatCost(limit)} a day (UTC) from which an alert warns`}
+          label={`Of the alert limit of ${formatCost(limit)} a day (UTC)`}
           value={percent}
           max={100}
         />
