@@ -88,7 +88,7 @@ describe('a turn', () => {
   test('is written piece by piece, and tells what it took', async () => {
     const tab = await openChat()
     const words = Array.from({ length: 40 }, (_, index) => `piece${index + 1}`).join(' ')
-    await say(tab, `[[drip:60]] [[reply:${words}]]`)
+    await say(tab, `[[drip:200]] [[reply:${words}]]`)
     const lengths = await growth(tab.page, words)
     assert.ok(lengths.length >= 4, `the answer grew in ${lengths.length} steps: ${lengths}`)
     assert.deepEqual(
@@ -121,15 +121,15 @@ describe('a turn', () => {
 
   test('shows what was written before a reload, and goes on piece by piece', async () => {
     const tab = await openChat()
-    const words = Array.from({ length: 2000 }, (_, index) => `piece${index + 1}`).join(' ')
-    await say(tab, `[[drip:250]] [[reply:${words}]]`)
+    const words = Array.from({ length: 80 }, (_, index) => `piece${index + 1}`).join(' ')
+    await say(tab, `[[drip:2000]] [[reply:${words}]]`)
     await messages(tab.page)
       .getByText(/^piece1 .*piece6/)
       .waitFor()
     await tab.page.reload()
     const begun = messages(tab.page).getByText(/^piece1 .*piece6/)
     await begun.waitFor()
-    const lengths = await growth(tab.page, 4)
+    const lengths = await growth(tab.page, 3)
     assert.deepEqual(
       lengths,
       lengths.toSorted((a, b) => a - b),
@@ -162,7 +162,7 @@ describe('a turn', () => {
 
   test('ends when it is stopped, and keeps what was written', async () => {
     const tab = await openChat()
-    await say(tab, `[[drip:200]] [[reply:${'slowly '.repeat(2000)}]]`)
+    await say(tab, `[[drip:5000]] [[reply:${'slowly '.repeat(200)}]]`)
     await messages(tab.page)
       .locator('p', { hasText: /^slowly slowly/ })
       .first()
@@ -371,7 +371,7 @@ describe('the page', () => {
       list.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop))
     await copyAnswer(turn(tab.page, 2)).waitFor()
     assert.ok((await fromEnd()) < 50, 'opens at the end')
-    await say(tab, `[[drip:40]] [[reply:${'more '.repeat(100)}]]`)
+    await say(tab, `[[drip:400]] [[reply:${'more '.repeat(100)}]]`)
     await list
       .locator('p', { hasText: /^more more/ })
       .first()
@@ -466,7 +466,7 @@ describe('pictures for a reviewer', () => {
     const { page } = tab
     await say(
       tab,
-      `Tell me a long story. [[tool:Bash:date]] [[drip:120]] [[reply:${'Once upon a time there was an agent. '.repeat(2000)}]]`,
+      `Tell me a long story. [[tool:Bash:date]] [[drip:20000]] [[reply:${'Once upon a time there was an agent. '.repeat(100)}]]`,
     )
     await messages(page)
       .locator('p', { hasText: /^Once upon a time there/ })

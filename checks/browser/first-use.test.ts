@@ -62,7 +62,7 @@ describe('with the mouse', () => {
     const { page } = tab
     const composer = page.getByRole('textbox', { name: 'Message to qa-first' })
     const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ')
-    await composer.fill(`[[drip:1500]] [[reply:${words}]]`)
+    await composer.fill(`[[drip:3000]] [[reply:${words}]]`)
     await composer.press('Enter')
     // The question begins with its directives; the answer with the first word.
     const written = answer(page).locator('p', { hasText: /^word0 word1/ })
