@@ -83,7 +83,8 @@ export async function startRelay(deps: {
       const pause = clock.wait(pollSeconds * 1000, waiting.signal)
       // A database that is away is asked at the pace of polling, not as fast as events are appended.
       await (failed && !stopping.signal.aborted ? pause : Promise.race([woken.promise, pause]))
-      waiting.abort()
+      // With a word of its own: the reason it would be given otherwise is an exception with a stack, for each commit.
+      waiting.abort('over')
     }
     // What was committed until now is delivered before the listeners go away.
     await relaying.pass().catch((error) => log.error({ err: error }, 'the last events were not relayed'))
