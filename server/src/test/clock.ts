@@ -67,6 +67,8 @@ export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
         const meant = `${count === 1 ? 'a wait' : `${count} waits`} of ${seconds} s`
         reject(new Error(`There never was ${meant}. What waits ends in: ${secondsLeft().join(', ')} s.`))
       }, patienceMs)
+      // Who does not await it any more, because something else came first, may end.
+      tooLong.unref()
       watchers.add(look)
       look()
       return promise.finally(() => {
