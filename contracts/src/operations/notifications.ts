@@ -3,12 +3,14 @@ import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { jsonObject } from '../kit/json.ts'
 import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { notificationPriorities, notificationStatuses, notificationsTag } from './notification-count.ts'
 
-const tag = 'Notifications'
+const tag = notificationsTag
+
+export { countNotifications } from './notification-count.ts'
+export { notificationPriorities, notificationStatuses }
 
 export const notificationTypes = ['alert', 'info', 'status', 'completion', 'question'] as const
-export const notificationPriorities = ['low', 'normal', 'high', 'urgent'] as const
-export const notificationStatuses = ['pending', 'acknowledged', 'dismissed'] as const
 export type NotificationType = (typeof notificationTypes)[number]
 export type NotificationPriority = (typeof notificationPriorities)[number]
 export type NotificationStatus = (typeof notificationStatuses)[number]
@@ -103,21 +105,6 @@ export const listNotifications = endpoint({
   access: { who: 'any' },
   query: NotificationsQuery,
   returns: NotificationList,
-})
-
-export const countNotifications = endpoint({
-  id: 'countNotifications',
-  method: 'GET',
-  path: '/api/notifications/count',
-  summary: 'How many notifications are in one status',
-  tag,
-  access: { who: 'any' },
-  query: z.object({
-    agent_name: agent_name.optional(),
-    priority: z.enum(notificationPriorities).optional(),
-    status: z.enum(notificationStatuses).default('pending'),
-  }),
-  returns: z.object({ status: z.enum(notificationStatuses), count: z.number().int() }),
 })
 
 export const listAgentNotifications = endpoint({

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useApi } from '../../shell/app-context.ts'
-import { pendingCountQuery } from './queries.ts'
+import { pendingCountQuery } from './count-query.ts'
 
 /** How many notifications are new, beside the bell; nothing while none is. */
 export function NotificationCount() {

@@ -1,15 +1,14 @@
 import { type Client, errorOf } from '@roost/contracts/client'
 import {
-  countNotifications,
   listNotifications,
   type Notification,
   type NotificationPriority,
   type NotificationStatus,
 } from '@roost/contracts/operations/notifications'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { notificationKey } from './count-query.ts'
 
-/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
-export const notificationKey = ['notifications'] as const
+export { notificationKey } from './count-query.ts'
 
 /** Rows of one page. */
 export const pageSize = 50
@@ -53,10 +52,3 @@ async function fetchPage(
   const { notifications: rows } = (await response.json()) as { notifications: Notification[] }
   return { rows, total: Number(response.headers.get('x-total-count') ?? rows.length) }
 }
-
-/** How many nobody has read or put away. */
-export const pendingCountQuery = (api: Client) =>
-  queryOptions({
-    queryKey: [...notificationKey, 'count'],
-    queryFn: ({ signal }) => api.call(countNotifications, { query: {}, signal }),
-  })
