@@ -25,6 +25,11 @@ before(async () => {
   await host.git('acme/helper', 'config', 'http.receivepack', 'true')
   bench = await openBench({ env: { ROOST_GIT_BASE_URL: host.url, GITHUB_PAT: 'ghp-canary-src-40b1' } })
   await createAgent(bench.platform, name, { template: 'github:acme/helper' })
+  // A busy machine takes its time until the agent answers for the first time.
+  await eventually(
+    () => ask('GET', 'credentials/status'),
+    ({ status }) => status === 200,
+  )
 })
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
@@ -52,6 +57,7 @@ describe('credentials', () => {
     const { page } = tab
     const needs = page.getByRole('list', { name: 'What the agent needs' })
     await needs.getByText('Token of the ledger').waitFor()
+    await needs.getByText('Missing').nth(1).waitFor()
     assert.equal(await needs.getByText('Missing').count(), 2)
     await page.getByRole('button', { name: 'Fill in variables' }).click()
     await page.getByLabel('Token of the ledger').fill(`it's ${secret} "quoted"`)
