@@ -44,11 +44,7 @@ function Figures({ costs: { summary, cost_by_model, cost_by_agent } }: { costs: 
         <span className="text-muted">for {formatCompact(summary.total_tokens)} tokens</span>
       </p>
       {limit !== null && percent !== null && (
-        <Meter
-          label={`Of the alert limit of ${formatCost(limit)} a day (UTC)`}
-          value={percent}
-          max={100}
-        />
+        <Meter label={`Of the alert limit of ${formatCost(limit)} a day (UTC)`} value={percent} max={100} />
       )}
       <div className="grid gap-x-10 gap-y-4 sm:grid-cols-2">
         <Dearest title="By model">
