@@ -11,15 +11,15 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { createMutex } from './mutex.ts'
 import type { Opened } from './opened.ts'
 import { openStatements, type Statements } from './sqlite-statements.ts'
+import { createWriteTurns } from './write-turns.ts'
 
 /**
  * SQLite in WAL mode through node:sqlite. Two connections: reads outside transactions have one of their
  * own, so that they never wait for a transaction; all writing goes through the other, one at a time.
  * Several processes may share the file: write transactions take the write lock when they begin, and a busy
- * file is waited for without blocking this process.
+ * file is waited for without blocking this process, and no process keeps the others out by writing on and on.
  */
 export async function openSqlite(path: string): Promise<Opened> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -51,12 +51,12 @@ class SharedFileAdapter extends SqliteAdapter {
 type Connection = DatabaseConnection & { transaction: { release: () => void } | null }
 
 function createDriver(writer: Statements, reader: Statements): Driver {
-  const writing = createMutex()
+  const turn = createWriteTurns()
 
   const execute = async (connection: Connection, query: CompiledQuery): Promise<QueryResult<never>> => {
     if (connection.transaction) return writer.run(query)
     if (isRead(query)) return whenFree(() => reader.run(query))
-    const release = await writing.lock()
+    const release = await turn()
     try {
       return await whenFree(() => writer.run(query))
     } finally {
@@ -91,7 +91,7 @@ function createDriver(writer: Statements, reader: Statements): Driver {
       return connection
     },
     async beginTransaction(connection) {
-      const release = await writing.lock()
+      const release = await turn()
       try {
         await whenFree(() => writer.exec('begin immediate'))
         ;(connection as Connection).transaction = { release }
@@ -109,7 +109,7 @@ function createDriver(writer: Statements, reader: Statements): Driver {
     async releaseConnection() {},
     async destroy() {
       // What is being written is written; the connections are closed by whoever opened them.
-      const release = await writing.lock()
+      const release = await turn()
       release()
     },
   }
@@ -137,12 +137,14 @@ function openConnection(path: string, options: { readOnly?: boolean } = {}): Sta
 }
 
 /** SQLite's own waiting blocks this process, so it is short; the rest is waited for between attempts. */
-const busyTimeoutMs = 3
+const busyTimeoutMs = 1
 const busyLimitMs = 15_000
+/** With what chance adds, shorter than the gap that others leave (see `createWriteTurns`): no gap is missed. */
+const longestPauseMs = 8
 
 async function whenFree<T>(attempt: () => T): Promise<T> {
   const giveUpAt = performance.now() + busyLimitMs
-  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 40)) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       return attempt()
     } catch (error) {
