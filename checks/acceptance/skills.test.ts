@@ -16,6 +16,9 @@ before(async () => {
   host = await startGitServer()
   platform = await startPlatform({ env: { ROOST_GIT_BASE_URL: host.url } })
   await createAgent(platform, name)
+  // Once it has greeted and what that brings is over: an assignment that meets that is brought by it instead.
+  const inject = () => platform.request('POST', `${skills}/inject`, {})
+  await eventually(inject, ({ status }) => status === 200)
 })
 after(async () => {
   await platform?.[Symbol.asyncDispose]()

@@ -154,6 +154,7 @@ forEachDialect((_, db) => {
     assert.equal((await it.call('DELETE', `/allow/${allowed.json.id}`)).status, 200)
     assert.equal((await it.call('DELETE', `/allow/${allowed.json.id}`)).status, 404)
     assert.equal((await program.dial('other.test', it.outside.port)).status, 403)
+    await it.area.egress.settled()
     const log = await it.call('GET', '/log?limit=1')
     assert.deepEqual([log.json.length, log.headers['x-total-count']], [1, '2'])
   })

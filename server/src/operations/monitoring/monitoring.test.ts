@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentStore } from '../../agents/directory/index.ts'
+import { secondsLater, timestamp } from '../../kit/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRuns } from '../../test/run-rows.ts'
 import { openSupervision, type SupervisionWorld } from '../test/supervision-world.ts'
@@ -10,8 +11,10 @@ const alertsOf = async (world: SupervisionWorld) => (await world.get('/api/ops/a
 /** As its row says after a crash from which the engine's policy did not bring it back. */
 async function crash(world: SupervisionWorld, name: string) {
   const { id } = await world.row(name)
+  // Later than its start, which the platform may not have heard of yet.
+  const observed_at = timestamp(secondsLater(world.clock.now(), 1))
   await world.db.atomically(async (tx) => {
-    await agentStore(tx).update(id, { status: 'exited', exit_code: 137 })
+    await agentStore(tx).update(id, { status: 'exited', exit_code: 137, observed_at })
     world.area.directory.changed(tx, id)
   })
 }
