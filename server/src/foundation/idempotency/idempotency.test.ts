@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { isFault } from '../../kit/fault.ts'
-import type { Db } from '../../ports/database/port.ts'
+import { DatabaseDown, type Db } from '../../ports/database/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
@@ -230,6 +230,31 @@ test('requests go in unprotected while the store cannot be read', async () => {
     assert.equal(reply.replayed, false)
   }
   assert.equal(runs, 2)
+})
+
+test('a database that comes back between the look and the work lets nothing in twice', async () => {
+  await using db = await openTestDatabase()
+  let isAway = false
+  const flickering: Db = {
+    ...db,
+    withTables: <Tables>() =>
+      new Proxy(db.withTables<Tables>(), {
+        get(tables, name) {
+          if (isAway && name === 'selectFrom') throw new DatabaseDown(new Error('gone'))
+          const value: unknown = Reflect.get(tables, name)
+          return typeof value === 'function' ? value.bind(tables) : value
+        },
+      }),
+  }
+  const { idempotency } = open(flickering)
+  const enter = () =>
+    idempotency.enter(scope, (claim) => {
+      isAway = false
+      return db.atomically((tx) => claim.take(tx, { execution_id: 'e1' }, done))
+    })
+  assert.notEqual((await enter()).claim, null)
+  isAway = true
+  assert.deepEqual((await enter()).replay?.body, done.body)
 })
 
 test('a scope is the key of one family and one subject; no key, no scope', () => {

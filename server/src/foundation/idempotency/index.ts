@@ -1,7 +1,7 @@
 import type { Loop } from '../../background/loops.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import type { Db } from '../../ports/database/port.ts'
+import { DatabaseDown, type Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Claim, ClaimTaken, newClaim, type Reply, unprotected } from './claim.ts'
 import type { Scope } from './scope.ts'
@@ -74,6 +74,9 @@ export function createIdempotency(deps: {
       found = await store.find(scope.hash, now())
       if (found && needsState(found)) state = await deps.workState(found)
     } catch (error) {
+      // The work needs the database as well. When that is back by then, its key is written with it, and a
+      // request that came before shows.
+      if (error instanceof DatabaseDown) return { replay: null, claim: freshClaim(scope, null) }
       log.warn({ err: error }, 'idempotency keys cannot be read: a request goes in unprotected')
       return { replay: null, claim: unprotected }
     }
@@ -103,7 +106,8 @@ export function createIdempotency(deps: {
       try {
         return { replay: null, accepted: await accept(claim), claim }
       } catch (error) {
-        if (isStoreFault(error)) {
+        // Without a database nothing was accepted; whoever asks again may have what this request was after.
+        if (isStoreFault(error) && !(error instanceof DatabaseDown)) {
           log.warn({ err: error }, 'an idempotency key cannot be stored: a request goes in unprotected')
           return { replay: null, accepted: await accept(unprotected), claim: unprotected }
         }
