@@ -10,6 +10,7 @@ import { clientAddress } from './client-address.ts'
 
 /** One path on which sockets are opened. */
 export type SocketRoute = {
+  /** A last part in braces, as in `/ws/voice/{id}`, stands for one part of any text, which `admit` is given. */
   path: string
   maxPayload: number
   /**
@@ -19,6 +20,7 @@ export type SocketRoute = {
    */
   admit(
     request: IncomingMessage,
+    part: string,
   ): Promise<({ open(socket: WebSocket): void } | { close: number; reason: string }) & { caller?: Caller }>
 }
 
@@ -48,16 +50,18 @@ export function serveSockets(
         maxPayload: route.maxPayload,
         perMessageDeflate: false,
       })
-      return [route.path, { route, sockets }] as const
+      return [route.path.replace(/\{\w+\}$/, anyPart), { route, sockets }] as const
     }),
   )
   const onUpgrade = async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on('error', () => stream.destroy())
-    const found = servers.get((request.url ?? '').split('?', 1)[0] ?? '')
+    const path = (request.url ?? '').split('?', 1)[0] ?? ''
+    const part = path.slice(path.lastIndexOf('/') + 1)
+    const found = servers.get(path) ?? servers.get(patternOf(path, part))
     if (!found) return refuse(stream, 'not_found')
     const from = { path: found.route.path, ip: addressOf(request) }
     try {
-      const decision = await found.route.admit(request)
+      const decision = await found.route.admit(request, part)
       if (stream.destroyed) return
       found.sockets.handleUpgrade(request, stream, head, (socket) => {
         if ('open' in decision) return decision.open(socket)
@@ -87,6 +91,13 @@ export function serveSockets(
       }
     },
   }
+}
+
+/** Stands for the part that may be any. */
+const anyPart = '{}'
+
+function patternOf(path: string, part: string): string {
+  return part === '' ? path : path.slice(0, -part.length) + anyPart
 }
 
 function refuse(stream: Duplex, code: ErrorCode): void {
