@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AgentSettings, protocolVersion, type Run } from '@roost/contracts/link/messages'
+import { type AgentSettings, protocolVersion } from '@roost/contracts/link/messages'
+import type { Run } from '@roost/contracts/link/runs'
 import { createCallHandler, settingsOf } from './calls.ts'
 import type { Config } from './config.ts'
 import { readMcpServers } from './credentials/servers.ts'

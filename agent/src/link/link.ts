@@ -6,8 +6,8 @@ import {
   type HelloAnswer,
   type LinkErrorCode,
   maxMessageBytes,
-  type Partial,
 } from '@roost/contracts/link/messages'
+import type { Partial } from '@roost/contracts/link/runs'
 import type { Clock } from '../kit/clock.ts'
 import { isObject, type Json, objectAt, parseObject, textAt } from '../kit/json.ts'
 import { faultText, type Log } from '../kit/log.ts'

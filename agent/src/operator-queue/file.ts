@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readlink, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { maxQueueBytes, type QueueUpdate } from '@roost/contracts/link/messages'
+import { maxQueueBytes, type QueueUpdate } from '@roost/contracts/link/queue'
 import { isObject, type Json, parseObject } from '../kit/json.ts'
 import { codeOf, outside, type Paths } from '../workspace/paths.ts'
 

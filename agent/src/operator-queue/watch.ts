@@ -1,4 +1,4 @@
-import { maxQueueEntries } from '@roost/contracts/link/messages'
+import { maxQueueEntries } from '@roost/contracts/link/queue'
 import type { Clock } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { type Link, LinkDown } from '../link/link.ts'

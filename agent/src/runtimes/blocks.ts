@@ -1,4 +1,4 @@
-import type { RunMetadata } from '@roost/contracts/link/messages'
+import type { RunMetadata } from '@roost/contracts/link/runs'
 import type { Step } from './port.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { RunErrorCode, RunMetadata } from '@roost/contracts/link/messages'
+import type { RunErrorCode, RunMetadata } from '@roost/contracts/link/runs'
 import type { ContentBlock, ToolResult } from '@roost/contracts/link/transcript'
 import { countAt, isObject, type Json, listAt, numberAt, objectAt, textAt } from '../kit/json.ts'
 import { contextOf, costOf, usageOf, windowOf } from './claude-usage.ts'

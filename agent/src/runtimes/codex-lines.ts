@@ -1,4 +1,4 @@
-import type { RunMetadata } from '@roost/contracts/link/messages'
+import type { RunMetadata } from '@roost/contracts/link/runs'
 import type { TokenUsage } from '@roost/contracts/link/transcript'
 import { countAt, isObject, type Json, listAt, numberAt, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'

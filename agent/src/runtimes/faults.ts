@@ -1,4 +1,4 @@
-import type { RunErrorCode, RunMetadata, TerminalReason } from '@roost/contracts/link/messages'
+import type { RunErrorCode, RunMetadata, TerminalReason } from '@roost/contracts/link/runs'
 import { shorten } from '../kit/text.ts'
 import type { Exit, Outcome } from './port.ts'
 

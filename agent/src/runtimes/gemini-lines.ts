@@ -1,4 +1,4 @@
-import type { RunMetadata } from '@roost/contracts/link/messages'
+import type { RunMetadata } from '@roost/contracts/link/runs'
 import { countAt, type Json, numberAt, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'

@@ -1,5 +1,6 @@
 import type { McpServer } from '@roost/contracts/link/credentials'
-import type { RunErrorCode, RunMetadata, RuntimeName, TerminalReason } from '@roost/contracts/link/messages'
+import type { RuntimeName } from '@roost/contracts/link/messages'
+import type { RunErrorCode, RunMetadata, TerminalReason } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import type { Json } from '../kit/json.ts'
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HeldRun, RunResult } from '@roost/contracts/link/messages'
+import type { HeldRun } from '@roost/contracts/link/messages'
+import type { RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type Clock, timestamp } from '../kit/clock.ts'
 import { numberAt, parseObject, textAt } from '../kit/json.ts'

@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type {
-  AgentSettings,
-  Beat,
-  Hello,
-  Partial,
-  PlatformCalls,
-  Queue,
-  QueueUpdate,
-  Run,
-  RunResult,
-} from '@roost/contracts/link/messages'
+import type { AgentSettings, Beat, Hello, PlatformCalls } from '@roost/contracts/link/messages'
+import type { Queue, QueueUpdate } from '@roost/contracts/link/queue'
+import type { Partial, Run, RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type WebSocket, WebSocketServer } from 'ws'
 

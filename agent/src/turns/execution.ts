@@ -1,4 +1,4 @@
-import type { CancelAnswer, Run } from '@roost/contracts/link/messages'
+import type { CancelAnswer, Run } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { timestamp } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { AgentSettings, Run } from '@roost/contracts/link/messages'
+import type { AgentSettings } from '@roost/contracts/link/messages'
+import type { Run } from '@roost/contracts/link/runs'
 import type { Clock } from '../kit/clock.ts'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities, Person } from '../processes/identity.ts'

@@ -1,4 +1,4 @@
-import type { Run, RunResult } from '@roost/contracts/link/messages'
+import type { Run, RunResult } from '@roost/contracts/link/runs'
 import { cutToBytes, shorten } from '../kit/text.ts'
 import type { Outcome } from '../runtimes/port.ts'
 import type { TurnEnd } from './run-turn.ts'

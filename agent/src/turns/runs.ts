@@ -1,4 +1,5 @@
-import type { AgentSettings, CancelAnswer, HeldRun, Run } from '@roost/contracts/link/messages'
+import type { AgentSettings, HeldRun } from '@roost/contracts/link/messages'
+import type { CancelAnswer, Run } from '@roost/contracts/link/runs'
 import type { Clock } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { type Link, LinkDown } from '../link/link.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import type { RunAttachment } from '@roost/contracts/link/messages'
+import type { RunAttachment } from '@roost/contracts/link/runs'
 import type { TurnInput } from '../runtimes/port.ts'
 import { placeBeside } from './write.ts'
 

@@ -51,6 +51,21 @@ import type {
   GitResetAnswer,
   GitSync,
 } from './git.ts'
+import type { Queue, QueueAnswer, QueueLook } from './queue.ts'
+import type {
+  AttachmentRead,
+  AttachmentReadAnswer,
+  Cancel,
+  CancelAnswer,
+  Claim,
+  ClaimAnswer,
+  Lines,
+  LinesAnswer,
+  ResultAnswer,
+  RunResult,
+  Started,
+  StartedAnswer,
+} from './runs.ts'
 import type {
   SkillInstall,
   SkillInstallAnswer,
@@ -61,7 +76,6 @@ import type {
   SkillsSettle,
   SkillsSettleAnswer,
 } from './skills.ts'
-import type { TranscriptLine } from './transcript.ts'
 
 export const protocolVersion = 1
 export const leaseSeconds = 60
@@ -75,10 +89,6 @@ export const maxLinesBytes = 256 * 1024
 export const maxLineBytes = 1024 * 1024
 /** Chunk of a file read or write, in bytes before base64. */
 export const fileChunkBytes = 256 * 1024
-/** The file of requests to the operator; above it is not read. */
-export const maxQueueBytes = 1024 * 1024
-/** Entries of that file that are looked at: the last ones. */
-export const maxQueueEntries = 1000
 export const maxResultBytes = 50 * 1024 * 1024
 /** What the hook that is asked before a scheduled run may take and say. */
 export const preCheckSeconds = 60
@@ -135,122 +145,7 @@ export type AgentSettings = {
   way_out: AgentWayOut | null
 }
 
-export type Claim = { t: 'claim'; free: number }
-export type ClaimAnswer = { runs: Run[] }
-
 export type RuntimeName = 'claude-code' | 'gemini-cli' | 'codex'
-
-/** One run as handed to the agent under a lease. */
-export type Run = {
-  execution_id: string
-  /** Grows with each claim; messages about the run carry it, and an old one is refused as stale. */
-  claim_token: number
-  kind: 'chat' | 'task'
-  /** Chat: the conversation whose live process takes the turn. Null for a task. */
-  session_id: string | null
-  message: string
-  /** Appended to the runtime's own system prompt; passed outside the workspace. */
-  system_prompt: string
-  model: string | null
-  allowed_tools: string[] | null
-  max_turns: number | null
-  timeout_seconds: number
-  /** The runtime's own session to continue; null starts a new one. */
-  resume_session_id: string | null
-  attachments: RunAttachment[]
-  broker: { url: string; token: string }
-}
-/**
- * Images go to the model as vision content; the agent writes every other file to `/home/developer/uploads/`
- * before the turn starts. `data_base64` is null when the files of a claim are together too large for one
- * message: the agent then reads the bytes with `attachment`.
- */
-export type RunAttachment = { name: string; mimetype: string; size: number; data_base64: string | null }
-
-/** A piece of an attachment of a run that the agent holds; offset and length count bytes before base64. */
-export type AttachmentRead = {
-  t: 'attachment'
-  execution_id: string
-  claim_token: number
-  /** Place in `Run.attachments`, from 0. */
-  index: number
-  offset: number
-  length: number
-}
-export type AttachmentReadAnswer = { data_base64: string; eof: boolean } | { stale: true }
-
-export type Started = { t: 'started'; execution_id: string; claim_token: number; pid: number }
-export type StartedAnswer = { ok: true } | { stale: true }
-
-export type Lines = {
-  t: 'lines'
-  execution_id: string
-  claim_token: number
-  /** Number of the first line; lines are numbered from 1 without gaps. */
-  from: number
-  lines: TranscriptLine[]
-}
-export type LinesAnswer = { acked: number } | { stale: true }
-
-export type RunResult = {
-  t: 'result'
-  execution_id: string
-  claim_token: number
-  status: 'success' | 'failed' | 'cancelled'
-  response: string | null
-  error: string | null
-  error_code: RunErrorCode | null
-  terminal_reason: TerminalReason | null
-  metadata: RunMetadata
-  runtime_session_id: string | null
-  execution_time_ms: number
-  last_line: number
-}
-export type ResultAnswer = { accepted: true } | { accepted: false; reason: 'stale_claim' | 'already_final' }
-
-export type RunMetadata = {
-  cost_usd?: number | null
-  duration_ms?: number | null
-  num_turns?: number | null
-  tool_count?: number
-  session_id?: string | null
-  input_tokens?: number
-  output_tokens?: number
-  cache_creation_tokens?: number
-  cache_read_tokens?: number
-  context_window?: number | null
-  context_tokens?: number | null
-  model_used?: string | null
-  compact_events?: { at: string; before_tokens: number | null; after_tokens: number | null }[]
-  /**
-   * With `failed`: the runtime no longer knew the session it was asked to resume and did nothing. The
-   * platform then hands the run out once more, under a new claim token, with the stored messages instead.
-   */
-  session_lost?: boolean
-}
-export type RunErrorCode =
-  | 'timeout'
-  | 'stalled'
-  | 'rate_limited'
-  | 'auth'
-  | 'billing'
-  | 'oom'
-  | 'max_turns'
-  | 'model_unsupported'
-  | 'agent_error'
-  | 'no_result'
-  | 'network'
-  | 'cap_reached'
-  | 'agent_lost'
-  | 'user_cancelled'
-export type TerminalReason =
-  | 'completed'
-  | 'max_duration'
-  | 'stall_no_output'
-  | 'auth'
-  | 'empty_result'
-  | 'cancelled'
-  | 'crashed'
 
 /** Every `beatSeconds`; renews the leases of the runs it names. Same body as the HTTP heartbeat. */
 export type Beat = {
@@ -262,46 +157,12 @@ export type Beat = {
 }
 export type BeatAnswer = { ok: true }
 
-/**
- * Signal, never stored or answered: a piece of the answer that is being written. The whole block follows
- * as a transcript line; a reader that missed pieces loses nothing.
- */
-export type Partial = {
-  t: 'partial'
-  execution_id: string
-  claim_token: number
-  kind: 'text' | 'thinking'
-  text: string
-}
-
-/**
- * What `~/.roost/operator-queue.json` says, whenever it has changed and after each hello. Both null: the file is
- * not there; `fault` says why one that is there cannot be read.
- */
-export type Queue = { t: 'queue'; requests: unknown[] | null; fault: string | null }
-/** What the file is to say instead, by the ids of its entries. */
-export type QueueAnswer = { updates: QueueUpdate[] }
-export type QueueUpdate = {
-  id: string
-  status: 'responded' | 'acknowledged' | 'cancelled' | 'expired'
-  response: string | null
-  response_text: string | null
-  responded_by: string | null
-  responded_at: string | null
-}
-
 export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat | AttachmentRead | Queue
 
 // ── platform → agent ───────────────────────────────────────────────────────────────────────────────
 
 /** Signal: work is waiting, claim. */
 export type Wake = { t: 'wake' }
-export type Cancel = { t: 'cancel'; execution_id: string; claim_token: number; grace_seconds: number }
-export type CancelAnswer = {
-  state: 'parked' | 'stopped' | 'finished' | 'unknown'
-  returncode?: number | null
-}
-
 export type ApplySettings = { t: 'settings'; settings: AgentSettings }
 /** Drops a conversation's live process (session reset, closed). */
 export type DropSession = { t: 'session.drop'; session_id: string }
@@ -328,9 +189,6 @@ export type PreCheckAnswer = {
 }
 /** SSH keys that may log in as developer; replaces the whole set. */
 export type SetAuthorizedKeys = { t: 'ssh.keys'; keys: string[] }
-
-/** Something was answered: tell the file's state, and take what it is to say. */
-export type QueueLook = { t: 'queue.look' }
 
 /** Faults of file operations, `{re, error: {code, message}}`. */
 export type LinkErrorCode =

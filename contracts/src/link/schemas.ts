@@ -6,15 +6,10 @@
 import { z } from 'zod'
 import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
-import {
-  type AgentCalls,
-  type LinkErrorCode,
-  maxQueueEntries,
-  type Partial,
-  type PlatformCalls,
-  preCheckCharacters,
-} from './messages.ts'
+import { type AgentCalls, type LinkErrorCode, type PlatformCalls, preCheckCharacters } from './messages.ts'
+import { maxQueueEntries } from './queue.ts'
 import { ClaimToken, resultFields } from './result.ts'
+import type { Partial } from './runs.ts'
 import type { TranscriptLine } from './transcript.ts'
 
 const Id = z.string().min(1).max(100)

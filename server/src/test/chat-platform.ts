@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RunResult } from '@roost/contracts/link/messages'
+import type { RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { chatRoutes, createChat } from '../conversations/chat/index.ts'
 import { createIdempotency } from '../foundation/idempotency/index.ts'

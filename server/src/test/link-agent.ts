@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type { AgentCalls, LinkError, Partial, PlatformCalls } from '@roost/contracts/link/messages'
+import type { AgentCalls, LinkError, PlatformCalls } from '@roost/contracts/link/messages'
+import type { Partial } from '@roost/contracts/link/runs'
 import { WebSocket } from 'ws'
 
 /** An agent's program as the platform sees it: real messages over a real socket, decided by a test. */

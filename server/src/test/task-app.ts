@@ -1,4 +1,4 @@
-import type { RunResult } from '@roost/contracts/link/messages'
+import type { RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type Chat, chatRoutes, createChat } from '../conversations/chat/index.ts'
 import { createIdempotency, createWorkStates } from '../foundation/idempotency/index.ts'

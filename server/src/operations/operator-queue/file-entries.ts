@@ -1,5 +1,6 @@
 import { TimestampInput } from '@roost/contracts/kit/primitives'
-import type { AgentCalls, QueueUpdate } from '@roost/contracts/link/messages'
+import type { AgentCalls } from '@roost/contracts/link/messages'
+import type { QueueUpdate } from '@roost/contracts/link/queue'
 import { askFields, mostPendingAsks, RequestId } from '@roost/contracts/operations/operator-queue'
 import { z } from 'zod'
 import type { Outbox } from '../../foundation/outbox/index.ts'

@@ -1,4 +1,5 @@
-import type { AgentCalls, LinkError, Partial, PlatformCalls } from '@roost/contracts/link/messages'
+import type { AgentCalls, LinkError, PlatformCalls } from '@roost/contracts/link/messages'
+import type { Partial } from '@roost/contracts/link/runs'
 
 /**
  * The inner protocol spoken to one agent, whichever process of the platform holds its connection. An

@@ -6,7 +6,7 @@
  * cost onto the execution, and refuses in the provider's own form. It never writes a body anywhere. Refuses
  * to know what a run is about.
  */
-import type { Run } from '@roost/contracts/link/messages'
+import type { Run } from '@roost/contracts/link/runs'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { ExecutionRow } from '../executions/index.ts'
 import { createHandler, type HandlerDeps } from './handler.ts'

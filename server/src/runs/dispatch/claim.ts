@@ -1,11 +1,5 @@
-import {
-  type ClaimAnswer,
-  fileChunkBytes,
-  leaseSeconds,
-  maxMessageBytes,
-  type Run,
-  type RunAttachment,
-} from '@roost/contracts/link/messages'
+import { fileChunkBytes, leaseSeconds, maxMessageBytes } from '@roost/contracts/link/messages'
+import type { ClaimAnswer, Run, RunAttachment } from '@roost/contracts/link/runs'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'

@@ -1,4 +1,4 @@
-import type { ResultAnswer, RunResult } from '@roost/contracts/link/messages'
+import type { ResultAnswer, RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'

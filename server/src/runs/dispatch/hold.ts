@@ -4,9 +4,8 @@ import {
   type HelloAnswer,
   leaseSeconds,
   protocolVersion,
-  type Started,
-  type StartedAnswer,
 } from '@roost/contracts/link/messages'
+import type { Started, StartedAnswer } from '@roost/contracts/link/runs'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'

@@ -1,4 +1,5 @@
-import { type Lines, type LinesAnswer, leaseSeconds } from '@roost/contracts/link/messages'
+import { leaseSeconds } from '@roost/contracts/link/messages'
+import type { Lines, LinesAnswer } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'

@@ -1,4 +1,4 @@
-import type { Partial as PartialSignal } from '@roost/contracts/link/messages'
+import type { Partial as PartialSignal } from '@roost/contracts/link/runs'
 import { maskPiece } from '../../kit/mask-secrets.ts'
 import type { Log } from '../../ports/log.ts'
 import type { ExecutionRow } from '../executions/index.ts'

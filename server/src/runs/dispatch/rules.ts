@@ -1,4 +1,4 @@
-import type { RunMetadata } from '@roost/contracts/link/messages'
+import type { RunMetadata } from '@roost/contracts/link/runs'
 import type { Trigger } from '@roost/contracts/runs/executions'
 
 /** An agent that calls an agent that calls an agent …: so many hops are let through. */

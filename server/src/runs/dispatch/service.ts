@@ -1,4 +1,5 @@
-import type { AgentCalls, Partial as PartialSignal, Run } from '@roost/contracts/link/messages'
+import type { AgentCalls } from '@roost/contracts/link/messages'
+import type { Partial as PartialSignal, Run } from '@roost/contracts/link/runs'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { AgentLink, LinkHandlers } from '../../ports/agent-link/port.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Run } from '@roost/contracts/link/messages'
+import type { Run } from '@roost/contracts/link/runs'
 import type { Db } from '../../ports/database/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, agentFact, linked, resultOf, startRunPlatform } from '../../test/run-platform.ts'

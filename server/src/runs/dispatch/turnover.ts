@@ -1,4 +1,4 @@
-import type { ClaimAnswer, ResultAnswer } from '@roost/contracts/link/messages'
+import type { ClaimAnswer, ResultAnswer } from '@roost/contracts/link/runs'
 import type { createClaim, Taken } from './claim.ts'
 import type { AgentFact, AgentFacts } from './facts.ts'
 import { alone, type Desk, type Finished, type Reported } from './finish.ts'

@@ -1,4 +1,4 @@
-import type { RunResult } from '@roost/contracts/link/messages'
+import type { RunResult } from '@roost/contracts/link/runs'
 import type { Tx } from '../../ports/database/port.ts'
 import type { ExecutionRow } from './store.ts'
 

@@ -1,0 +1,136 @@
+/** A run on its way to an agent and back: claimed, begun, told line by line, ended or called off. */
+
+import type { TranscriptLine } from './transcript.ts'
+
+export type Claim = { t: 'claim'; free: number }
+export type ClaimAnswer = { runs: Run[] }
+
+/** One run as handed to the agent under a lease. */
+export type Run = {
+  execution_id: string
+  /** Grows with each claim; messages about the run carry it, and an old one is refused as stale. */
+  claim_token: number
+  kind: 'chat' | 'task'
+  /** Chat: the conversation whose live process takes the turn. Null for a task. */
+  session_id: string | null
+  message: string
+  /** Appended to the runtime's own system prompt; passed outside the workspace. */
+  system_prompt: string
+  model: string | null
+  allowed_tools: string[] | null
+  max_turns: number | null
+  timeout_seconds: number
+  /** The runtime's own session to continue; null starts a new one. */
+  resume_session_id: string | null
+  attachments: RunAttachment[]
+  broker: { url: string; token: string }
+}
+/**
+ * Images go to the model as vision content; the agent writes every other file to `/home/developer/uploads/`
+ * before the turn starts. `data_base64` is null when the files of a claim are together too large for one
+ * message: the agent then reads the bytes with `attachment`.
+ */
+export type RunAttachment = { name: string; mimetype: string; size: number; data_base64: string | null }
+
+/** A piece of an attachment of a run that the agent holds; offset and length count bytes before base64. */
+export type AttachmentRead = {
+  t: 'attachment'
+  execution_id: string
+  claim_token: number
+  /** Place in `Run.attachments`, from 0. */
+  index: number
+  offset: number
+  length: number
+}
+export type AttachmentReadAnswer = { data_base64: string; eof: boolean } | { stale: true }
+
+export type Started = { t: 'started'; execution_id: string; claim_token: number; pid: number }
+export type StartedAnswer = { ok: true } | { stale: true }
+
+export type Lines = {
+  t: 'lines'
+  execution_id: string
+  claim_token: number
+  /** Number of the first line; lines are numbered from 1 without gaps. */
+  from: number
+  lines: TranscriptLine[]
+}
+export type LinesAnswer = { acked: number } | { stale: true }
+
+export type RunResult = {
+  t: 'result'
+  execution_id: string
+  claim_token: number
+  status: 'success' | 'failed' | 'cancelled'
+  response: string | null
+  error: string | null
+  error_code: RunErrorCode | null
+  terminal_reason: TerminalReason | null
+  metadata: RunMetadata
+  runtime_session_id: string | null
+  execution_time_ms: number
+  last_line: number
+}
+export type ResultAnswer = { accepted: true } | { accepted: false; reason: 'stale_claim' | 'already_final' }
+
+export type RunMetadata = {
+  cost_usd?: number | null
+  duration_ms?: number | null
+  num_turns?: number | null
+  tool_count?: number
+  session_id?: string | null
+  input_tokens?: number
+  output_tokens?: number
+  cache_creation_tokens?: number
+  cache_read_tokens?: number
+  context_window?: number | null
+  context_tokens?: number | null
+  model_used?: string | null
+  compact_events?: { at: string; before_tokens: number | null; after_tokens: number | null }[]
+  /**
+   * With `failed`: the runtime no longer knew the session it was asked to resume and did nothing. The
+   * platform then hands the run out once more, under a new claim token, with the stored messages instead.
+   */
+  session_lost?: boolean
+}
+export type RunErrorCode =
+  | 'timeout'
+  | 'stalled'
+  | 'rate_limited'
+  | 'auth'
+  | 'billing'
+  | 'oom'
+  | 'max_turns'
+  | 'model_unsupported'
+  | 'agent_error'
+  | 'no_result'
+  | 'network'
+  | 'cap_reached'
+  | 'agent_lost'
+  | 'user_cancelled'
+export type TerminalReason =
+  | 'completed'
+  | 'max_duration'
+  | 'stall_no_output'
+  | 'auth'
+  | 'empty_result'
+  | 'cancelled'
+  | 'crashed'
+
+/**
+ * Signal, never stored or answered: a piece of the answer that is being written. The whole block follows
+ * as a transcript line; a reader that missed pieces loses nothing.
+ */
+export type Partial = {
+  t: 'partial'
+  execution_id: string
+  claim_token: number
+  kind: 'text' | 'thinking'
+  text: string
+}
+
+export type Cancel = { t: 'cancel'; execution_id: string; claim_token: number; grace_seconds: number }
+export type CancelAnswer = {
+  state: 'parked' | 'stopped' | 'finished' | 'unknown'
+  returncode?: number | null
+}
