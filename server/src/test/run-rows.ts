@@ -24,7 +24,8 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     spawned_at: created_at,
     completed_at: isFinal(over.status ?? 'success') ? created_at : null,
     duration_ms: null,
-    claim_token: null,
+    // Who runs was claimed.
+    claim_token: over.status === 'running' ? 1 : null,
     lease_expires_at: null,
     last_line: 0,
     line_offset: 0,

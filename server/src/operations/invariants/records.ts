@@ -1,4 +1,4 @@
-import type { ExecutionStatus } from '@roost/contracts/runs/executions'
+import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 
 export type AgentRecord = {
   id: string
@@ -13,6 +13,7 @@ export type RunRecord = {
   id: string
   agent_id: string
   status: ExecutionStatus
+  triggered_by: Trigger
   created_at: string
   queued_at: string | null
   started_at: string | null

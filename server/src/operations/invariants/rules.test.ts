@@ -17,6 +17,7 @@ const run = (over: Partial<RunRecord> = {}): RunRecord => ({
   id: 'x1',
   agent_id: 'a1',
   status: 'queued',
+  triggered_by: 'manual',
   created_at: ago(100),
   queued_at: ago(100),
   started_at: null,
@@ -154,4 +155,11 @@ test('a fan-out whose end and whose runs say different things', () => {
     [],
     'told in a moment',
   )
+})
+
+test('a call is a run of the platform’s own: it needs no lease and takes no slot', () => {
+  const call = running({ id: 'c1', triggered_by: 'voip', claim_token: null, lease_expires_at: null })
+  const others = [running({ id: 'x1' }), running({ id: 'x2' })]
+  assert.deepEqual(found({ open: [call, ...others] }), [])
+  assert.deepEqual(found({ open: [{ ...call, triggered_by: 'manual' }] }), ['no_running_without_lease c1'])
 })

@@ -49,7 +49,7 @@ export function readOf(records: Records): Omit<InvariantsReport['read'], 'schedu
 function slotsEqualRunningRows({ records, agentNow }: Look): Violation[] {
   const agents = new Map(records.agents.map((agent) => [agent.id, agent]))
   const running = Map.groupBy(
-    records.open.filter(({ status }) => status === 'running'),
+    records.open.filter((run) => run.status === 'running' && !isCarried(run)),
     (run) => run.agent_id,
   )
   return [...running].flatMap(([agentId, runs]): Violation[] => {
@@ -76,7 +76,7 @@ function noQueuedBesideFreeSlot({ records, now, agentNow }: Look): Violation[] {
   const calmSince = graceBefore(now)
   return records.agents.flatMap((agent): Violation[] => {
     const runs = records.open.filter(({ agent_id }) => agent_id === agent.id)
-    const running = runs.filter(({ status }) => status === 'running')
+    const running = runs.filter((run) => run.status === 'running' && !isCarried(run))
     const busy = new Set(running.flatMap(({ serial_key }) => serial_key ?? []))
     const waiting = runs.filter(
       // Held runs have no place in the line yet; a turn waits for the one before it.
@@ -94,9 +94,14 @@ function noQueuedBesideFreeSlot({ records, now, agentNow }: Look): Violation[] {
   })
 }
 
+/** A telephone call is a run of the platform's own: no agent claims it, and it takes no slot. */
+function isCarried({ triggered_by, claim_token }: RunRecord): boolean {
+  return triggered_by === 'voip' && claim_token === null
+}
+
 function noRunningWithoutLease({ open }: Records): Violation[] {
   return open
-    .filter(({ status }) => status === 'running')
+    .filter((run) => run.status === 'running' && !isCarried(run))
     .flatMap(({ id, lease_expires_at, claim_token, started_at }): Violation[] => {
       const missing = [
         ...(lease_expires_at === null ? ['lease'] : []),

@@ -14,6 +14,7 @@ const columns = [
   'id',
   'agent_id',
   'status',
+  'triggered_by',
   'created_at',
   'queued_at',
   'started_at',

@@ -12,6 +12,7 @@ import {
   executionStore,
   finishedEvent,
   queueStore,
+  startedEvent,
 } from '../executions/index.ts'
 import type { AgentFact } from './facts.ts'
 import type { RunRequest } from './request.ts'
@@ -32,6 +33,11 @@ export type NotRun =
 export type Records = {
   /** The record of a run that is not made: written as it ends, it was never in the line and cost nothing. */
   recordIn(tx: Tx, agent: AgentFact, request: RunRequest, why: NotRun): Promise<ExecutionRow>
+  /**
+   * The record of a run that the platform itself carries, such as a telephone call: running from now on, without a
+   * claim, so that no agent is handed it and it takes no slot. Whoever opens it ends it, by `settle`.
+   */
+  openIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<ExecutionRow>
   /** The next attempt at a run that has just failed; it waits until `at` before it gets its place in the line. */
   planRetryIn(tx: Tx, failed: ExecutionRow, at: Date): Promise<ExecutionRow>
   /**
@@ -51,6 +57,25 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       await executionStore(tx).insert(row)
       await events.append(tx, createdEvent(row), now)
       await events.append(tx, finishedEvent(row), now)
+      return row
+    },
+
+    async openIn(tx, agent, request) {
+      const number = await queueStore(tx).lockQueue(agent.id)
+      const now = clock.now()
+      const id = request.executionId ?? newId()
+      const place = { id, number, bounded: false, held: true, chain_depth: request.chainDepth ?? 0, now }
+      const at = timestamp(now)
+      const row: ExecutionRow = {
+        ...rowOf(agent, request, place),
+        status: 'running',
+        started_at: at,
+        // No runtime is waited for.
+        spawned_at: at,
+      }
+      await executionStore(tx).insert(row)
+      await events.append(tx, createdEvent(row), now)
+      await events.append(tx, startedEvent(row), now)
       return row
     },
 

@@ -10,6 +10,11 @@ export type LineCounts = { waiting: number; bounded: number; running: number; of
 
 /** The condition of the index `executions_open`, which is small whatever the history: what has not ended. */
 export const isOpen = sql<boolean>`completed_at is null`
+/**
+ * A run that is running without a claim is carried by the platform itself, as a telephone call is: no agent holds
+ * it, and it takes no slot.
+ */
+const holdsSlot = sql<boolean>`claim_token is not null`
 
 /**
  * The moves of the queue: each names the state it comes from and says whether it won. Whoever counts before
@@ -73,7 +78,7 @@ export function queueStore(executor: Executor) {
         .select([
           count(sql`status = 'queued' and queued_at is not null`).as('waiting'),
           count(sql`status = 'queued' and is_bounded = 1`).as('bounded'),
-          count(sql`status = 'running'`).as('running'),
+          count(sql`status = 'running' and ${holdsSlot}`).as('running'),
           count(sql`status = 'running' and serial_key = ${serialKey ?? ''}`).as('of_key'),
         ])
         .where('agent_id', '=', agentId)
@@ -89,6 +94,7 @@ export function queueStore(executor: Executor) {
         .selectAll()
         .where('agent_id', '=', agentId)
         .where(isOpen)
+        .where(holdsSlot)
         .where('status', '=', 'running')
         .execute()
     },
@@ -100,6 +106,7 @@ export function queueStore(executor: Executor) {
         .select('serial_key')
         .where('agent_id', '=', agentId)
         .where(isOpen)
+        .where(holdsSlot)
         .where('status', '=', 'running')
         .execute()
       return rows.map((row) => row.serial_key)

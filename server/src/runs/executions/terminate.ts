@@ -24,7 +24,7 @@ export function createTerminate({ db, link, settle }: TerminateDeps) {
         if (!row || isFinal(row.status)) return null
         const from = {
           statuses: [row.status],
-          ...(row.status === 'running' ? { claimToken: row.claim_token ?? 0 } : {}),
+          ...(row.claim_token === null ? {} : { claimToken: row.claim_token }),
         }
         const isMine = await settle(tx, row, from, {
           status: 'cancelled',
@@ -38,6 +38,8 @@ export function createTerminate({ db, link, settle }: TerminateDeps) {
     })
     if (!ended) return { status: 'already_finished', execution_id: executionId }
     if (ended.status !== 'running') return { status: 'cancelled_while_queued', execution_id: executionId }
+    // Nobody claimed it: the platform carries it, and has heard of its end by the hook.
+    if (ended.claim_token === null) return { status: 'terminated', execution_id: executionId }
     return { execution_id: executionId, ...(await tell(link, ended)) }
   }
 }
