@@ -7,11 +7,19 @@
  * reaches the agent: it asks `dispatch` for runs and hears of them through `RunHooks`.
  */
 
+export {
+  createLastingReplies,
+  type Lasting,
+  type LastingReplies,
+  type StandingPort,
+} from './lasting.ts'
+export { createTakeOneTurn, type OneTurnDeps, refuseWhileTurn } from './one-turn.ts'
+export { outcomeWords } from './outcome-words.ts'
 export { chatRoutes } from './routes.ts'
 export { titleOf } from './rules.ts'
 export { type Chat, type ChatDeps, createChat } from './service.ts'
 export { blankSession, chatStore, type MessageRow, type SessionRow } from './store.ts'
 export { asEvents, asLines, type Item, replayedItems, turnItems } from './stream.ts'
 export type { ChatTables } from './tables.ts'
-export { noFigures, questionOf, type Turn } from './turn.ts'
+export { noFigures, type Turn } from './turn.ts'
 export { figuresOf, readyEvent } from './turn-hooks.ts'

@@ -8,6 +8,7 @@ import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
+import { refuseWhileTurn } from './one-turn.ts'
 import { shownMessage, shownSession } from './rules.ts'
 import { blankSession, chatStore, type SessionRow } from './store.ts'
 
@@ -56,11 +57,6 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
       throw new Fault('session_not_found')
     }
     return row
-  }
-
-  async function refuseWhileTurn(tx: Tx, id: string): Promise<void> {
-    const running = (await executions.inFlight(tx, [id])).get(id)
-    if (running) throw new Fault('turn_in_progress', undefined, { execution_id: running })
   }
 
   /** The runtime's live process of a conversation is of no more use. */
@@ -186,7 +182,7 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
     async reset(party: Party, id: string): Promise<ChatSession> {
       const row = await own(party, id)
       const fresh = await db.atomically(async (tx) => {
-        await refuseWhileTurn(tx, id)
+        await refuseWhileTurn(executions, tx, id)
         await chatStore(tx).forgetRuntime(id)
         return chatStore(tx).session(id)
       })
@@ -197,7 +193,7 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
     async remove(party: Party, id: string): Promise<void> {
       const row = await own(party, id)
       await db.atomically(async (tx) => {
-        await refuseWhileTurn(tx, id)
+        await refuseWhileTurn(executions, tx, id)
         await chatStore(tx).remove(id)
       })
       dropLive(row)

@@ -6,7 +6,7 @@ import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { Executions } from '../../runs/executions/index.ts'
-import { blankSession, chatStore, type SessionRow } from '../chat/index.ts'
+import { blankSession, chatStore, refuseWhileTurn, type SessionRow } from '../chat/index.ts'
 import type { Principal } from './principal.ts'
 import type { Roster } from './roster.ts'
 import { isMain, mainKey, outcomeOf, shownConversation, shownMessage, snippetOf } from './shown.ts'
@@ -56,11 +56,6 @@ export function createConversations(deps: ConversationsDeps) {
     return row
   }
 
-  async function refuseWhileTurn(tx: Tx, id: string): Promise<void> {
-    const running = (await executions.inFlight(tx, [id])).get(id)
-    if (running) throw new Fault('turn_in_progress', undefined, { execution_id: running })
-  }
-
   async function shownAll(rows: readonly SessionRow[], names: Map<string, string>): Promise<Conversation[]> {
     const ids = rows.map(({ id }) => id)
     const [states, unread] = await Promise.all([store.states(ids), store.unread(ids)])
@@ -96,7 +91,6 @@ export function createConversations(deps: ConversationsDeps) {
   return {
     own,
     ensureMain,
-    refuseWhileTurn,
 
     /** Beside Main, in the caller's transaction. */
     async beginIn(tx: Tx, who: Holder, agentId: string): Promise<SessionRow> {
@@ -160,7 +154,7 @@ export function createConversations(deps: ConversationsDeps) {
         const main = await ensureMain(tx, who, agent.id)
         const inTx = chatStore(tx)
         await inTx.hold(main.id)
-        await refuseWhileTurn(tx, main.id)
+        await refuseWhileTurn(executions, tx, main.id)
         const held = await inTx.session(main.id)
         if (!held || held.message_count === 0) return { main_session_id: main.id, archived_session_id: null }
         await inTx.close(main.id, timestamp(clock.now()))

@@ -6,6 +6,7 @@
  * person and agent, one turn at a time in each conversation, and at most one message for each fire. Refuses to
  * know what fires: triggers call `deliver` in the transaction that ends their run.
  */
+export { createBinding } from './bound.ts'
 export type { Delivered, Delivery } from './deliveries.ts'
 export { workspaceChatRoutes } from './routes.ts'
 export { type AsksPort, createWorkspaceChat, type WorkspaceChat, type WorkspaceChatDeps } from './service.ts'

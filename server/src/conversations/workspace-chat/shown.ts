@@ -1,5 +1,5 @@
 import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
-import type { MessageRow, SessionRow } from '../chat/index.ts'
+import { type MessageRow, outcomeWords, type SessionRow } from '../chat/index.ts'
 import type { ChatStatesTable } from './tables.ts'
 
 /** Unique while this is the one constant conversation of a person with an agent. */
@@ -60,23 +60,13 @@ const retryable: readonly string[] = [
   'user_cancelled',
 ]
 
-const words: Record<string, string> = {
-  timeout: 'The answer took too long.',
-  stalled: 'The agent went silent.',
-  rate_limited: 'The model provider limits the rate; try again a little later.',
-  cap_reached: 'The spend cap of the agent is reached.',
-  user_cancelled: 'The turn was stopped.',
-  agent_stopped: 'The agent was stopped.',
-  circuit_open: 'The agent takes no messages at the moment.',
-}
-
 /** Of the newest message: a question that came to nothing; null when the last turn went well. */
 export function outcomeOf(last: MessageRow | undefined) {
   if (last?.role !== 'user' || last.error_code === null) return null
   return {
     execution_id: last.execution_id ?? '',
     category: last.error_code,
-    message: words[last.error_code] ?? 'The agent could not answer.',
+    message: outcomeWords(last.error_code),
     retryable: retryable.includes(last.error_code),
   }
 }

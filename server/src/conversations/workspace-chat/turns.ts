@@ -13,7 +13,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../../runs/attachments/index.ts'
 import { type Dispatch, modelOf, sourceOf } from '../../runs/dispatch/index.ts'
 import { type ExecutionRow, type Executions, executionStore, isFinal } from '../../runs/executions/index.ts'
-import { chatStore, questionOf, type SessionRow, type Turn, titleOf } from '../chat/index.ts'
+import { chatStore, createTakeOneTurn, type SessionRow, type Turn, titleOf } from '../chat/index.ts'
 import type { Conversations } from './conversations.ts'
 import type { Principal } from './principal.ts'
 import { isMain } from './shown.ts'
@@ -24,7 +24,7 @@ export type TurnsDeps = {
   clock: Pick<Clock, 'now'>
   limits: Pick<RateLimits, 'use'>
   dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
-  executions: Pick<Executions, 'find'>
+  executions: Pick<Executions, 'find' | 'inFlight'>
   idempotency: Pick<Idempotency, 'enter'>
   conversations: Conversations
 }
@@ -52,7 +52,8 @@ export type Turns = {
 
 /** One turn at a time in each conversation, and what is known of it afterwards. */
 export function createTurns(deps: TurnsDeps): Turns {
-  const { db, clock, limits, dispatch, executions, idempotency, conversations } = deps
+  const { db, limits, dispatch, executions, idempotency, conversations } = deps
+  const takeOneTurn = createTakeOneTurn(deps)
 
   async function sessionFor(
     tx: Tx,
@@ -75,32 +76,21 @@ export function createTurns(deps: TurnsDeps): Turns {
     const files = checkFiles(asked.files)
     const fact = await dispatch.admit(agent.id)
     return dispatch.transaction(async (tx) => {
-      const store = chatStore(tx)
       const session = await sessionFor(tx, who, agent.id, asked)
-      // Held until the turn is written down: of two messages at once the second finds the first.
-      if (!(await store.hold(session.id))) throw new Fault('session_not_found')
-      if (session.status === 'closed') throw new Fault('conflict', 'This conversation is archived.')
-      await conversations.refuseWhileTurn(tx, session.id)
-      const { row, position } = await dispatch.acceptIn(tx, fact, {
-        agentId: agent.id,
-        kind: 'chat',
+      const isNamed = session.title !== null || isMain(session)
+      const turn = await takeOneTurn(tx, fact, session, {
         triggeredBy: 'workspace',
         message: asked.message,
         source: sourceOf(who.caller, null),
         model,
-        sessionId: session.id,
-        attachments: files,
+        files,
+        title: isNamed ? null : titleOf(asked.message),
       })
-      const isNamed = session.title !== null || isMain(session)
-      await store.addMessage(
-        questionOf(row, { sessionId: session.id, files, now: clock.now() }),
-        isNamed ? {} : { title: titleOf(asked.message) },
-      )
       // Whoever answers has read what came before.
-      const count = (await store.session(session.id))?.message_count ?? 0
+      const count = (await chatStore(tx).session(session.id))?.message_count ?? 0
       await workspaceStore(tx).read(session.id, count)
-      await within(tx, row.id)
-      return { row, session, position }
+      await within(tx, turn.row.id)
+      return turn
     })
   }
 

@@ -1,0 +1,14 @@
+/** What ended a turn without an answer, for people who are told no more of the agent than that. */
+export function outcomeWords(errorCode: string | null): string {
+  return words[errorCode ?? ''] ?? 'The agent could not answer.'
+}
+
+const words: Record<string, string> = {
+  timeout: 'The answer took too long.',
+  stalled: 'The agent went silent.',
+  rate_limited: 'The model provider limits the rate; try again a little later.',
+  cap_reached: 'The spend cap of the agent is reached.',
+  user_cancelled: 'The turn was stopped.',
+  agent_stopped: 'The agent was stopped.',
+  circuit_open: 'The agent takes no messages at the moment.',
+}
