@@ -79,7 +79,8 @@ function portLaw({ from, to, external }: Import): string | null {
   }
   const opened = /^server\/src\/ports\/[^/]+\/(?!port\.ts|suite\.ts)/.test(to)
   const mayOpen =
-    /^server\/src\/(ports|start|test)\/|^server\/src\/compose\.ts$/.test(from) || !from.startsWith('server/')
+    /^server\/src\/(ports|start|test)\/|^server\/src\/compos(e|ition)\.ts$/.test(from) ||
+    !from.startsWith('server/')
   if (opened && !mayOpen && !isTest(from)) return 'only the composition root opens adapters'
   return null
 }
@@ -99,7 +100,7 @@ function entranceLaw({ from, to }: Import): string | null {
   // The words for who is asking are the vocabulary of every layer, the web layer's included.
   if (to === 'server/src/identity/access/caller.ts') return null
   // Areas are wired from left to right: what wires one may use what wires those before it.
-  const wires = /^server\/src\/([^/]+\/area|compose)\.ts$/
+  const wires = /^server\/src\/([^/]+\/area|compose|composition)\.ts$/
   if (wires.test(from) && wires.test(to)) return null
   return to.endsWith('/index.ts') ? null : 'a feature is entered through its index.ts'
 }

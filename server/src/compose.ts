@@ -2,79 +2,29 @@
  * The composition root: builds the areas from left to right and wires what must reach right by a port, a hook
  * or an event. Decides nothing.
  */
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type AgentsArea, createAgentsArea } from './agents/area.ts'
-import type { Loop } from './background/loops.ts'
+import { agentsPlatform } from './agents/needs/index.ts'
+import type { Composition } from './composition.ts'
 import type { Config } from './config.ts'
 import { createConversationsArea } from './conversations/area.ts'
-import {
-  type Audit,
-  auditRetention,
-  auditRoutes,
-  createAudit,
-  createAuditReads,
-  internalAuditRoutes,
-} from './foundation/audit/index.ts'
-import { createIdempotency, createWorkStates } from './foundation/idempotency/index.ts'
-import { createLeases, type Leases } from './foundation/leases/index.ts'
-import { createOutbox, type Outbox } from './foundation/outbox/index.ts'
-import { createRateLimits, rateRules } from './foundation/rate-limits/index.ts'
-import {
-  createProviderTest,
-  gitApiAddress,
-  openSettings,
-  platformSettingRoutes,
-  settingsRoutes,
-} from './foundation/settings/index.ts'
-import { openVault } from './foundation/vault/index.ts'
-import { createGuard, type Guard } from './http/guard.ts'
-import type { Route } from './http/route.ts'
-import type { SocketRoute } from './http/sockets.ts'
-import { createStanding, type Standing } from './http/standing.ts'
-import { type Identify, isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
+import { openFoundationArea } from './foundation/area.ts'
+import { createGuard } from './http/guard.ts'
+import { createStanding } from './http/standing.ts'
+import { isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
 import { openIdentityArea } from './identity/area.ts'
 import { firstAdminName } from './identity/users/index.ts'
-import { createOperationsArea, type OperationsArea } from './operations/area.ts'
-import type { Sockets } from './operations/sockets/index.ts'
+import { createOperationsArea } from './operations/area.ts'
 import { readBuildInfo } from './operations/version/index.ts'
-import { type AgentLinkHub, createAgentLinkHub } from './ports/agent-link/hub.ts'
+import { createAgentLinkHub } from './ports/agent-link/hub.ts'
 import type { AgentsNetwork } from './ports/containers/port.ts'
 import { createRunRecords, createRunsArea } from './runs/area.ts'
-import type { Broker } from './runs/broker/index.ts'
 import { createSkillsArea } from './skills/area.ts'
-import type { DefaultSource } from './skills/sources/index.ts'
 import type { Adapters } from './start/adapters.ts'
-import { installedOf } from './start/installed.ts'
+import { agentsOptions, defaultSkillSource, installedOf, providerBaseUrls } from './start/installed.ts'
 import { createTriggersArea } from './triggers/area.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-export type Composition = {
-  outbox: Outbox
-  leases: Leases
-  audit: Audit
-  guard: Guard
-  /** Ends replies to callers who lose access to an agent while they are answered. */
-  standing: Standing
-  identify: Identify
-  setupCompleted(): Promise<boolean>
-  routes: Route[]
-  /** For processes of the platform on this machine. */
-  internalRoutes: Route[]
-  /** Paths of the public listener on which sockets are opened. */
-  socketRoutes: SocketRoute[]
-  sockets: Pick<Sockets, 'close'>
-  loops: Loop[]
-  hub: AgentLinkHub
-  broker: Broker
-  gitTransfers: AgentsArea['gitTransfers']
-  egress: AgentsArea['egress']
-  /** How long a request took, for the figures. */
-  observed: OperationsArea['observed']
-  version: string
-  /** Follows the engine and accepts links; call once the relay runs. */
-  open(): Promise<void>
-  close(): Promise<void>
-}
 
 export async function compose(
   config: Config,
@@ -86,24 +36,17 @@ export async function compose(
   /** What every area stands on. */
   const base = { db, clock, log }
 
-  const vault = openVault(config)
-  const outbox = createOutbox({ db, ephemeral, log, clock })
-  const leases = createLeases({ db, clock })
-  const limits = createRateLimits({ ephemeral, clock })
-  const audit = createAudit({ db, clock, log })
-  const auditReads = createAuditReads({ db, audit })
-  const settings = await openSettings({ db, ephemeral, vault, clock, log, installed: installedOf(config) })
-
-  const mcpUrl = () => settings.value('mcp_url') || `${config.baseUrl}/mcp`
-  const testProvider = createProviderTest({
-    fetch,
-    addresses: {
-      anthropic: providerBaseUrl(config, 'anthropic'),
-      google: providerBaseUrl(config, 'google'),
-      openai: providerBaseUrl(config, 'openai'),
-      github: gitApiAddress(config.gitBaseUrl),
-    },
+  const providers = providerBaseUrls(config)
+  const foundation = await openFoundationArea({
+    ...base,
+    ephemeral,
+    key: config,
+    installed: installedOf(config),
+    providers,
+    gitBaseUrl: config.gitBaseUrl,
+    baseUrl: config.baseUrl,
   })
+  const { vault, outbox, leases, limits, audit, settings, works, idempotency } = foundation
 
   const agentNames = async (ids: string[]) => {
     const known = await Promise.all(ids.map((id) => agents.directory.byId(id)))
@@ -122,12 +65,6 @@ export async function compose(
   })
   const { changes, users, allowList, sessions, keys, identify } = identity
 
-  const works = createWorkStates()
-  const idempotency = createIdempotency({
-    ...base,
-    workState: works.ask,
-  })
-
   const standing = createStanding()
   changes.on((change) => standing.doubtCallers((caller) => isTouched(caller, change)))
   const hub = createAgentLinkHub({ ephemeral, clock, log })
@@ -140,7 +77,7 @@ export async function compose(
     mac: (text) => vault.mac(text, 'broker'),
     brokerUrl: () => `http://${agentsHost()}:${config.internalPort}/broker`,
     providerKey: (provider) => settings.providerKey(provider),
-    providerBaseUrl: (provider) => providerBaseUrl(config, provider),
+    providerBaseUrl: (provider) => providers[provider],
     vault,
     isAutoSwitchOn: () => settings.value('subscription_auto_switch'),
     raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
@@ -167,23 +104,12 @@ export async function compose(
       allowList.allowAddress(tx, email, by.user.username, 'agent_sharing').then(() => {}),
     accessLost: standing.doubt,
     systemOwner: async () => (await users.findLogin(firstAdminName))?.account ?? null,
-    platform: {
-      sshEnabled: async () => settings.value('ssh_access_enabled'),
-      limitSsh: (agentId) => limits.use(rateRules.sshAccess, agentId),
-      parallelCeiling: async () => settings.ceiling().value,
-      platformModel: async () => settings.value('platform_default_model').trim() || null,
-      defaultResources: async () => settings.defaultResources(),
-      agentQuota: async () => settings.value('max_agents_creator'),
-      gitRepositories: async () => settings.templateRepositories(),
-      platformGitToken: () => settings.providerKey('github'),
-      ownGitTokenOf: identity.gitTokens.tokenOf,
-      gitTokenOf: async (userId) =>
-        (await identity.gitTokens.tokenOf(userId)) ?? settings.providerKey('github'),
-      mcpUrl,
-      limitKeys: (userId) => limits.use(rateRules.keyCreation, userId),
-      limitCredentials: (agentId) => limits.use(rateRules.credentials, agentId),
-      limitVerify: (agentId) => limits.use(rateRules.keyVerify, agentId),
-    },
+    platform: agentsPlatform({
+      settings,
+      limits,
+      gitTokens: identity.gitTokens,
+      mcpUrl: foundation.mcpUrl,
+    }),
     needs: {
       ...records.view,
       renewLeases: (agentId, beat) => runs.dispatch.beat(agentId, beat),
@@ -196,20 +122,7 @@ export async function compose(
       skillsBlock: (agentId) => skills.block(agentId),
       skillsAtStart: (agentId, since) => skills.atStart(agentId, since),
     },
-    options: {
-      internalPort: config.internalPort,
-      tmpBytes: config.agentTmpBytes,
-      sshBind: config.sshBind,
-      containerPrefix: config.containerPrefix,
-      sshPorts: config.sshPorts,
-      sshHost: new URL(config.baseUrl).hostname,
-      chatIdleSeconds: config.chatIdleSeconds,
-      stallSeconds: config.stallSeconds,
-      templatesFolder: resolve(root, 'server/templates'),
-      templateContentFolder: join(config.dataDir, 'templates'),
-      gitBaseUrl: config.gitBaseUrl,
-      agentsGitUrl: () => `http://${agentsHost()}:${config.internalPort}/git`,
-    },
+    options: agentsOptions(config, agentsHost),
   })
 
   const skills = createSkillsArea({
@@ -232,7 +145,7 @@ export async function compose(
     works,
     records,
     agents,
-    testProvider,
+    testProvider: foundation.testProvider,
     platformSettings: settings,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,
@@ -341,9 +254,7 @@ export async function compose(
     setupCompleted: async () => (await sessions.setupStatus()).setup_completed,
     routes: [
       ...identity.routes,
-      ...settingsRoutes(settings),
-      ...platformSettingRoutes({ settings, mcpUrl, testProvider }),
-      ...auditRoutes(auditReads),
+      ...foundation.routes,
       ...agents.routes,
       ...skills.routes,
       ...runs.routes,
@@ -354,15 +265,13 @@ export async function compose(
     internalRoutes: [
       ...triggers.internalRoutes,
       ...operations.internalRoutes,
-      ...internalAuditRoutes(auditReads, audit),
+      ...foundation.internalRoutes,
       ...agents.internalRoutes,
     ],
     socketRoutes: operations.socketRoutes,
     sockets: operations.sockets,
     loops: [
-      ...settings.loops,
-      auditRetention({ audit, clock, log, days: () => settings.value('audit_retention_days') }),
-      ...idempotency.loops,
+      ...foundation.loops,
       ...identity.loops,
       ...agents.loops,
       ...skills.loops,
@@ -389,25 +298,7 @@ export async function compose(
       await records.live.close()
       records.broker.close()
       await identity.close()
-      await settings.close()
-      await audit.close()
+      await foundation.close()
     },
-  }
-}
-
-/** `none` is none; the configuration counts an empty text as its default. */
-function defaultSkillSource({ defaultSkillSource, defaultSkillSourceRef }: Config): DefaultSource {
-  if (defaultSkillSource === 'none') return null
-  return { url: defaultSkillSource, ref: defaultSkillSourceRef }
-}
-
-function providerBaseUrl(config: Config, provider: 'anthropic' | 'google' | 'openai'): string {
-  switch (provider) {
-    case 'anthropic':
-      return config.anthropicBaseUrl
-    case 'google':
-      return config.geminiBaseUrl
-    case 'openai':
-      return config.openaiBaseUrl
   }
 }

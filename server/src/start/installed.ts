@@ -1,5 +1,10 @@
+import { join, resolve } from 'node:path'
+import type { AgentsOptions } from '../agents/needs/index.ts'
 import type { Config } from '../config.ts'
 import type { Installed } from '../foundation/settings/index.ts'
+import type { DefaultSource } from '../skills/sources/index.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
 
 /** What this installation was given and what this version has; not changed while it runs. */
 export function installedOf(config: Config): Installed {
@@ -17,4 +22,33 @@ export function installedOf(config: Config): Installed {
       voice: null,
     },
   }
+}
+
+/** `agentsHost`: under which host agents reach the internal listener. */
+export function agentsOptions(config: Config, agentsHost: () => string): AgentsOptions {
+  return {
+    internalPort: config.internalPort,
+    tmpBytes: config.agentTmpBytes,
+    sshBind: config.sshBind,
+    containerPrefix: config.containerPrefix,
+    sshPorts: config.sshPorts,
+    sshHost: new URL(config.baseUrl).hostname,
+    chatIdleSeconds: config.chatIdleSeconds,
+    stallSeconds: config.stallSeconds,
+    templatesFolder: resolve(root, 'server/templates'),
+    templateContentFolder: join(config.dataDir, 'templates'),
+    gitBaseUrl: config.gitBaseUrl,
+    agentsGitUrl: () => `http://${agentsHost()}:${config.internalPort}/git`,
+  }
+}
+
+/** `none` is none; the configuration counts an empty text as its default. */
+export function defaultSkillSource({ defaultSkillSource, defaultSkillSourceRef }: Config): DefaultSource {
+  if (defaultSkillSource === 'none') return null
+  return { url: defaultSkillSource, ref: defaultSkillSourceRef }
+}
+
+/** Where the providers of models are asked. */
+export function providerBaseUrls(config: Config): Record<'anthropic' | 'google' | 'openai', string> {
+  return { anthropic: config.anthropicBaseUrl, google: config.geminiBaseUrl, openai: config.openaiBaseUrl }
 }

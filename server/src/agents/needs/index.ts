@@ -1,5 +1,4 @@
 /** What the area of agents needs from outside: ports, the areas to its left, and, as functions, those to its right. */
-import type { Resources } from '@roost/contracts/agents/agent'
 import type { Idempotency } from '../../foundation/idempotency/index.ts'
 import type { Leases } from '../../foundation/leases/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
@@ -9,7 +8,6 @@ import type { Keys } from '../../identity/keys/index.ts'
 import type { Users } from '../../identity/users/index.ts'
 import type { Locate } from '../../kit/addresses.ts'
 import type { Clock } from '../../kit/clock.ts'
-import type { Secret } from '../../kit/secret.ts'
 import type { AgentImages } from '../../ports/agent-images/port.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { AgentsNetwork, Containers } from '../../ports/containers/port.ts'
@@ -19,13 +17,15 @@ import type { Git } from '../../ports/git/port.ts'
 import type { GitHost } from '../../ports/git-host/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { ConnectorDeps } from '../connector/index.ts'
-import type { CredentialsDeps } from '../credentials/index.ts'
 import type { HealthDeps } from '../health/index.ts'
 import type { LifecycleDeps, PortRange } from '../lifecycle/index.ts'
 import type { OwnKeyDeps } from '../own-key/index.ts'
 import type { RegistryDeps } from '../registry/index.ts'
-import type { SettingsDeps, SshDeps } from '../settings/index.ts'
+import type { SettingsDeps } from '../settings/index.ts'
 import type { SharingDeps } from '../sharing/index.ts'
+import type { AgentsPlatform } from './platform.ts'
+
+export { type AgentsPlatform, agentsPlatform } from './platform.ts'
 
 /** What agents ask of the areas to their right; filled in `compose.ts`. */
 export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
@@ -37,23 +37,6 @@ export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
     skillsBlock(agentId: string): Promise<string | null>
     /** Waits up to 20 seconds for the skills of a container that was just started; null: it has none. */
     skillsAtStart: LifecycleDeps['deliverSkills']
-  }
-
-/** Settings of the platform that decide about agents. */
-export type AgentsPlatform = Pick<SshDeps, 'sshEnabled' | 'limitSsh'> &
-  Pick<ConnectorDeps, 'mcpUrl' | 'limitKeys'> &
-  Pick<OwnKeyDeps, 'limitVerify'> &
-  Pick<CredentialsDeps, 'limitCredentials'> &
-  Pick<SettingsDeps, 'parallelCeiling' | 'platformModel'> & {
-    defaultResources(): Promise<Resources>
-    agentQuota(): Promise<number>
-    gitRepositories(): Promise<readonly string[]>
-    /** The platform's own for the git host; null for none. */
-    platformGitToken(): Secret | null
-    /** A person's own; null for none. */
-    ownGitTokenOf(userId: string): Promise<Secret | null>
-    /** A person's own, else the platform's. */
-    gitTokenOf(userId: string): Promise<Secret | null>
   }
 
 export type AgentsOptions = {

@@ -1,0 +1,43 @@
+import type { AgentsArea } from './agents/area.ts'
+import type { Loop } from './background/loops.ts'
+import type { Audit } from './foundation/audit/index.ts'
+import type { Leases } from './foundation/leases/index.ts'
+import type { Outbox } from './foundation/outbox/index.ts'
+import type { Guard } from './http/guard.ts'
+import type { Route } from './http/route.ts'
+import type { SocketRoute } from './http/sockets.ts'
+import type { Standing } from './http/standing.ts'
+import type { Identify } from './identity/access/index.ts'
+import type { OperationsArea } from './operations/area.ts'
+import type { Sockets } from './operations/sockets/index.ts'
+import type { AgentLinkHub } from './ports/agent-link/hub.ts'
+import type { Broker } from './runs/broker/index.ts'
+
+/** What a process serves, once all areas are built. */
+export type Composition = {
+  outbox: Outbox
+  leases: Leases
+  audit: Audit
+  guard: Guard
+  /** Ends replies to callers who lose access to an agent while they are answered. */
+  standing: Standing
+  identify: Identify
+  setupCompleted(): Promise<boolean>
+  routes: Route[]
+  /** For processes of the platform on this machine. */
+  internalRoutes: Route[]
+  /** Paths of the public listener on which sockets are opened. */
+  socketRoutes: SocketRoute[]
+  sockets: Pick<Sockets, 'close'>
+  loops: Loop[]
+  hub: AgentLinkHub
+  broker: Broker
+  gitTransfers: AgentsArea['gitTransfers']
+  egress: AgentsArea['egress']
+  /** How long a request took, for the figures. */
+  observed: OperationsArea['observed']
+  version: string
+  /** Follows the engine and accepts links; call once the relay runs. */
+  open(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,113 @@
+import type { Loop } from '../background/loops.ts'
+import type { Route } from '../http/route.ts'
+import type { Clock } from '../kit/clock.ts'
+import type { Db } from '../ports/database/port.ts'
+import type { Ephemeral } from '../ports/ephemeral/port.ts'
+import type { Log } from '../ports/log.ts'
+import {
+  type Audit,
+  auditRetention,
+  auditRoutes,
+  createAudit,
+  createAuditReads,
+  internalAuditRoutes,
+} from './audit/index.ts'
+import {
+  createIdempotency,
+  createWorkStates,
+  type Idempotency,
+  type WorkStates,
+} from './idempotency/index.ts'
+import { createLeases, type Leases } from './leases/index.ts'
+import { createOutbox, type Outbox } from './outbox/index.ts'
+import { createRateLimits, type RateLimits } from './rate-limits/index.ts'
+import {
+  createProviderTest,
+  gitApiAddress,
+  type Installed,
+  openSettings,
+  platformSettingRoutes,
+  type Settings,
+  settingsRoutes,
+  type TestProvider,
+} from './settings/index.ts'
+import { openVault, type Vault } from './vault/index.ts'
+
+export type FoundationAreaDeps = {
+  db: Db
+  clock: Clock
+  log: Log
+  ephemeral: Ephemeral
+  /** Where the vault's key comes from. */
+  key: Parameters<typeof openVault>[0]
+  installed: Installed
+  /** Where the providers of models are asked; without a trailing slash. */
+  providers: Record<'anthropic' | 'google' | 'openai', string>
+  gitBaseUrl: string
+  /** Under which people reach the platform. */
+  baseUrl: string
+}
+
+/** What every area stands on. */
+export type FoundationArea = {
+  vault: Vault
+  outbox: Outbox
+  leases: Leases
+  limits: RateLimits
+  audit: Audit
+  settings: Settings
+  works: WorkStates
+  idempotency: Idempotency
+  /** Under which programs find the tools. */
+  mcpUrl(): string
+  testProvider: TestProvider
+  routes: Route[]
+  /** For processes of the platform on this machine. */
+  internalRoutes: Route[]
+  loops: Loop[]
+  close(): Promise<void>
+}
+
+export async function openFoundationArea(deps: FoundationAreaDeps): Promise<FoundationArea> {
+  const { db, clock, log, ephemeral, installed, providers, gitBaseUrl, baseUrl } = deps
+  const vault = openVault(deps.key)
+  const outbox = createOutbox({ db, ephemeral, log, clock })
+  const leases = createLeases({ db, clock })
+  const limits = createRateLimits({ ephemeral, clock })
+  const audit = createAudit({ db, clock, log })
+  const auditReads = createAuditReads({ db, audit })
+  const settings = await openSettings({ db, ephemeral, vault, clock, log, installed })
+  const works = createWorkStates()
+  const idempotency = createIdempotency({ db, clock, log, workState: works.ask })
+  const mcpUrl = () => settings.value('mcp_url') || `${baseUrl}/mcp`
+  const addresses = { ...providers, github: gitApiAddress(gitBaseUrl) }
+  const testProvider = createProviderTest({ fetch, addresses })
+
+  return {
+    vault,
+    outbox,
+    leases,
+    limits,
+    audit,
+    settings,
+    works,
+    idempotency,
+    mcpUrl,
+    testProvider,
+    routes: [
+      ...settingsRoutes(settings),
+      ...platformSettingRoutes({ settings, mcpUrl, testProvider }),
+      ...auditRoutes(auditReads),
+    ],
+    internalRoutes: internalAuditRoutes(auditReads, audit),
+    loops: [
+      ...settings.loops,
+      auditRetention({ audit, clock, log, days: () => settings.value('audit_retention_days') }),
+      ...idempotency.loops,
+    ],
+    async close() {
+      await settings.close()
+      await audit.close()
+    },
+  }
+}
