@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { MediaFrame } from './port.ts'
+
+const Start = z.object({
+  start: z.object({
+    streamSid: z.string().min(1).max(64),
+    callSid: z.string().min(1).max(64),
+    customParameters: z.record(z.string(), z.string()).optional(),
+    mediaFormat: z.object({
+      encoding: z.literal('audio/x-mulaw'),
+      sampleRate: z.literal(8000),
+      channels: z.literal(1),
+    }),
+  }),
+})
+const Media = z.object({ media: z.object({ payload: z.base64() }) })
+const Any = z.object({ event: z.string() })
+
+/** One message of a bidirectional media stream. Throws what is none. */
+export function readFrame(text: string): MediaFrame | null {
+  const message: unknown = JSON.parse(text)
+  switch (Any.parse(message).event) {
+    case 'start': {
+      const { streamSid, callSid, customParameters } = Start.parse(message).start
+      const ticket = customParameters?.ticket ?? null
+      return { type: 'start', streamId: streamSid, providerCallId: callSid, ticket }
+    }
+    case 'media':
+      return { type: 'audio', mulaw: Buffer.from(Media.parse(message).media.payload, 'base64') }
+    case 'stop':
+      return { type: 'stop' }
+    default:
+      // `connected`, `mark`, `dtmf` and what may be added.
+      return null
+  }
+}
+
+export function audioFrame(streamSid: string, mulaw: Uint8Array): string {
+  const payload = Buffer.from(mulaw.buffer, mulaw.byteOffset, mulaw.byteLength).toString('base64')
+  return JSON.stringify({ event: 'media', streamSid, media: { payload } })
+}
+
+export function clearFrame(streamSid: string): string {
+  return JSON.stringify({ event: 'clear', streamSid })
+}

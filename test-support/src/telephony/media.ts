@@ -1,0 +1,91 @@
+/** The provider's end of a media stream: what the person who is called says and hears. μ-law, 8 kHz. */
+export type MediaEnd = {
+  /** Says this, in pieces of 20 ms. */
+  say(mulaw: Buffer): void
+  /** Everything that was heard so far. */
+  heard(): Buffer
+  /** Resolves once so many bytes were heard. */
+  untilHeard(bytes: number): Promise<Buffer>
+  /** Resolves once the platform has dropped so many times what was not played yet. */
+  untilCleared(times?: number): Promise<void>
+  /** The person hangs up: the stream ends. */
+  stop(): void
+  /** Resolves when the stream has ended, by whomever. */
+  closed: Promise<void>
+}
+
+const frameBytes = 160
+
+export async function openMediaEnd(of: {
+  url: string
+  accountSid: string
+  callSid: string
+  ticket: string
+}): Promise<MediaEnd> {
+  const streamSid = `MZ${of.callSid.slice(2)}`
+  const socket = new WebSocket(of.url)
+  const closed = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<void>()
+  socket.addEventListener('open', () => opened.resolve())
+  socket.addEventListener('error', () => opened.reject(new Error('The media socket was refused.')))
+  socket.addEventListener('close', () => closed.resolve())
+  await opened.promise
+  let sequence = 0
+  const send = (message: object) => {
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
+  }
+  const numbered = (message: object) => send({ ...message, sequenceNumber: String(++sequence), streamSid })
+
+  let heard = Buffer.alloc(0)
+  let clears = 0
+  let watchers: (() => void)[] = []
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data))
+    if (message.streamSid !== streamSid) return
+    if (message.event === 'media')
+      heard = Buffer.concat([heard, Buffer.from(message.media.payload, 'base64')])
+    if (message.event === 'clear') clears += 1
+    for (const look of watchers) look()
+  })
+  const until = async (holds: () => boolean) => {
+    while (!holds()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      watchers.push(resolve)
+      await promise
+      watchers = watchers.filter((each) => each !== resolve)
+    }
+  }
+
+  send({ event: 'connected', protocol: 'Call', version: '1.0.0' })
+  numbered({
+    event: 'start',
+    start: {
+      streamSid,
+      accountSid: of.accountSid,
+      callSid: of.callSid,
+      tracks: ['inbound'],
+      customParameters: { ticket: of.ticket },
+      mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
+    },
+  })
+  return {
+    closed: closed.promise,
+    say(mulaw) {
+      for (let at = 0; at < mulaw.length; at += frameBytes) {
+        const payload = mulaw.subarray(at, at + frameBytes).toString('base64')
+        const timestamp = String(at / 8)
+        numbered({ event: 'media', media: { track: 'inbound', chunk: String(sequence), timestamp, payload } })
+      }
+    },
+    heard: () => heard,
+    async untilHeard(bytes) {
+      await until(() => heard.length >= bytes)
+      return heard
+    },
+    untilCleared: (times = 1) => until(() => clears >= times),
+    stop() {
+      numbered({ event: 'stop', stop: { accountSid: of.accountSid, callSid: of.callSid } })
+      socket.close()
+    },
+  }
+}
