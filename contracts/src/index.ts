@@ -16,6 +16,8 @@ import * as agentSharing from './agents/sharing.ts'
 import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
+import * as canvas from './conversations/canvas.ts'
+import * as canvasShares from './conversations/canvas-shares.ts'
 import * as chat from './conversations/chat.ts'
 import * as workspace from './conversations/workspace.ts'
 import * as workspaceConversations from './conversations/workspace-conversations.ts'
@@ -128,6 +130,8 @@ const modules: Record<string, unknown>[] = [
   workspaceConversations,
   workspaceTurns,
   workspaceDocuments,
+  canvas,
+  canvasShares,
   operatorQueue,
   operatorQueueBulk,
   notifications,

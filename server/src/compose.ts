@@ -179,6 +179,7 @@ export async function compose(
   })
   const conversations = createConversationsArea({
     ...base,
+    vault,
     events: outbox,
     idempotency,
     works,

@@ -3,12 +3,14 @@ import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
+import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
 import type { IdentityArea } from '../identity/area.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
+import { createCanvas } from './canvas/index.ts'
 import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.ts'
 import {
   createWorkspaceChat,
@@ -23,10 +25,11 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     clock: Clock
     log: Log
     limits: RateLimits
+    vault: Vault
     events: Pick<Outbox, 'append' | 'signal' | 'on'>
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
-    identity: Pick<IdentityArea, 'users' | 'codes'>
+    identity: Pick<IdentityArea, 'users' | 'codes' | 'identify'>
     agents: Pick<AgentsArea, 'hooks' | 'directory' | 'reach' | 'workspace'>
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
@@ -58,13 +61,20 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     playbooks: runs.playbooks,
   })
   works.register(workspaceChat.workState)
+  const canvas = createCanvas({
+    ...deps,
+    identify: identity.identify,
+    directory: agents.directory,
+    reach: agents.reach,
+    workspace: workspaceChat,
+  })
   // Before the conversations that it stands on.
   agents.hooks.onDeleting((tx, { agent }) => workspaceChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   return {
     chat,
     workspaceChat,
-    routes: [...chatRoutes(chat), ...workspaceChatRoutes(workspaceChat)],
+    routes: [...chatRoutes(chat), ...workspaceChatRoutes(workspaceChat), ...canvas.routes],
     loops: workspaceChat.loops,
     close: workspaceChat.settled,
   }

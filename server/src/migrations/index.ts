@@ -30,6 +30,7 @@ import { monitoring } from './0028-monitoring.ts'
 import { providerSubscriptions } from './0029-provider-subscriptions.ts'
 import { gitChanges } from './0031-git-changes.ts'
 import { spendCaps } from './0032-spend-caps.ts'
+import { canvas } from './0037-canvas.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -64,4 +65,5 @@ export const migrations: Migration[] = [
   providerSubscriptions,
   gitChanges,
   spendCaps,
+  canvas,
 ]

@@ -55,6 +55,8 @@ export const rateRules = {
   publicLookup: rule('public-lookup', 60, minute, 'open'),
   publicCode: rule('public-code', 3, 10 * minute, 'process'),
   paidChat: rule('paid-chat', 30, minute, 'open'),
+  // link and client address: whether one more look is another view
+  canvasView: rule('canvas-view', 1, minute, 'open'),
   // client address, e-mail address
   workspaceCodeClient: rule('workspace-code-client', 30, minute, 'process'),
   workspaceCode: rule('workspace-code', 5, 5 * minute, 'process'),

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
+import type { AgentsArea } from '../../../agents/area.ts'
 import { createShared, openAgents, until } from '../../../agents/test/world.ts'
 import { createIdempotency } from '../../../foundation/idempotency/index.ts'
-import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
+import type { Outbox } from '../../../foundation/outbox/index.ts'
+import { createRateLimits, type RateLimits } from '../../../foundation/rate-limits/index.ts'
+import type { Vault } from '../../../foundation/vault/index.ts'
+import type { Route } from '../../../http/route.ts'
 import { createStanding } from '../../../http/standing.ts'
+import type { Identify } from '../../../identity/access/index.ts'
 import { createEmailCodes } from '../../../identity/codes/index.ts'
+import type { Clock } from '../../../kit/clock.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
+import type { Db } from '../../../ports/database/port.ts'
 import { silentLog } from '../../../ports/log.ts'
 import { createFakeMailer } from '../../../ports/mail/fake.ts'
 import type { Starter } from '../../../runs/playbooks/index.ts'
@@ -20,8 +27,26 @@ const prefix = '/api/enterprise/client-portal'
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Loose = any
 
+export type WorkspaceWorldOptions = {
+  isExchangeEntitled?: boolean
+  /** Routes of features that stand on the Workspace. */
+  more?(parts: {
+    db: Db
+    clock: Clock
+    vault: Vault
+    limits: RateLimits
+    events: Outbox
+    area: AgentsArea
+    workspace: WorkspaceChat
+    identify: Identify
+  }): Route[]
+}
+
 /** An agent `scout` of the creator `ann`, runs, mail, and the Workspace on them. */
-export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled = true } = {}) {
+export async function openWorkspaceWorld(
+  open: OpenTestDb,
+  { isExchangeEntitled = true, more = () => [] }: WorkspaceWorldOptions = {},
+) {
   const db = await open()
   const shared = createShared()
   const { clock, ephemeral, vault } = shared
@@ -46,7 +71,9 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
   const starters = { asked: 0, answer: (_agent: string): Starter[] => [] }
   const world = await openAgents(db, {
     shared,
-    routes: ({ directory, reach, workspace }) => {
+    routes: (area) => {
+      const { directory, reach, workspace } = area
+      const limits = createRateLimits({ ephemeral, clock })
       // People are known by the world that is being opened; they are asked for only later.
       const users = lazy(() => world.identity.users)
       made.workspace = createWorkspaceChat({
@@ -59,7 +86,7 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
             return starters.answer(name)
           },
         },
-        limits: createRateLimits({ ephemeral, clock }),
+        limits,
         users,
         codes: createEmailCodes({ db, clock, vault }),
         baseUrl: 'https://roost.example',
@@ -71,7 +98,9 @@ export async function openWorkspaceWorld(open: OpenTestDb, { isExchangeEntitled 
           answer: async () => assert.fail('nothing is asked here'),
         },
       })
-      return workspaceChatRoutes(made.workspace)
+      const identify: Identify = (authorization) => world.identity.identify(authorization)
+      const parts = { db, clock, vault, limits, events, area, workspace: made.workspace, identify }
+      return [...workspaceChatRoutes(made.workspace), ...more(parts)]
     },
   })
   const workspace = made.workspace ?? assert.fail('the Workspace was not built')

@@ -1,0 +1,54 @@
+import type { Agent } from '../../agents/directory/index.ts'
+import type { Reach } from '../../agents/reach/index.ts'
+import { anonymous, type Caller, type Identify } from '../../identity/access/index.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
+import type { WorkspaceChat } from '../workspace-chat/index.ts'
+
+export type ViewersDeps = {
+  identify: Identify
+  reach: Pick<Reach, 'relationTo'>
+  workspace: Pick<WorkspaceChat, 'principals' | 'roster'>
+}
+
+/** Who may see what is shared with those who may use the agent. */
+export function createViewers({ identify, reach, workspace }: ViewersDeps) {
+  const { principals, roster } = workspace
+
+  /** What is no session of a person may be one of the Workspace, which knows its own. */
+  async function callerOf(authorization: string): Promise<Caller> {
+    try {
+      return await identify(authorization)
+    } catch (error) {
+      if (isFault(error, 'invalid_token')) return anonymous
+      if (isFault(error, 'not_authenticated')) throw new Fault('sign_in_required')
+      if (isFault(error, 'account_suspended')) throw new Fault('access_recheck_failed')
+      throw error
+    }
+  }
+
+  async function guestOf(authorization: string) {
+    try {
+      return await principals.of(anonymous, authorization)
+    } catch (error) {
+      if (isFault(error, 'session_expired', 'not_authenticated')) throw new Fault('sign_in_required')
+      throw error
+    }
+  }
+
+  return {
+    /**
+     * Asked each time: a link outlives what its viewers may. Throws `sign_in_required` for whoever is no person, keys
+     * among them, and `access_recheck_failed` for a person who may not use the agent now.
+     */
+    async admit(agent: Agent, authorization: string | undefined): Promise<void> {
+      if (authorization === undefined) throw new Fault('sign_in_required')
+      const caller = await callerOf(authorization)
+      if (caller.kind === 'key') throw new Fault('sign_in_required')
+      const isAdmitted =
+        caller.kind === 'session'
+          ? (await reach.relationTo(caller, agent)) !== null
+          : await roster.has(await guestOf(authorization), agent.id)
+      if (!isAdmitted) throw new Fault('access_recheck_failed')
+    },
+  }
+}
