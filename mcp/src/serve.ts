@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import { listExposedAgents } from '@roost/contracts/agents/settings'
 import { createClient } from '@roost/contracts/client'
+import { followServer } from '@roost/contracts/kit/closing'
 import { createCallAudit } from './audit.ts'
 import type { McpConfig } from './config.ts'
 import { createExposed } from './exposed.ts'
 import { createHandler } from './handler.ts'
 import { createKeyCheck } from './keys.ts'
 import { errorFields, type Log } from './log.ts'
-import { followRequests } from './open-requests.ts'
 import { createServerFactory } from './server.ts'
 import { tools } from './tools/index.ts'
 
@@ -47,7 +47,7 @@ export async function serveMcp(config: McpConfig, log: Log): Promise<McpServer> 
     failed: (error) => log.warn(errorFields(error), 'a request failed'),
   })
   const server = createServer({ keepAliveTimeout: 75_000 }, handler.listener)
-  const requests = followRequests(server)
+  const followed = followServer(server)
   await listen(server, config)
 
   await exposed.refresh()
@@ -61,13 +61,7 @@ export async function serveMcp(config: McpConfig, log: Log): Promise<McpServer> 
     async close() {
       clearInterval(timer)
       await handler.close()
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs)
-      await Promise.race([requests.none(), closed])
-      // Whatever still stands is a connection that waits for a request.
-      server.closeAllConnections()
-      await closed
-      clearTimeout(cut)
+      await followed.close(graceMs)
     },
   }
 }

@@ -6,6 +6,7 @@ import {
 } from 'node:http'
 import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
 import type { Log } from '../ports/log.ts'
+import type { OpenStreams } from './streams.ts'
 
 /** Headers that belong to one connection and not to what is sent over it (RFC 9110, section 7.6.1). */
 const hopByHop = [
@@ -23,12 +24,12 @@ const hopByHop = [
  * everything else to `rest`. Who asks is checked over there. 503 `mcp_unavailable` while nobody listens there.
  */
 export function forwarding(
-  { path, port, log }: { path: string; port: number; log: Pick<Log, 'warn'> },
+  { path, port, streams, log }: { path: string; port: number; streams: OpenStreams; log: Pick<Log, 'warn'> },
   rest: RequestListener,
 ): RequestListener {
   return (request, response) => {
     if (request.url?.split('?', 1)[0] !== path) return rest(request, response)
-    forward(request, response, port, (error) => {
+    forward(request, response, { port, streams }, (error) => {
       log.warn({ err: error, path }, 'a request could not be handed on')
     })
   }
@@ -37,7 +38,7 @@ export function forwarding(
 function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  port: number,
+  { port, streams }: { port: number; streams: OpenStreams },
   onLost: (error: Error) => void,
 ): void {
   const { method, url: path, headers } = request
@@ -47,6 +48,13 @@ function forward(
     // Event streams begin long before their first event.
     response.flushHeaders()
     answer.pipe(response)
+    if (isStanding(request, answer)) {
+      const left = streams.add(() => {
+        answer.unpipe(response)
+        response.end()
+      })
+      response.once('close', left)
+    }
     answer.on('error', () => response.destroy())
   })
   onward.on('error', (error) => {
@@ -56,6 +64,11 @@ function forward(
   })
   response.on('close', () => onward.destroy())
   request.pipe(onward)
+}
+
+/** What a client only listens on; an answer to something that was asked is waited for. */
+function isStanding({ method }: IncomingMessage, { headers }: IncomingMessage): boolean {
+  return method === 'GET' && /^text\/event-stream\b/.test(headers['content-type'] ?? '')
 }
 
 function withoutHops<T extends IncomingMessage['headers']>(headers: T): T {

@@ -6,19 +6,27 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo, ListenOptions } from 'node:net'
+import type { ListenOptions } from 'node:net'
+import { followServer } from '@roost/contracts/kit/closing'
 
 export type ListenAddress = { host: string; port: number } | { path: string }
 
+export type Listening = {
+  server: Server
+  /** Stops taking connections, lets open replies end until `graceMs`, then cuts them. */
+  close(graceMs: number): Promise<void>
+}
+
 /** A server on one address. Rejects with a sentence that names the address when it cannot be bound. */
-export async function listen(address: ListenAddress, handler: RequestListener): Promise<Server> {
+export async function listen(address: ListenAddress, handler: RequestListener): Promise<Listening> {
   const server = createServer({ requestTimeout: 300_000, keepAliveTimeout: 75_000 }, handler)
+  const { close } = followServer(server)
   if ('path' in address) await rm(address.path, { force: true })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(new CannotListen(address, error)))
     server.listen(bindOptions(address), resolve)
   })
-  return server
+  return { server, close }
 }
 
 /** Who stands behind a socket file is another user than the platform; what it may do its credential says. */
@@ -36,19 +44,6 @@ export class CannotListen extends Error {
     })
     this.name = 'CannotListen'
   }
-}
-
-export function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port
-}
-
-/** Stops taking connections, lets open requests end until `graceMs`, then cuts them. */
-export async function closeServer(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
-  await closed
-  clearTimeout(timer)
 }
 
 /** Sends requests below `prefix` to a raw handler and everything else to the application. */

@@ -17,6 +17,7 @@ import { isLoopback } from './loopback.ts'
 import { type Pages, servePages } from './pages.ts'
 import { type AnsweredRequest, createServer } from './serve.ts'
 import { type AskedSocket, type SocketRoute, serveSockets } from './sockets.ts'
+import { createStreams } from './streams.ts'
 import { attachWayOut, withOwnAddress } from './way-out.ts'
 
 export type PlatformServerDeps = {
@@ -58,14 +59,14 @@ export type PlatformServer = {
   attachSockets(server: Server): Server
   /** Lets agents open their links on an internal server. */
   attachLinks(server: Server): Server
-  /** Ends every open stream, so that a stop does not wait for readers. */
+  /** Ends every stream, those that are opened later too, so that a stop does not wait for readers. */
   endStreams(): void
 }
 
 export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const { platform, log, clock, trustedProxies, checkReplies = false } = deps
   const shared = { guard: platform.guard, observed: platform.observed, checkReplies, log }
-  const streams = new Set<AbortController>()
+  const streams = createStreams()
   let pages: Pages | null = null
   const answered = (request: AnsweredRequest) => recordCall(platform.audit, request)
   const openApp = createServer({
@@ -95,7 +96,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
     internalApp.routing(request, response)
   }
   const withMcp = (rest: RequestListener) =>
-    deps.mcpPort === undefined ? rest : forwarding({ path: '/mcp', port: deps.mcpPort, log }, rest)
+    deps.mcpPort === undefined ? rest : forwarding({ path: '/mcp', port: deps.mcpPort, streams, log }, rest)
   const asked = (socket: AskedSocket) => recordSocket(platform.audit, socket)
   return {
     async ready() {
@@ -125,9 +126,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
       attachWayOut(server, platform.egress, deps.internalPort)
       return server
     },
-    endStreams() {
-      for (const stream of streams) stream.abort()
-    },
+    endStreams: streams.endAll,
   }
 }
 

@@ -6,13 +6,14 @@ import type { Log } from '../ports/log.ts'
 import { type BindOptions, bindRoute } from './bind.ts'
 import { problemOf } from './problem.ts'
 import type { Route } from './route.ts'
+import type { OpenStreams } from './streams.ts'
 
 export type ServerOptions = BindOptions & {
   routes: Route[]
   log: Log
   trustedProxies: string[]
-  /** The open requests, so that whoever stops the process can end their streams. */
-  streams?: Set<AbortController>
+  /** Where replies are kept that may last, so that whoever stops the process can end them. */
+  streams?: OpenStreams
   /** Answers a browser at an address of which nothing is known; null: the answer is the error body. */
   notFoundPage?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null
   /**
@@ -133,16 +134,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /** Aborts when the client goes away before the reply is complete. An abort costs, so a normal end is none. */
-function closeSignal(response: ServerResponse, open: Set<AbortController> | undefined): () => AbortSignal {
+function closeSignal(response: ServerResponse, streams: OpenStreams | undefined): () => AbortSignal {
   let controller: AbortController | null = null
   return () => {
     if (controller) return controller.signal
     const made = new AbortController()
     controller = made
-    open?.add(made)
+    const left = streams?.add(() => made.abort())
     if (response.destroyed) made.abort()
     response.once('close', () => {
-      open?.delete(made)
+      left?.()
       if (!response.writableFinished) made.abort()
     })
     return made.signal

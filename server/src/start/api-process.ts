@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import type { Server } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { startLoops } from '../background/loops.ts'
@@ -7,7 +6,7 @@ import { startRelay } from '../background/relay.ts'
 import { compose } from '../compose.ts'
 import { ConfigError, parseConfig } from '../config.ts'
 import { KeyFileError } from '../foundation/vault/index.ts'
-import { CannotListen, closeServer, type ListenAddress, listen } from '../http/listen.ts'
+import { CannotListen, type ListenAddress, type Listening, listen } from '../http/listen.ts'
 import { createPlatformServer } from '../http/platform.ts'
 import { migrations } from '../migrations/index.ts'
 import type { AgentsNetwork } from '../ports/containers/port.ts'
@@ -58,10 +57,12 @@ async function runApi(): Promise<void> {
   })
   await server.ready()
 
-  const internal: Server[] = []
+  const internal: Listening[] = []
   const openInternal = async (address: ListenAddress) => {
     if ('path' in address) await mkdir(dirname(address.path), { recursive: true })
-    internal.push(server.attachLinks(await listen(address, server.internalHandler)))
+    const listening = await listen(address, server.internalHandler)
+    server.attachLinks(listening.server)
+    internal.push(listening)
   }
   await openInternal({ host: '127.0.0.1', port: config.internalPort })
   await network.open(async (found) => {
@@ -71,7 +72,8 @@ async function runApi(): Promise<void> {
   await platform.open()
   const loops = startLoops({ loops: platform.loops, leases: platform.leases, clock, log })
   const address = { host: config.host, port: config.port }
-  const http = server.attachSockets(await listen(address, server.publicHandler))
+  const open = await listen(address, server.publicHandler)
+  server.attachSockets(open.server)
 
   tell({
     type: 'ready',
@@ -91,13 +93,13 @@ async function runApi(): Promise<void> {
     [
       { name: 'open streams', stop: () => server.endStreams() },
       { name: 'sockets', stop: () => platform.sockets.close() },
-      { name: 'public listener', stop: () => closeServer(http, drainMs) },
+      { name: 'public listener', stop: () => open.close(drainMs) },
       { name: 'loops', stop: () => loops.stop() },
       { name: 'platform', stop: () => platform.close() },
       { name: "the agents' network", stop: () => network.close() },
       {
         name: 'internal listener',
-        stop: async () => void (await Promise.all(internal.map((each) => closeServer(each, 1_000)))),
+        stop: async () => void (await Promise.all(internal.map((each) => each.close(1_000)))),
       },
       { name: 'relay', stop: () => relay.stop() },
       { name: 'containers', stop: () => containers.close() },

@@ -40,7 +40,7 @@ const pingSeconds = 30
 /** After so much the sockets get a turn: a client is slow when the network is, not while we are busy. */
 const perTurn = { events: 8, messages: 500 }
 /** How long clients may take to say goodbye. */
-const closeMs = 1_000
+const closeMs = 500
 const retryMs = 1_000
 
 /** The events of all agents to everybody who may see them, live and from where a client left off. */

@@ -1,0 +1,57 @@
+/** The parts of Node's HTTP server that closing one in order needs: contracts know no Node. */
+export type ClosableServer = {
+  on(event: 'connection', listener: (connection: Connection) => void): unknown
+  on(event: 'request', listener: (request: unknown, response: OpenReply) => void): unknown
+  close(done: () => void): unknown
+  closeIdleConnections(): void
+}
+type Connection = { once(event: 'close', listener: () => void): unknown; destroy(): unknown }
+type OpenReply = { once(event: 'close', listener: () => void): unknown; shouldKeepAlive: boolean }
+
+/**
+ * Follows what a server answers, from its first request on; call it before the server listens. `close` takes no
+ * new connections, lets replies that are being made end until `graceMs`, and then cuts whatever is still open: a
+ * connection that is kept for later, or on which nothing was asked yet, holds nothing up. Neither do upgraded
+ * ones: whoever serves them says goodbye before. It takes effect once; later calls wait for the same end.
+ */
+export function followServer(server: ClosableServer): { close(graceMs: number): Promise<void> } {
+  const connections = new Set<Connection>()
+  const replies = new Set<OpenReply>()
+  let ending: Promise<void> | null = null
+  let answered = () => {}
+
+  server.on('connection', (connection) => {
+    connections.add(connection)
+    connection.once('close', () => connections.delete(connection))
+  })
+  server.on('request', (_request, response) => {
+    replies.add(response)
+    if (ending) response.shouldKeepAlive = false
+    response.once('close', () => {
+      replies.delete(response)
+      if (replies.size === 0) answered()
+    })
+  })
+
+  async function end(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => server.close(resolve))
+    server.closeIdleConnections()
+    // A client that is told so asks nothing more on a connection that is about to end.
+    for (const reply of replies) reply.shouldKeepAlive = false
+    await new Promise<void>((resolve) => {
+      answered = resolve
+      const timer = setTimeout(resolve, graceMs)
+      closed.then(() => clearTimeout(timer))
+      if (replies.size === 0) resolve()
+    })
+    for (const connection of connections) connection.destroy()
+    await closed
+  }
+
+  return {
+    close(graceMs) {
+      ending ??= end(graceMs)
+      return ending
+    },
+  }
+}
