@@ -1,9 +1,9 @@
 import { createRootRouteWithContext, createRoute, createRouter, redirect } from '@tanstack/react-router'
-import { z } from 'zod'
 import { authModeQuery } from './features/sessions/queries.ts'
 import { ways } from './features/sessions/ways.ts'
 import { meQuery } from './features/users/queries.ts'
 import { loadCode } from './lib/code.ts'
+import { flag, oneOf, searchOf, text, whole } from './lib/search-params.ts'
 import type { App } from './shell/app-context.ts'
 import { LoadFailed } from './shell/load-failed.tsx'
 import { NotFound } from './shell/not-found.tsx'
@@ -14,10 +14,6 @@ const root = createRootRouteWithContext<App>()({
   component: Root,
 })
 
-/** Search parameters of a page that is left as it is when something unknown stands in the address. */
-const text = z.string().optional().catch(undefined)
-const count = z.number().int().min(1).optional().catch(undefined)
-
 const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
@@ -27,10 +23,13 @@ const setup = createRoute({
   },
 }).lazy(() => loadCode(() => import('./pages/setup.tsx').then((page) => page.route)))
 
+// Apart, for beside `beforeLoad` the route takes no type from it.
+const loginSearch = searchOf({ next: text, way: oneOf(ways) })
+
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: z.object({ next: text, way: z.enum(ways).optional().catch(undefined) }),
+  validateSearch: loginSearch,
   beforeLoad: async ({ context }) => {
     if (context.session.token() !== null) throw redirect({ to: '/' })
     const mode = await context.queries.query({ ...authModeQuery(context.api), staleTime: 0 })
@@ -57,14 +56,14 @@ const signedIn = createRoute({
 const dashboard = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
-  validateSearch: z.object({
-    view: z.enum(['tiles', 'table', 'timeline']).optional().catch(undefined),
+  validateSearch: searchOf({
+    view: oneOf(['tiles', 'table', 'timeline']),
     q: text,
     tags: text,
     status: text,
     owner: text,
     sort: text,
-    create: z.boolean().optional().catch(undefined),
+    create: flag,
     template: text,
   }),
 }).lazy(() => loadCode(() => import('./pages/dashboard.tsx').then((page) => page.route)))
@@ -72,7 +71,7 @@ const dashboard = createRoute({
 const agent = createRoute({
   getParentRoute: () => signedIn,
   path: '/agents/$name',
-  validateSearch: z.object({
+  validateSearch: searchOf({
     tab: text,
     session: text,
     path: text,
@@ -80,9 +79,9 @@ const agent = createRoute({
     trigger: text,
     window: text,
     q: text,
-    page: count,
+    page: whole(1),
     fan_out: text,
-    ask: z.enum(['one', 'several']).optional().catch(undefined),
+    ask: oneOf(['one', 'several']),
     schedule: text,
     part: text,
     loop: text,
@@ -92,21 +91,21 @@ const agent = createRoute({
 const execution = createRoute({
   getParentRoute: () => signedIn,
   path: '/agents/$name/executions/$id',
-  validateSearch: z.object({
-    view: z.enum(['transcript', 'timeline', 'raw']).optional().catch(undefined),
+  validateSearch: searchOf({
+    view: oneOf(['transcript', 'timeline', 'raw']),
     q: text,
-    line: count,
+    line: whole(1),
   }),
 }).lazy(() => loadCode(() => import('./pages/execution.tsx').then((page) => page.route)))
 
 const library = createRoute({
   getParentRoute: () => signedIn,
   path: '/library',
-  validateSearch: z.object({
+  validateSearch: searchOf({
     tab: text,
     q: text,
     template: text,
-    create: z.boolean().optional().catch(undefined),
+    create: flag,
     from: text,
     skill: text,
     source: text,
@@ -117,15 +116,15 @@ const library = createRoute({
 const operations = createRoute({
   getParentRoute: () => signedIn,
   path: '/operations',
-  validateSearch: z.object({
+  validateSearch: searchOf({
     tab: text,
     status: text,
     trigger: text,
     agent: text,
-    hours: z.number().int().min(0).max(8760).optional().catch(undefined),
+    hours: whole(0, 8760),
     q: text,
     called: text,
-    page: count,
+    page: whole(1),
     kind: text,
     priority: text,
     item: text,
@@ -137,13 +136,13 @@ const operations = createRoute({
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',
-  validateSearch: z.object({
+  validateSearch: searchOf({
     tab: text,
     q: text,
     sort: text,
     role: text,
     person: text,
-    all: z.boolean().optional().catch(undefined),
+    all: flag,
     key: text,
     type: text,
     action: text,
@@ -154,7 +153,7 @@ const settings = createRoute({
     agent: text,
     outcome: text,
     request: text,
-    hours: z.number().int().min(0).max(87_600).optional().catch(undefined),
+    hours: whole(0, 87_600),
     from: text,
     to: text,
     entry: text,
@@ -184,9 +183,9 @@ const workspace = createRoute({
 const workspaceFrame = createRoute({
   getParentRoute: () => workspace,
   id: 'frame',
-  validateSearch: z.object({
+  validateSearch: searchOf({
     q: text,
-    rail: z.enum(['files', 'people', 'info']).optional().catch(undefined),
+    rail: oneOf(['files', 'people', 'info']),
   }),
 }).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.frameRoute)))
 

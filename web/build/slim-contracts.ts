@@ -1,0 +1,136 @@
+import { type Plugin, parseAst } from 'vite'
+import { type Node, readStatements, type Statement } from './contract-statements.ts'
+
+/**
+ * Takes out of the pages' contracts what no page uses: of an endpoint all but how it is called, and every schema
+ * that is left without a use. What needs no schema becomes a module of its own (`?plain`), for a page loads modules
+ * whole, and the first one calls but has no forms. A page imports a schema by its name; it never reads the one of
+ * an endpoint.
+ */
+export function slimContracts(): Plugin {
+  return {
+    name: 'roost-slim-contracts',
+    apply: 'build',
+    transform: {
+      filter: { id: /\/contracts\/src\/.*\.ts(\?plain)?$/ },
+      handler(code, id) {
+        const { plain, schemas } = partsOf(code, `./${id.slice(id.lastIndexOf('/') + 1)}?plain`)
+        return { code: id.endsWith('?plain') ? plain : schemas, map: null, moduleSideEffects: false }
+      },
+    },
+  }
+}
+
+/**
+ * The two modules of a contract that is JavaScript already: the second takes from the first, at `plainId`, and hands
+ * on what that exports.
+ */
+export function partsOf(code: string, plainId: string): { plain: string; schemas: string } {
+  const statements = readStatements(withoutDetails(code))
+  const isSchema = schemasAmong(statements)
+  const texts = (some: Statement[]) => some.map(({ text }) => text)
+  const imports = statements.filter(({ kind }) => kind === 'import')
+  const plain = statements.filter(({ kind, names }) => kind === 'declaration' && !names.some(isSchema))
+  const rest = statements.filter((each) => each.kind !== 'import' && !plain.includes(each))
+  const names = (some: Statement[]) => some.flatMap((each) => each.names).join(', ')
+  return {
+    plain: [
+      ...texts(imports),
+      ...plain.map(({ text, isExported }) => (isExported ? text : `export ${text}`)),
+    ].join('\n'),
+    schemas: [
+      ...texts(imports),
+      `import { ${names(plain)} } from '${plainId}'`,
+      `export { ${names(plain.filter(({ isExported }) => isExported))} }`,
+      ...texts(rest),
+    ].join('\n'),
+  }
+}
+
+/**
+ * Whether a name is a schema's, or of what is made of one. Schemas of other modules are known by their capital
+ * letter: where that says too much or too little, a page loads more than it needs, and nothing breaks.
+ */
+function schemasAmong(statements: readonly Statement[]): (name: string) => boolean {
+  const known = new Set(
+    statements.flatMap(({ from, names }) =>
+      from === null ? [] : names.filter((name) => from === 'zod' || /^[A-Z]/.test(name)),
+    ),
+  )
+  const declarations = statements.filter(({ kind }) => kind === 'declaration')
+  // Each round finds at least one more, or is the last.
+  for (let before = -1; before !== known.size; ) {
+    before = known.size
+    for (const { names, mentions } of declarations) {
+      if (!mentions.some((name) => known.has(name))) continue
+      for (const name of names) known.add(name)
+    }
+  }
+  return (name) => known.has(name)
+}
+
+/** What a caller needs of an endpoint; the rest is for the server, the documentation and the types. */
+const needed: ReadonlySet<string> = new Set(['method', 'path', 'bodyKind'])
+
+function withoutDetails(code: string): string {
+  const constants = constantsOf(code)
+  const literals = constants.flatMap(({ init }) => endpointLiteral(init) ?? [])
+  const shared = new Set(literals.flatMap(namesSpreadIn))
+  for (const { name, init } of constants) {
+    // What several endpoints have in common: an object, or a function that gives one.
+    const literal = init.type === 'ArrowFunctionExpression' ? init.body : init
+    if (shared.has(name) && literal?.type === 'ObjectExpression') literals.push(literal)
+  }
+  // Making a schema has no effect, but only who wrote it knows: said of all of them, the unused ones fall away.
+  const made = constants.filter(({ init }) => init.type !== 'ArrowFunctionExpression' && hasCall(init))
+  return edited(code, [
+    ...literals.flatMap(detailsOf),
+    ...made.flatMap(({ init }) => [
+      { start: init.start, end: init.start, by: '/* @__PURE__ */ (() => (' },
+      { start: init.end, end: init.end, by: '))()' },
+    ]),
+  ])
+}
+
+type Constant = { name: string; init: Node }
+type Edit = { start: number; end: number; by: string }
+
+function constantsOf(code: string): Constant[] {
+  // The parser's own types say more than what is read here, under the same names.
+  return (parseAst(code).body as unknown as Node[]).flatMap((statement) =>
+    ((statement.declaration ?? statement).declarations ?? []).flatMap(({ id, init }) =>
+      id?.name && init ? [{ name: id.name, init }] : [],
+    ),
+  )
+}
+
+function endpointLiteral({ type, callee, arguments: given }: Node): Node | null {
+  if (type !== 'CallExpression' || callee?.name !== 'endpoint') return null
+  const first = given?.[0]
+  return first?.type === 'ObjectExpression' ? first : null
+}
+
+function namesSpreadIn({ properties = [] }: Node): string[] {
+  return properties.flatMap(({ type, argument }) =>
+    type === 'SpreadElement' ? (argument?.callee?.name ?? argument?.name ?? []) : [],
+  )
+}
+
+/** A property goes with what stands between it and the next one. */
+function detailsOf({ properties = [], end }: Node): Edit[] {
+  return properties.flatMap((property, index) => {
+    if (property.type === 'SpreadElement' || needed.has(property.key?.name ?? '')) return []
+    return [{ start: property.start, end: properties[index + 1]?.start ?? end - 1, by: '' }]
+  })
+}
+
+function hasCall(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false
+  if ('type' in node && (node.type === 'CallExpression' || node.type === 'NewExpression')) return true
+  return Object.values(node).some(hasCall)
+}
+
+function edited(code: string, edits: Edit[]): string {
+  const fromTheEnd = edits.toSorted((a, b) => b.start - a.start || b.end - a.end)
+  return fromTheEnd.reduce((text, { start, end, by }) => text.slice(0, start) + by + text.slice(end), code)
+}
