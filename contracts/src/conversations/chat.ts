@@ -78,6 +78,7 @@ export const ChatMessage = z
     files: z.array(FileNote).nullable(),
     error_code: z.enum(executionErrorCodes).nullable().describe('The turn of this message failed.'),
     rating: z.enum(['up', 'down']).nullable(),
+    voice_call_id: text.describe('The call in which it was said aloud.'),
   })
   .meta({ id: 'ChatMessage' })
 export type ChatMessage = z.output<typeof ChatMessage>

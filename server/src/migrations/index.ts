@@ -30,6 +30,8 @@ import { monitoring } from './0028-monitoring.ts'
 import { providerSubscriptions } from './0029-provider-subscriptions.ts'
 import { gitChanges } from './0031-git-changes.ts'
 import { spendCaps } from './0032-spend-caps.ts'
+import { paidChat } from './0034-paid-chat.ts'
+import { voice } from './0035-voice.ts'
 import { canvas } from './0037-canvas.ts'
 
 /** Every migration there is; applied in the order of their names. */
@@ -67,3 +69,5 @@ export const migrations: Migration[] = [
   spendCaps,
   canvas,
 ]
+  paidChat,
+  voice,

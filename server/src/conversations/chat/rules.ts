@@ -58,7 +58,7 @@ export function withHistory(earlier: readonly Said[], message: string): string {
 
 /** A message that brings along what was added beside the runtime's own memory. */
 export function withAsides(asides: readonly Said[], message: string): string {
-  return withSaid('Since your last turn, tasks have added this to the conversation:', asides, message)
+  return withSaid('Since your last turn, this was added to the conversation:', asides, message)
 }
 
 /** Of the messages before a question, those that tasks have added since the last answered turn. */
@@ -133,6 +133,7 @@ export function shownMessage(row: ChatMessagesTable, agentName: string): ChatMes
     // Written from the record of an execution, whose codes these are.
     error_code: row.error_code as ChatMessage['error_code'],
     rating: row.rating,
+    voice_call_id: row.voice_call_id,
   }
 }
 

@@ -214,6 +214,18 @@ export function chatStore(executor: Executor) {
         .deleteFrom('chat_task_results')
         .where('execution_id', '=', executionId)
         .executeTakeFirst()
+    /** The runtime has been told what was said aloud until then; its memory of the conversation has it now. */
+    async noteTold(sessionId: string, until: string): Promise<void> {
+      await db
+        .updateTable('chat_messages')
+        .set({ is_aside: 0 })
+        .where('session_id', '=', sessionId)
+        .where('is_aside', '=', 1)
+        .where('source', '=', 'voice')
+        .where('timestamp', '<=', until)
+        .execute()
+    },
+
       return Number(result.numDeletedRows) === 1
     },
 

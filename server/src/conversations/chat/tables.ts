@@ -45,6 +45,8 @@ export type ChatMessagesTable = {
   rating: 'up' | 'down' | null
   /** 1: left by a task; the runtime's own memory of the conversation does not have it. */
   is_aside: number
+  /** The call in which it was said aloud. */
+  voice_call_id: string | null
 }
 
 /** Tasks whose end becomes a message of a conversation; removed with that end. */

@@ -55,7 +55,10 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
       contextMax: row.context_max,
       runtimeSessionId: row.runtime_session_id,
     })
-    if (row.status === 'success') {
+    if (row.triggered_by === 'voice') {
+      // What is said aloud is the message; the voice's feature writes it as it is said.
+      if (row.status === 'success') await store.noteTold(session.id, row.created_at)
+    } else if (row.status === 'success') {
       const tools = await executions.toolCalls(tx, row.id)
       await store.addMessage({
         id: newId(),

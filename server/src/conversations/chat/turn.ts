@@ -109,6 +109,7 @@ export const noFigures = {
   output_tokens: null,
   error_code: null,
   rating: null,
+  voice_call_id: null,
 }
 
 /** Throws `conflict`. */

@@ -39,7 +39,7 @@ export function shownMessage(row: MessageRow) {
     created_at: row.timestamp,
     my_rating: row.rating,
     source: row.source,
-    voice_call_id: null,
+    voice_call_id: row.voice_call_id,
     // Written by the feature of chat as a list of notes.
     files:
       row.files === null ? [] : (JSON.parse(row.files) as { name: string; mimetype: string; size: number }[]),

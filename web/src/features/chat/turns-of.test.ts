@@ -22,6 +22,7 @@ function message(id: string, fields: Partial<ChatMessage> = {}): ChatMessage {
     files: null,
     error_code: null,
     rating: null,
+    voice_call_id: null,
     ...fields,
   }
 }
