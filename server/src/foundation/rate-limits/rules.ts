@@ -66,6 +66,8 @@ export const rateRules = {
   workspaceUpload: rule('workspace-upload', 20, minute, 'open'),
   // user
   slackMessage: rule('slack-message', 30, minute, 'open'),
+  // user, who is told of it
+  slackNotice: rule('slack-notice', 1, minute, 'open'),
 }
 
 function rule(

@@ -74,7 +74,7 @@ const dedicatedRoutes: [RegExp, string][] = [
   [/^agent[_-]quotas|^max_agents_/, '/api/settings/agent-quotas'],
   [/^templates$|^template_repositories$/, '/api/settings/templates'],
   [/^api-keys$/, '/api/settings/api-keys/{provider}'],
-  [/^slack$|^slack_(signing_secret|bot_token)$/, '/api/settings/slack'],
+  [/^slack$|^slack_(signing_secret|bot_token|workspace)$/, '/api/settings/slack'],
   [/^email[_-]whitelist$/, '/api/settings/email-whitelist'],
   [/^mcp[_-]url$/, '/api/settings/mcp-url'],
   [/^(telemetry|usage)[_-]sharing/, '/api/settings/telemetry-sharing'],

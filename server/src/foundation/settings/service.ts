@@ -75,6 +75,8 @@ export type Settings = {
   putTemplateRepositories(repositories: readonly string[]): Promise<void>
   /** Empty goes back to the default. */
   putMcpUrl(url: string): Promise<void>
+  /** The workspace that is connected, for the flag `slack`; null: none. */
+  noteSlackWorkspace(name: string | null): Promise<void>
   skillsLibrary(): SkillsLibrarySettings
   putSkillsLibrary(patch: Partial<SkillsLibrarySettings>): Promise<void>
   readonly monitoring: MonitoringSettings
@@ -215,6 +217,10 @@ export async function openSettings(deps: {
     async putMcpUrl(url) {
       if (url === '') await values.remove(['mcp_url'])
       else await values.write({ mcp_url: url })
+    },
+    async noteSlackWorkspace(name) {
+      if (name === null) await values.remove(['slack_workspace'])
+      else await values.write({ slack_workspace: name })
     },
     skillsLibrary: () => ({
       auto_sync_enabled: values.value('skills_library_auto_sync_enabled'),

@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { AgentParams } from '../kit/primitives.ts'
+
+const tag = 'Slack'
+
+/** `workspace_name` and `bot_user` as Slack names them; null while nothing is configured. */
+export const SlackConnection = z
+  .object({
+    configured: z.boolean(),
+    workspace_name: z.string().nullable(),
+    bot_user: z.string().nullable(),
+  })
+  .meta({ id: 'SlackConnection' })
+export type SlackConnection = z.output<typeof SlackConnection>
+
+const word = z
+  .string()
+  .trim()
+  .max(4096)
+  .regex(/^[\x21-\x7e]+$/, 'must be one word of printable characters')
+
+const settings = {
+  tag,
+  path: '/api/settings/slack',
+  access: { who: 'admin', gate: 'person' },
+  returns: SlackConnection,
+} as const
+
+export const getSlack = endpoint({
+  ...settings,
+  id: 'getSlack',
+  method: 'GET',
+  summary: 'Which Slack workspace the platform listens to; never its secrets',
+})
+
+export const putSlack = endpoint({
+  ...settings,
+  id: 'putSlack',
+  method: 'PUT',
+  summary: 'Connect a Slack app; Slack is asked whether the token is good',
+  description:
+    "Both are of the app's own pages: the signing secret under Basic Information, the bot token (`xoxb-…`) under OAuth & Permissions. The app's request URL is `<base url>/api/public/slack/events`.",
+  body: z.object({
+    signing_secret: word.min(8, 'must have at least 8 characters'),
+    bot_token: word.startsWith('xoxb-', 'must be a bot token, which begins with xoxb-'),
+  }),
+  fails: ['upstream_error'],
+  audit: { type: 'credentials', action: 'put_slack' },
+})
+
+export const deleteSlack = endpoint({
+  ...settings,
+  id: 'deleteSlack',
+  method: 'DELETE',
+  summary: 'Forget the Slack app; what agents are bound to stays for the next one',
+  audit: { type: 'credentials', action: 'delete_slack' },
+})
+
+/** `channel_name` is null when the app may not read it. */
+export const SlackChannel = z
+  .object({
+    bound: z.boolean(),
+    channel_id: z.string().nullable(),
+    channel_name: z.string().nullable(),
+    is_dm_default: z.boolean(),
+  })
+  .meta({ id: 'SlackChannel' })
+export type SlackChannel = z.output<typeof SlackChannel>
+
+const channel = {
+  tag,
+  path: '/api/agents/{name}/slack/channel',
+  params: AgentParams,
+  returns: SlackChannel,
+} as const
+const writes = { who: 'owner', gate: 'person' } as const
+
+export const getSlackChannel = endpoint({
+  ...channel,
+  id: 'getSlackChannel',
+  method: 'GET',
+  summary: 'Which Slack channel the agent answers in',
+  access: { who: 'owner' },
+  fails: ['agent_not_found'],
+})
+
+export const putSlackChannel = endpoint({
+  ...channel,
+  id: 'putSlackChannel',
+  method: 'PUT',
+  summary: 'Let the agent answer in a channel, and direct messages as well',
+  description:
+    'Everybody in the channel talks with the agent. A channel has one agent, and one agent of the platform answers direct messages.',
+  access: writes,
+  body: z.object({
+    channel_id: z.string().regex(/^[CG][A-Z0-9]{2,30}$/, 'must be the id of a channel, like C0123456789'),
+    is_dm_default: z.boolean().optional(),
+  }),
+  fails: [
+    'agent_not_found',
+    'system_agent_protected',
+    'feature_disabled',
+    'already_exists',
+    'upstream_error',
+  ],
+  audit: { type: 'sharing', action: 'bind_slack_channel' },
+})
+
+export const deleteSlackChannel = endpoint({
+  ...channel,
+  id: 'deleteSlackChannel',
+  method: 'DELETE',
+  summary: 'Let the agent answer in Slack no more; conversations stay',
+  access: writes,
+  fails: ['agent_not_found'],
+  audit: { type: 'sharing', action: 'unbind_slack_channel' },
+})
+
+export const slackSignatureHeader = 'X-Slack-Signature'
+export const slackTimestampHeader = 'X-Slack-Request-Timestamp'
+/** So far may the time of a signed request be from the platform's. */
+export const slackTimeTolerance = 300
+
+/** What Slack sends: `url_verification`, or `event_callback` with the event in it. */
+export const SlackRequest = z.looseObject({ type: z.string(), challenge: z.string().optional() })
+
+export const receiveSlackEvent = endpoint({
+  id: 'receiveSlackEvent',
+  method: 'POST',
+  path: '/api/public/slack/events',
+  summary: 'Where Slack sends its events',
+  description: `The signature is the credential: \`${slackSignatureHeader}\` of \`v0:{timestamp}:{raw body}\` under the signing secret, at most ${slackTimeTolerance} s old. An event is taken once, however often Slack sends it.`,
+  tag,
+  access: { who: 'none' },
+  body: z.custom<Uint8Array>(),
+  bodyKind: 'raw',
+  rawJson: SlackRequest,
+  returns: z.union([z.object({ challenge: z.string() }), z.object({ ok: z.literal(true) })]),
+  fails: ['feature_disabled', 'invalid_signature', 'invalid_json'],
+  audit: { type: 'webhook', action: 'slack_event' },
+})

@@ -1,0 +1,93 @@
+import type { SlackConnection } from '@roost/contracts/conversations/slack'
+import type { Settings } from '../../foundation/settings/index.ts'
+import type { Vault } from '../../foundation/vault/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+import { type Secret, secret } from '../../kit/secret.ts'
+import { type ChatPlatform, ChatPlatformDown } from '../../ports/chat-platform/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { slackStore } from './store.ts'
+
+export type ConnectionDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  vault: Pick<Vault, 'seal' | 'open'>
+  platform: Pick<ChatPlatform, 'whoAmI'>
+  settings: Pick<Settings, 'noteSlackWorkspace'>
+}
+
+export type Connection = {
+  shown(): Promise<SlackConnection>
+  /** Throws `validation_error` for a token that Slack refuses, `upstream_error`. */
+  put(given: { signing_secret: string; bot_token: string }): Promise<SlackConnection>
+  remove(): Promise<SlackConnection>
+  /** What requests of Slack are checked with. Null: nothing is connected. */
+  listening(): Promise<{ signingSecret: string; botUserId: string } | null>
+  /** Null: nothing is connected. */
+  botToken(): Promise<Secret | null>
+}
+
+const none: SlackConnection = { configured: false, workspace_name: null, bot_user: null }
+const contexts = { signingSecret: 'slack:signing-secret', botToken: 'slack:bot-token' }
+
+/** Read from the database each time: it is one row, and another process may have changed it a moment ago. */
+export function createConnection({ db, clock, vault, platform, settings }: ConnectionDeps): Connection {
+  const store = slackStore(db)
+  return {
+    async shown() {
+      const row = await store.connection()
+      return row ? { configured: true, workspace_name: row.workspace_name, bot_user: row.bot_user } : none
+    },
+
+    async put({ signing_secret, bot_token }) {
+      const found = await orUpstream(platform.whoAmI(secret(bot_token)))
+      if (!found.ok) throw invalidField(['bot_token'], `is refused by Slack (${found.code})`)
+      const { teamId, workspaceName, botUserId, botUser } = found.identity
+      await store.putConnection({
+        team_id: teamId,
+        workspace_name: workspaceName,
+        bot_user_id: botUserId,
+        bot_user: botUser,
+        sealed_signing_secret: vault.seal(signing_secret, contexts.signingSecret),
+        sealed_bot_token: vault.seal(bot_token, contexts.botToken),
+        updated_at: timestamp(clock.now()),
+      })
+      await settings.noteSlackWorkspace(workspaceName)
+      return { configured: true, workspace_name: workspaceName, bot_user: botUser }
+    },
+
+    async remove() {
+      await db.atomically(async (tx) => {
+        await slackStore(tx).removeConnection()
+        // Nobody is left to say it.
+        await slackStore(tx).dropUnsent()
+      })
+      await settings.noteSlackWorkspace(null)
+      return none
+    },
+
+    async listening() {
+      const row = await store.connection()
+      if (!row) return null
+      return {
+        signingSecret: vault.open(row.sealed_signing_secret, contexts.signingSecret),
+        botUserId: row.bot_user_id,
+      }
+    },
+
+    async botToken() {
+      const row = await store.connection()
+      return row ? secret(vault.open(row.sealed_bot_token, contexts.botToken)) : null
+    },
+  }
+}
+
+/** For what a person waits for: a platform that is away is told of. */
+export async function orUpstream<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (cause) {
+    if (!(cause instanceof ChatPlatformDown)) throw cause
+    throw new Fault('upstream_error', 'Slack does not answer at the moment.', {}, { cause })
+  }
+}

@@ -1,0 +1,31 @@
+import * as endpoints from '@roost/contracts/conversations/slack'
+import { agentRoute, type Route, route } from '../../http/route.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Slack } from './service.ts'
+
+export function slackRoutes({ connection, channels, receive }: Slack): Route[] {
+  return [
+    route(endpoints.getSlack, () => connection.shown()),
+    route(endpoints.putSlack, ({ body }) => connection.put(body)),
+    route(endpoints.deleteSlack, () => connection.remove()),
+
+    agentRoute(endpoints.getSlackChannel, ({ agent }) => channels.of(agent.id)),
+    agentRoute(endpoints.putSlackChannel, ({ agent, body, request }) => {
+      // Whoever is in a channel has the agent shared with them.
+      if (agent.is_system) throw new Fault('system_agent_protected')
+      const is_dm_default = body.is_dm_default ?? false
+      request.note({ channel_id: body.channel_id, is_dm_default })
+      return channels.bind(agent.id, { channel_id: body.channel_id, is_dm_default })
+    }),
+    agentRoute(endpoints.deleteSlackChannel, ({ agent }) => channels.unbind(agent.id)),
+
+    route(endpoints.receiveSlackEvent, ({ body, request }) =>
+      receive({
+        body,
+        signature: request.header(endpoints.slackSignatureHeader),
+        time: request.header(endpoints.slackTimestampHeader),
+        read: () => request.readObject(endpoints.SlackRequest, body),
+      }),
+    ),
+  ]
+}

@@ -1,0 +1,173 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type {
+  SlackChannelsTable,
+  SlackConnectionsTable,
+  SlackEventsTable,
+  SlackPostsTable,
+  SlackTables,
+  SlackThreadsTable,
+} from './tables.ts'
+
+export type ConnectionRow = Omit<SlackConnectionsTable, 'id'>
+export type ChannelRow = SlackChannelsTable
+export type ThreadRow = SlackThreadsTable
+export type PostRow = SlackPostsTable
+
+const onlyId = 'slack'
+
+/** The only SQL about Slack. */
+export function slackStore(executor: Executor) {
+  const db = executor.withTables<SlackTables>()
+
+  return {
+    async connection(): Promise<ConnectionRow | null> {
+      const row = await db
+        .selectFrom('slack_connections')
+        .selectAll()
+        .where('id', '=', onlyId)
+        .executeTakeFirst()
+      return row ?? null
+    },
+    async putConnection(row: ConnectionRow): Promise<void> {
+      await db
+        .insertInto('slack_connections')
+        .values({ id: onlyId, ...row })
+        .onConflict((c) => c.column('id').doUpdateSet(row))
+        .execute()
+    },
+    async removeConnection(): Promise<void> {
+      await db.deleteFrom('slack_connections').execute()
+    },
+
+    async channelOf(agentId: string): Promise<ChannelRow | null> {
+      const row = await db
+        .selectFrom('slack_channels')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .executeTakeFirst()
+      return row ?? null
+    },
+    async byChannel(channelId: string): Promise<ChannelRow | null> {
+      const row = await db
+        .selectFrom('slack_channels')
+        .selectAll()
+        .where('channel_id', '=', channelId)
+        .executeTakeFirst()
+      return row ?? null
+    },
+    async dmDefault(): Promise<ChannelRow | null> {
+      const row = await db
+        .selectFrom('slack_channels')
+        .selectAll()
+        .where('dm_default', '=', 1)
+        .executeTakeFirst()
+      return row ?? null
+    },
+    async removeChannel(agentId: string): Promise<void> {
+      await db.deleteFrom('slack_channels').where('agent_id', '=', agentId).execute()
+    },
+    /** False: another agent has the channel, or the direct messages. */
+    async insertChannel(row: ChannelRow): Promise<boolean> {
+      const result = await db
+        .insertInto('slack_channels')
+        .values(row)
+        .onConflict((c) => c.doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+
+    /** The conversation of this thread; the given one when it had none. */
+    async ensureThread(row: ThreadRow): Promise<string> {
+      await db
+        .insertInto('slack_threads')
+        .values(row)
+        .onConflict((c) => c.columns(['agent_id', 'channel_id', 'thread_ts']).doNothing())
+        .execute()
+      const { session_id } = await db
+        .selectFrom('slack_threads')
+        .select('session_id')
+        .where('agent_id', '=', row.agent_id)
+        .where('channel_id', '=', row.channel_id)
+        .where('thread_ts', '=', row.thread_ts)
+        .executeTakeFirstOrThrow()
+      return session_id
+    },
+    async threadOf(sessionId: string): Promise<ThreadRow | null> {
+      const row = await db
+        .selectFrom('slack_threads')
+        .selectAll()
+        .where('session_id', '=', sessionId)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async isTaken(of: Pick<SlackEventsTable, 'event_id' | 'channel_id' | 'message_ts'>): Promise<boolean> {
+      const row = await db
+        .selectFrom('slack_events')
+        .select('event_id')
+        .where((e) =>
+          e.or([
+            e('event_id', '=', of.event_id),
+            e.and([e('channel_id', '=', of.channel_id), e('message_ts', '=', of.message_ts)]),
+          ]),
+        )
+        .executeTakeFirst()
+      return row !== undefined
+    },
+    /** False: this event, or another one of the same message, was taken before. */
+    async take(row: SlackEventsTable): Promise<boolean> {
+      const result = await db
+        .insertInto('slack_events')
+        .values(row)
+        .onConflict((c) => c.doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+
+    async addPosts(rows: PostRow[]): Promise<void> {
+      await db
+        .insertInto('slack_posts')
+        .values(rows)
+        .onConflict((c) => c.columns(['execution_id', 'part']).doNothing())
+        .execute()
+    },
+    /** What Slack does not have yet, as far as is known; in the order in which it was said. */
+    async unsent(limit: number): Promise<PostRow[]> {
+      return db
+        .selectFrom('slack_posts')
+        .selectAll()
+        .where('state', 'in', ['waiting', 'sending'])
+        .orderBy('created_at')
+        .orderBy('part')
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+    /** Moves a post on from what it was read as; false when somebody else did so first. */
+    async move(
+      { id, state, due_at }: PostRow,
+      to: Partial<Pick<PostRow, 'state' | 'due_at' | 'attempts'>>,
+    ): Promise<boolean> {
+      const result = await db
+        .updateTable('slack_posts')
+        .set(to)
+        .where('id', '=', id)
+        .where('state', '=', state)
+        .where('due_at', '=', due_at)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+    async dropUnsent(): Promise<void> {
+      await db.deleteFrom('slack_posts').where('state', 'in', ['waiting', 'sending']).execute()
+    },
+
+    async forget(before: string): Promise<void> {
+      await db.deleteFrom('slack_events').where('received_at', '<', before).execute()
+      await db
+        .deleteFrom('slack_posts')
+        .where('state', 'in', ['sent', 'failed'])
+        .where('created_at', '<', before)
+        .execute()
+    },
+  }
+}
