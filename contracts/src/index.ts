@@ -19,6 +19,7 @@ import * as agentWorkspace from './agents/workspace.ts'
 import * as canvas from './conversations/canvas.ts'
 import * as canvasShares from './conversations/canvas-shares.ts'
 import * as chat from './conversations/chat.ts'
+import * as slack from './conversations/slack.ts'
 import * as workspace from './conversations/workspace.ts'
 import * as workspaceConversations from './conversations/workspace-conversations.ts'
 import * as workspaceDocuments from './conversations/workspace-documents.ts'
@@ -130,6 +131,7 @@ const modules: Record<string, unknown>[] = [
   workspaceConversations,
   workspaceTurns,
   workspaceDocuments,
+  slack,
   canvas,
   canvasShares,
   operatorQueue,

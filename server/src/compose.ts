@@ -190,6 +190,7 @@ export async function compose(
     limits,
     identity,
     mail: adapters.mail,
+    slack: { platform: adapters.chatPlatform, settings },
     baseUrl: config.baseUrl,
     isExchangeEntitled: config.entitlements.includes('portal_delegate_exchange'),
     standing,

@@ -265,6 +265,12 @@ export const variables = {
     description: 'Where the broker sends OpenAI’s model traffic.',
     parse: httpUrl,
   }),
+  slackApiUrl: required({
+    name: 'ROOST_SLACK_API_URL',
+    default: 'https://slack.com/api',
+    description: 'Web API of Slack, without a slash at its end.',
+    parse: httpUrl,
+  }),
   logLevel: required({
     name: 'ROOST_LOG_LEVEL',
     default: 'info',

@@ -12,6 +12,7 @@ import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { createCanvas } from './canvas/index.ts'
 import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.ts'
+import { createSlackConversations, type SlackDeps, slackRoutes } from './slack/index.ts'
 import {
   createWorkspaceChat,
   type WorkspaceChat,
@@ -33,6 +34,7 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     agents: Pick<AgentsArea, 'hooks' | 'directory' | 'reach' | 'workspace'>
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
+    slack: Pick<SlackDeps, 'platform' | 'settings'>
   }
 
 export type ConversationsArea = {
@@ -68,14 +70,29 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     reach: agents.reach,
     workspace: workspaceChat,
   })
+  const slack = createSlackConversations({
+    ...deps,
+    ...records,
+    ...deps.slack,
+    directory: agents.directory,
+    dispatch: runs.dispatch,
+  })
   // Before the conversations that it stands on.
   agents.hooks.onDeleting((tx, { agent }) => workspaceChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   return {
     chat,
     workspaceChat,
-    routes: [...chatRoutes(chat), ...workspaceChatRoutes(workspaceChat), ...canvas.routes],
-    loops: workspaceChat.loops,
-    close: workspaceChat.settled,
+    routes: [
+      ...chatRoutes(chat),
+      ...workspaceChatRoutes(workspaceChat),
+      ...canvas.routes,
+      ...slackRoutes(slack),
+    ],
+    loops: [...workspaceChat.loops, ...slack.loops],
+    async close() {
+      await slack.close()
+      await workspaceChat.settled()
+    },
   }
 }

@@ -33,6 +33,7 @@ import { spendCaps } from './0032-spend-caps.ts'
 import { paidChat } from './0034-paid-chat.ts'
 import { voice } from './0035-voice.ts'
 import { canvas } from './0037-canvas.ts'
+import { slack } from './0038-slack.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -68,6 +69,7 @@ export const migrations: Migration[] = [
   gitChanges,
   spendCaps,
   canvas,
+  slack,
 ]
   paidChat,
   voice,

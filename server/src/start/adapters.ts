@@ -9,6 +9,8 @@ import { type AgentImages, agentRuntimes } from '../ports/agent-images/port.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
 import { openContainers } from '../ports/containers/open.ts'
 import type { Containers } from '../ports/containers/port.ts'
+import type { ChatPlatform } from '../ports/chat-platform/port.ts'
+import { createSlack } from '../ports/chat-platform/slack.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { openEphemeral } from '../ports/ephemeral/open.ts'
@@ -35,6 +37,7 @@ export type Adapters = {
   images: AgentImages
   git: Git
   gitHost: GitHost
+  chatPlatform: ChatPlatform
   host: Host
   outward: Outward
   /** Null: no mail is sent. */
@@ -73,6 +76,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     images,
     git,
     gitHost: createGitHub({ apiUrl: gitApiAddress(config.gitBaseUrl), fetch }),
+    chatPlatform: createSlack({ apiUrl: config.slackApiUrl, fetch }),
     host: systemHost(dataDir),
     outward: createOutward(config),
     mail,
