@@ -1,5 +1,6 @@
 import type { Tool } from '../tool.ts'
 import { agentTools } from './agents.ts'
+import { canvasTools } from './canvas.ts'
 import { chatTools } from './chat.ts'
 import { connectorTools } from './connector.ts'
 import { credentialTools } from './credentials.ts'
@@ -30,6 +31,7 @@ export const tools: readonly Tool[] = [
   ...eventTools,
   ...operatorQueueTools,
   ...messageTools,
+  ...canvasTools,
   ...gitTools,
   ...skillTools,
   ...tagTools,

@@ -116,16 +116,10 @@ ask(message, agent?) C
 `
 
 const noPayments = 'there is no paid chat yet'
-const noCanvas = 'there are no canvases yet'
 
 /** Agreed tools that the server does not have, and why. Whoever builds one takes its line away. */
 export const notThere: Record<string, string> = {
   call_user: 'there are no calls yet',
-  set_canvas: noCanvas,
-  patch_canvas: noCanvas,
-  get_canvas: noCanvas,
-  list_canvases: noCanvas,
-  clear_canvas: noCanvas,
   get_paid_chat: noPayments,
   configure_paid_chat: noPayments,
   list_payments: noPayments,
