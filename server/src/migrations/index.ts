@@ -68,8 +68,8 @@ export const migrations: Migration[] = [
   providerSubscriptions,
   gitChanges,
   spendCaps,
+  paidChat,
+  voice,
   canvas,
   slack,
 ]
-  paidChat,
-  voice,
