@@ -32,6 +32,7 @@ import { gitChanges } from './0031-git-changes.ts'
 import { spendCaps } from './0032-spend-caps.ts'
 import { paidChat } from './0034-paid-chat.ts'
 import { voice } from './0035-voice.ts'
+import { calls } from './0036-calls.ts'
 import { canvas } from './0037-canvas.ts'
 import { slack } from './0038-slack.ts'
 
@@ -70,6 +71,7 @@ export const migrations: Migration[] = [
   spendCaps,
   paidChat,
   voice,
+  calls,
   canvas,
   slack,
 ]

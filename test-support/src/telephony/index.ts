@@ -69,7 +69,8 @@ export async function startTelephoneProvider(): Promise<TelephoneProvider> {
     if (refusal !== null) {
       const message = refusal
       refusal = null
-      return say(response, 400, { code: 21211, message, status: 400 })
+      say(response, 400, { code: 21211, message, status: 400 })
+      return
     }
     const call = createProvidedCall(account, `CA${String(calls.length + 1).padStart(32, '0')}`, form)
     calls.push(call)

@@ -18,8 +18,10 @@ export type Telephony = {
 
   /** One message of the media socket; null when it is nothing that matters. Throws when it is none of the protocol. */
   readFrame(text: string): MediaFrame | null
-  /** What is sent there: sound to be played, and word to drop what was not played yet. */
+  /** What is sent there: sound to be played, a mark that comes back once what was before it is played, and word to
+   * drop what was not played yet. */
   audioFrame(streamId: string, mulaw: Uint8Array): string
+  markFrame(streamId: string, name: string): string
   clearFrame(streamId: string): string
 }
 
@@ -54,6 +56,7 @@ export type MediaFrame =
   | { type: 'start'; streamId: string; providerCallId: string; ticket: string | null }
   /** μ-law, 8 kHz, mono: what the other end says. */
   | { type: 'audio'; mulaw: Buffer }
+  | { type: 'mark'; name: string }
   | { type: 'stop' }
 
 /** The provider cannot be reached, or does not answer as one does; its text is not told. */

@@ -14,6 +14,7 @@ const Start = z.object({
   }),
 })
 const Media = z.object({ media: z.object({ payload: z.base64() }) })
+const Mark = z.object({ mark: z.object({ name: z.string() }) })
 const Any = z.object({ event: z.string() })
 
 /** One message of a bidirectional media stream. Throws what is none. */
@@ -27,10 +28,12 @@ export function readFrame(text: string): MediaFrame | null {
     }
     case 'media':
       return { type: 'audio', mulaw: Buffer.from(Media.parse(message).media.payload, 'base64') }
+    case 'mark':
+      return { type: 'mark', name: Mark.parse(message).mark.name }
     case 'stop':
       return { type: 'stop' }
     default:
-      // `connected`, `mark`, `dtmf` and what may be added.
+      // `connected`, `dtmf` and what may be added.
       return null
   }
 }
@@ -38,6 +41,10 @@ export function readFrame(text: string): MediaFrame | null {
 export function audioFrame(streamSid: string, mulaw: Uint8Array): string {
   const payload = Buffer.from(mulaw.buffer, mulaw.byteOffset, mulaw.byteLength).toString('base64')
   return JSON.stringify({ event: 'media', streamSid, media: { payload } })
+}
+
+export function markFrame(streamSid: string, name: string): string {
+  return JSON.stringify({ event: 'mark', streamSid, mark: { name } })
 }
 
 export function clearFrame(streamSid: string): string {

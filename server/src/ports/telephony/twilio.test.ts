@@ -124,6 +124,7 @@ test('frames of the media stream are read, and what is none of the protocol thro
     mulaw: Buffer.from([0xff, 0xff]),
   })
   assert.deepEqual(read({ event: 'stop' }), { type: 'stop' })
+  assert.deepEqual(read({ event: 'mark', mark: { name: 'm' } }), { type: 'mark', name: 'm' })
   assert.equal(read({ event: 'connected' }), null)
   for (const text of ['', '[]', '{"event":"media"}', '{"event":"start","start":{}}']) {
     assert.throws(() => readFrame(text))

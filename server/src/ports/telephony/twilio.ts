@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type PlacedCall, type Telephony, type TelephonyAccount, TelephonyDown } from './port.ts'
-import { audioFrame, clearFrame, readFrame } from './twilio-media.ts'
+import { audioFrame, clearFrame, markFrame, readFrame } from './twilio-media.ts'
 import { isTwilioSignature } from './twilio-signature.ts'
 import { readStatus } from './twilio-status.ts'
 
@@ -104,6 +104,7 @@ export function createTwilio({ baseUrl, fetch }: TwilioOptions): Telephony {
     readStatus,
     readFrame,
     audioFrame,
+    markFrame,
     clearFrame,
   }
 }

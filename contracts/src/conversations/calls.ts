@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { AgentParams, Id } from '../kit/primitives.ts'
+
+const tag = 'Calls'
+
+/** A call is ended by the platform when it has lasted so long. */
+export const maxCallSeconds = 1800
+/** Nobody has answered by then: it is given up. */
+export const ringSeconds = 60
+export const maxCallContextLength = 4_000
+/** So long a label is that of one call; a call that came to nothing gives it back. */
+export const callLabelHours = 24
+
+export const PhoneNumber = z
+  .string()
+  .regex(/^\+[1-9]\d{6,14}$/, 'must be a telephone number in the form +15550123456 (E.164)')
+const AccountSid = z.string().regex(/^AC[0-9a-fA-F]{32}$/, 'must be "AC" and 32 hexadecimal digits')
+const DailyCallCap = z.number().int().min(1).max(500)
+const DisplayName = z.string().trim().min(1).max(100)
+
+export const CallBindingBody = z.object({
+  account_sid: AccountSid,
+  auth_token: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,128}$/, 'must be 16 to 128 visible characters')
+    .describe('Never shown again.'),
+  from_number: PhoneNumber.describe('A number of the account.'),
+  daily_call_cap: DailyCallCap.nullish().transform((value) => value ?? 20),
+  display_name: DisplayName.nullish()
+    .transform((value) => value ?? null)
+    .describe('As whom the voice introduces itself; the name of the agent when it is left out.'),
+})
+export type CallBindingBody = z.output<typeof CallBindingBody>
+
+export const CallBinding = z
+  .object({
+    agent_name: z.string(),
+    configured: z.boolean(),
+    account_sid: z.string().nullable(),
+    from_number: z.string().nullable(),
+    daily_call_cap: z.number().int().nullable(),
+    display_name: z.string().nullable(),
+    enabled: z.boolean(),
+    calls_today: z.number().int().describe('Since midnight UTC; calls that the provider refused are none.'),
+  })
+  .meta({ id: 'CallBinding' })
+export type CallBinding = z.output<typeof CallBinding>
+
+export const StartCall = z.object({
+  to_number: PhoneNumber,
+  context: z
+    .string()
+    .max(maxCallContextLength)
+    .nullish()
+    .transform((value) => value?.trim() || null)
+    .describe('What the call is about: part of the instructions of the voice.'),
+  process_transcript: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? true)
+    .describe('After the call the agent is given what was said, as a task.'),
+  dedup_label: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe('At most one call of this label within a day.'),
+})
+export type StartCall = z.output<typeof StartCall>
+
+export const StartedCall = z
+  .object({
+    status: z.literal('ringing'),
+    call_id: Id,
+    execution_id: Id.describe('Running while the call goes on; its response is what was said.'),
+    to_number: z.string(),
+  })
+  .meta({ id: 'StartedCall' })
+export type StartedCall = z.output<typeof StartedCall>
+
+const path = '/api/agents/{name}/voip'
+const ofAgent = { tag, params: AgentParams } as const
+const fails = ['agent_not_found', 'feature_disabled'] as const
+const owner = { who: 'owner', gate: 'person' } as const
+
+export const getCallBinding = endpoint({
+  ...ofAgent,
+  id: 'getCallBinding',
+  method: 'GET',
+  path,
+  summary: 'With which account an agent makes telephone calls',
+  access: { who: 'access' },
+  returns: CallBinding,
+  fails,
+})
+
+export const putCallBinding = endpoint({
+  ...ofAgent,
+  id: 'putCallBinding',
+  method: 'PUT',
+  path,
+  summary: 'Let an agent make telephone calls',
+  description:
+    'Account, token and number are checked with the provider: 422 when it refuses them, 502 when it cannot be reached. Calls are switched on by this.',
+  access: owner,
+  body: CallBindingBody,
+  returns: CallBinding,
+  fails: [...fails, 'upstream_error'],
+  audit: { type: 'credentials', action: 'voip_configure' },
+})
+
+export const deleteCallBinding = endpoint({
+  ...ofAgent,
+  id: 'deleteCallBinding',
+  method: 'DELETE',
+  path,
+  summary: 'Forget the account of an agent’s calls',
+  description: 'Calls that go on are ended.',
+  access: owner,
+  returns: z.object({ deleted: z.boolean(), agent_name: z.string() }),
+  fails,
+  audit: { type: 'credentials', action: 'voip_remove' },
+})
+
+export const putCallsEnabled = endpoint({
+  ...ofAgent,
+  id: 'putCallsEnabled',
+  method: 'PUT',
+  path: `${path}/enabled`,
+  summary: 'Switch the calls of an agent off or on',
+  description: 'The account is kept; calls that go on are not ended.',
+  access: owner,
+  body: z.object({ enabled: z.boolean() }),
+  returns: CallBinding,
+  fails: [...fails, 'not_found'],
+  audit: { type: 'configuration', action: 'voip_enabled' },
+})
+
+export const startCall = endpoint({
+  ...ofAgent,
+  id: 'startCall',
+  method: 'POST',
+  path: `${path}/call`,
+  summary: 'Call somebody by telephone',
+  description:
+    'The voice of the agent speaks with whoever answers, and may ask the agent. The execution runs while the call goes on and ends with it, however it ends. The same `Idempotency-Key` within a day is answered as the first was; 409 `already_exists` for a `dedup_label` that a call of the last 24 hours has, unless that came to nothing. `daily_cap_reached` counts from midnight UTC.',
+  access: { who: 'access' },
+  body: StartCall,
+  returns: StartedCall,
+  fails: [
+    ...fails,
+    'not_found',
+    'conflict',
+    'already_exists',
+    'request_in_progress',
+    'rate_limited',
+    'daily_cap_reached',
+    'agent_not_running',
+    'upstream_error',
+  ],
+  audit: { type: 'execution', action: 'voip_call' },
+})
+
+export const callStatus = endpoint({
+  id: 'callStatus',
+  method: 'POST',
+  path: '/api/public/voip/status/{call_id}',
+  summary: 'What the telephone provider tells of a call',
+  description:
+    'Form-encoded and signed by the provider with the token of the account (`X-Twilio-Signature`).',
+  tag,
+  access: { who: 'none' },
+  params: z.object({ call_id: z.string() }),
+  body: z.custom<Uint8Array>(),
+  bodyKind: 'raw',
+  bodyLimit: 64 * 1024,
+  status: 204,
+  fails: ['feature_disabled', 'not_found', 'invalid_signature', 'body_too_large'],
+  audit: { type: 'webhook', action: 'voip_status' },
+})
