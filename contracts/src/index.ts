@@ -19,6 +19,8 @@ import * as agentWorkspace from './agents/workspace.ts'
 import * as canvas from './conversations/canvas.ts'
 import * as canvasShares from './conversations/canvas-shares.ts'
 import * as chat from './conversations/chat.ts'
+import * as publicChat from './conversations/public-chat.ts'
+import * as publicLinks from './conversations/public-links.ts'
 import * as slack from './conversations/slack.ts'
 import * as workspace from './conversations/workspace.ts'
 import * as workspaceConversations from './conversations/workspace-conversations.ts'
@@ -134,6 +136,8 @@ const modules: Record<string, unknown>[] = [
   slack,
   canvas,
   canvasShares,
+  publicLinks,
+  publicChat,
   operatorQueue,
   operatorQueueBulk,
   notifications,

@@ -194,6 +194,11 @@ export async function compose(
     baseUrl: config.baseUrl,
     isExchangeEntitled: config.entitlements.includes('portal_delegate_exchange'),
     standing,
+    publicLinks: {
+      vault,
+      publicUrl: () => (settings.value('public_chat_url') || config.baseUrl).replace(/\/+$/, ''),
+      isOn: () => settings.featureFlags().public_links,
+    },
     asks: {
       asksOf: (email, agentIds) => operations.operatorQueue.addressed.asksOf(email, agentIds),
       answer: (by, agentIds, id, body) => operations.operatorQueue.addressed.answer(by, agentIds, id, body),

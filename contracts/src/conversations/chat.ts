@@ -40,7 +40,7 @@ export const ChatSession = z
     user_id: z.string(),
     user_email: text,
     title: text,
-    kind: z.enum(['chat', 'workspace']),
+    kind: z.enum(['chat', 'workspace', 'public']),
     status: z.enum(['active', 'closed']),
     is_current: z.boolean(),
     started_at: Timestamp,

@@ -12,6 +12,7 @@ import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { createCanvas } from './canvas/index.ts'
 import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.ts'
+import { createPublicChat, type PublicChatDeps, publicRoutes } from './public/index.ts'
 import { createSlackConversations, type SlackDeps, slackRoutes } from './slack/index.ts'
 import {
   createWorkspaceChat,
@@ -34,6 +35,7 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     agents: Pick<AgentsArea, 'hooks' | 'directory' | 'reach' | 'workspace'>
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
+    publicLinks: Pick<PublicChatDeps, 'vault' | 'publicUrl' | 'isOn'>
     slack: Pick<SlackDeps, 'platform' | 'settings'>
   }
 
@@ -77,7 +79,16 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     directory: agents.directory,
     dispatch: runs.dispatch,
   })
+  const publicChat = createPublicChat({
+    ...deps,
+    ...records,
+    ...deps.publicLinks,
+    codes: identity.codes,
+    directory: agents.directory,
+    dispatch: runs.dispatch,
+  })
   // Before the conversations that it stands on.
+  agents.hooks.onDeleting((tx, { agent }) => publicChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => workspaceChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   return {
@@ -86,13 +97,15 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     routes: [
       ...chatRoutes(chat),
       ...workspaceChatRoutes(workspaceChat),
+      ...publicRoutes(publicChat),
       ...canvas.routes,
       ...slackRoutes(slack),
     ],
-    loops: [...workspaceChat.loops, ...slack.loops],
+    loops: [...workspaceChat.loops, ...publicChat.loops, ...slack.loops],
     async close() {
       await slack.close()
       await workspaceChat.settled()
+      await publicChat.close()
     },
   }
 }

@@ -30,6 +30,7 @@ import { monitoring } from './0028-monitoring.ts'
 import { providerSubscriptions } from './0029-provider-subscriptions.ts'
 import { gitChanges } from './0031-git-changes.ts'
 import { spendCaps } from './0032-spend-caps.ts'
+import { publicChat } from './0033-public-chat.ts'
 import { paidChat } from './0034-paid-chat.ts'
 import { voice } from './0035-voice.ts'
 import { calls } from './0036-calls.ts'
@@ -69,6 +70,7 @@ export const migrations: Migration[] = [
   providerSubscriptions,
   gitChanges,
   spendCaps,
+  publicChat,
   paidChat,
   voice,
   calls,

@@ -13,7 +13,7 @@ export {
   type LastingReplies,
   type StandingPort,
 } from './lasting.ts'
-export { createTakeOneTurn, type OneTurnDeps, refuseWhileTurn } from './one-turn.ts'
+export { createTakeOneTurn, type OneTurnDeps } from './one-turn.ts'
 export { outcomeWords } from './outcome-words.ts'
 export { chatRoutes } from './routes.ts'
 export { titleOf } from './rules.ts'
@@ -23,3 +23,4 @@ export { asEvents, asLines, type Item, replayedItems, turnItems } from './stream
 export type { ChatTables } from './tables.ts'
 export { noFigures, questionOf, type Turn } from './turn.ts'
 export { figuresOf, readyEvent } from './turn-hooks.ts'
+export { refuseWhileTurn } from './turn-in-progress.ts'

@@ -6,6 +6,7 @@ import type { AgentFact, Dispatch, RunRequest } from '../../runs/dispatch/index.
 import type { Executions } from '../../runs/executions/index.ts'
 import { chatStore, type SessionRow } from './store.ts'
 import { questionOf, type Turn } from './turn.ts'
+import { refuseWhileTurn } from './turn-in-progress.ts'
 
 export type OneTurnDeps = {
   clock: Pick<Clock, 'now'>
@@ -46,14 +47,4 @@ export function createTakeOneTurn({ clock, dispatch, executions }: OneTurnDeps) 
     )
     return { row, session, position }
   }
-}
-
-/** Throws `turn_in_progress`; nobody else may begin one meanwhile once the session is held. */
-export async function refuseWhileTurn(
-  executions: Pick<Executions, 'inFlight'>,
-  tx: Tx,
-  sessionId: string,
-): Promise<void> {
-  const running = (await executions.inFlight(tx, [sessionId])).get(sessionId)
-  if (running) throw new Fault('turn_in_progress', undefined, { execution_id: running })
 }

@@ -8,9 +8,9 @@ import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
-import { refuseWhileTurn } from './one-turn.ts'
 import { shownMessage, shownSession } from './rules.ts'
 import { blankSession, chatStore, type SessionRow } from './store.ts'
+import { refuseWhileTurn } from './turn-in-progress.ts'
 
 export type SessionsDeps = {
   db: Db

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { ChatMessagesTable, ChatSessionsTable, ChatTables } from './tables.ts'
 
@@ -146,6 +147,19 @@ export function chatStore(executor: Executor) {
       await db.deleteFrom('chat_sessions').where('agent_id', '=', agentId).execute()
     },
 
+    /** Of all holders whose ids begin so. */
+    async removeOfHolders(agentId: string, prefix: string): Promise<void> {
+      const pattern = `${prefix.replaceAll(/[\\%_]/g, '\\$&')}%`
+      const ofHolders = db
+        .selectFrom('chat_sessions')
+        .select('id')
+        .where('agent_id', '=', agentId)
+        .where(sql<boolean>`holder_id like ${pattern} escape '\\'`)
+      await db.deleteFrom('chat_task_results').where('session_id', 'in', ofHolders).execute()
+      await db.deleteFrom('chat_messages').where('session_id', 'in', ofHolders).execute()
+      await db.deleteFrom('chat_sessions').where('id', 'in', ofHolders).execute()
+    },
+
     /** Adds a message at the end of its session; the session's row orders those who write at once. */
     async addMessage(
       message: Omit<MessageRow, 'position'>,
@@ -200,6 +214,18 @@ export function chatStore(executor: Executor) {
       return Number(result.numUpdatedRows) > 0
     },
 
+    /** The runtime has been told what was said aloud until then; its memory of the conversation has it now. */
+    async noteTold(sessionId: string, until: string): Promise<void> {
+      await db
+        .updateTable('chat_messages')
+        .set({ is_aside: 0 })
+        .where('session_id', '=', sessionId)
+        .where('is_aside', '=', 1)
+        .where('source', '=', 'voice')
+        .where('timestamp', '<=', until)
+        .execute()
+    },
+
     /** The end of this task is to become a message. */
     async awaitResult(executionId: string, sessionId: string): Promise<void> {
       await db
@@ -214,18 +240,6 @@ export function chatStore(executor: Executor) {
         .deleteFrom('chat_task_results')
         .where('execution_id', '=', executionId)
         .executeTakeFirst()
-    /** The runtime has been told what was said aloud until then; its memory of the conversation has it now. */
-    async noteTold(sessionId: string, until: string): Promise<void> {
-      await db
-        .updateTable('chat_messages')
-        .set({ is_aside: 0 })
-        .where('session_id', '=', sessionId)
-        .where('is_aside', '=', 1)
-        .where('source', '=', 'voice')
-        .where('timestamp', '<=', until)
-        .execute()
-    },
-
       return Number(result.numDeletedRows) === 1
     },
 
@@ -262,6 +276,17 @@ export function chatStore(executor: Executor) {
         .limit(limit)
         .execute()
       return rows.toReversed()
+    },
+
+    /** Of what was said aloud in one call, in order. */
+    async messagesOfCall(sessionId: string, callId: string): Promise<MessageRow[]> {
+      return db
+        .selectFrom('chat_messages')
+        .selectAll()
+        .where('session_id', '=', sessionId)
+        .where('voice_call_id', '=', callId)
+        .orderBy('position')
+        .execute()
     },
 
     /** The newest messages of a holder over all sessions with an agent, oldest first. */

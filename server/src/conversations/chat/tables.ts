@@ -6,7 +6,7 @@ export type ChatSessionsTable = {
   user_id: string
   user_email: string | null
   title: string | null
-  kind: 'chat' | 'workspace'
+  kind: 'chat' | 'workspace' | 'public'
   status: 'active' | 'closed'
   /** Agent and holder while this is the holder's current session; unique. */
   current_key: string | null

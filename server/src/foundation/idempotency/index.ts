@@ -9,7 +9,7 @@ import { claimStore } from './store.ts'
 import type { ClaimRow } from './tables.ts'
 import type { Work, WorkState } from './work.ts'
 
-export { type Claim, ClaimTaken, type Reply } from './claim.ts'
+export { type Claim, ClaimTaken, type Reply, unprotected } from './claim.ts'
 export { type Scope, scopeOf } from './scope.ts'
 export { createWorkStates, type Work, type WorkState, type WorkStateOf, type WorkStates } from './work.ts'
 

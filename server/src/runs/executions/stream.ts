@@ -1,10 +1,12 @@
 import type { Log } from '../../ports/log.ts'
+import type { PlacedPiece } from '../transcripts/index.ts'
 import type { Watch } from './watch.ts'
 
 /**
  * A run as server-sent events: `id` is the line number, `data` one transcript object, a comment every
  * 15 s of silence, and `stream_end` last. With `partials`, pieces of the block that is being written come
- * without an id, the first with all that was written of it. `isShown` false withholds all but the end.
+ * without an id, the first with all that was written of it. `isShown` false withholds all but the end; `only`
+ * says what of a line is shown, and of which pieces, to somebody who may not have all.
  */
 export async function* executionEvents(
   watch: Watch,
@@ -13,17 +15,21 @@ export async function* executionEvents(
     after: number
     partials: boolean
     isShown: boolean
+    only?: { line(text: string): string | null; pieces: PlacedPiece['kind'] }
     signal: AbortSignal
     log: Pick<Log, 'error'>
   },
 ): AsyncGenerator<string, void, undefined> {
-  const { after, isShown, signal, log } = options
+  const { after, isShown, only, signal, log } = options
   const partials = options.partials && isShown ? 'whole' : false
   try {
     for await (const told of watch(executionId, { after, partials, lines: isShown, signal })) {
-      if (told.kind === 'line') yield `id: ${told.n}\ndata: ${told.text}\n\n`
-      else if (told.kind === 'partial') yield event(told.partial)
-      else if (told.kind === 'quiet') yield ': keepalive\n\n'
+      if (told.kind === 'line') {
+        const text = only ? only.line(told.text) : told.text
+        if (text !== null) yield `id: ${told.n}\ndata: ${text}\n\n`
+      } else if (told.kind === 'partial') {
+        if (!only || told.partial.kind === only.pieces) yield event(told.partial)
+      } else if (told.kind === 'quiet') yield ': keepalive\n\n'
       else if (told.kind === 'end') {
         const withheld = isShown ? {} : { redacted: true }
         yield event({ type: 'stream_end', status: told.row.status, execution_id: executionId, ...withheld })

@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { eventType } from '../kit/event.ts'
+import { AgentParams, Id, Timestamp, TimestampInput } from '../kit/primitives.ts'
+
+const tag = 'Public links'
+const path = '/api/agents/{name}/public-links'
+
+export const maxLinkNameLength = 100
+export const maxDailyMessages = 100_000
+
+const name = z.string().trim().max(maxLinkNameLength, `must be at most ${maxLinkNameLength} characters`)
+const dailyLimit = z.number().int().min(1).max(maxDailyMessages)
+
+/** Absent keeps what there is, or the default of a new link; null takes it away. */
+export const PublicLinkBody = z.object({
+  name: name.nullish(),
+  enabled: z.boolean().optional(),
+  expires_at: TimestampInput.nullish().describe('In the future.'),
+  require_email: z.boolean().optional(),
+  daily_message_limit: dailyLimit.nullish().describe('Messages of all visitors in one day (UTC).'),
+})
+export type PublicLinkBody = z.output<typeof PublicLinkBody>
+
+export const PublicLink = z
+  .object({
+    id: Id,
+    agent_name: z.string(),
+    token: z.string(),
+    url: z.string().describe('Whoever knows it can talk with the agent.'),
+    name: z.string().nullable(),
+    enabled: z.boolean(),
+    require_email: z.boolean(),
+    expires_at: Timestamp.nullable(),
+    daily_message_limit: z.number().int().nullable(),
+    created_by: z.string(),
+    created_at: Timestamp,
+    usage: z.object({
+      total_messages: z.number().int(),
+      unique_people: z.number().int(),
+      last_used_at: Timestamp.nullable(),
+    }),
+  })
+  .meta({ id: 'PublicLink' })
+export type PublicLink = z.output<typeof PublicLink>
+
+const LinkParams = z.object({ name: z.string(), id: z.string() })
+const owner = { who: 'owner' } as const
+const ownerPerson = { who: 'owner', gate: 'person' } as const
+const fails = ['agent_not_found', 'feature_disabled', 'link_not_found'] as const
+
+export const listPublicLinks = endpoint({
+  id: 'listPublicLinks',
+  method: 'GET',
+  path,
+  summary: 'The public links of an agent',
+  tag,
+  access: owner,
+  params: AgentParams,
+  returns: z.array(PublicLink),
+  fails: ['agent_not_found', 'feature_disabled'],
+})
+
+export const createPublicLink = endpoint({
+  id: 'createPublicLink',
+  method: 'POST',
+  path,
+  summary: 'Let people without an account talk with an agent',
+  description:
+    'Anybody who has the address may use it; with `require_email` after a code from a mail. Needs configured mail then.',
+  tag,
+  access: ownerPerson,
+  params: AgentParams,
+  body: PublicLinkBody,
+  bodyOptional: true,
+  status: 201,
+  returns: PublicLink,
+  fails: ['agent_not_found', 'feature_disabled', 'system_agent_protected'],
+  audit: { type: 'sharing', action: 'create_public_link' },
+})
+
+export const getPublicLink = endpoint({
+  id: 'getPublicLink',
+  method: 'GET',
+  path: `${path}/{id}`,
+  summary: 'One public link',
+  tag,
+  access: owner,
+  params: LinkParams,
+  returns: PublicLink,
+  fails,
+})
+
+export const updatePublicLink = endpoint({
+  id: 'updatePublicLink',
+  method: 'PUT',
+  path: `${path}/{id}`,
+  summary: 'Change a public link',
+  description: 'Disabling it ends replies that are being given on it.',
+  tag,
+  access: ownerPerson,
+  params: LinkParams,
+  body: PublicLinkBody,
+  returns: PublicLink,
+  fails,
+  audit: { type: 'sharing', action: 'update_public_link' },
+})
+
+export const deletePublicLink = endpoint({
+  id: 'deletePublicLink',
+  method: 'DELETE',
+  path: `${path}/{id}`,
+  summary: 'Delete a public link and the conversations held on it',
+  description: 'Its address answers 404 at once. The records of its runs stay.',
+  tag,
+  access: ownerPerson,
+  params: LinkParams,
+  returns: z.object({ message: z.string(), link_id: Id }),
+  fails,
+  audit: { type: 'sharing', action: 'delete_public_link' },
+})
+
+const fields = z.object({ link_id: Id, name: z.string().nullable(), enabled: z.boolean() })
+export const publicLinkCreated = eventType({ name: 'public_link.created', stored: true, fields })
+export const publicLinkUpdated = eventType({ name: 'public_link.updated', stored: true, fields })
+export const publicLinkDeleted = eventType({ name: 'public_link.deleted', stored: true, fields })

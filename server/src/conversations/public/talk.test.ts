@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { type Loose, openPublicWorld } from './test/world.ts'
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+forEachDialect((_name, open) => {
+  test('a visitor is answered, goes on in the same conversation, and reads it; never costs', async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink()
+    assert.deepEqual((await world.visit('GET', `/link/${token}`)).json, {
+      valid: true,
+      require_email: false,
+      agent_available: true,
+      agent_label: 'scout',
+      agent_description: null,
+    })
+    const metadata = { cost_usd: 0.5, input_tokens: 3, output_tokens: 4 }
+    const first = await world.turn(token, { message: 'one' }, { metadata, runtime_session_id: 'r1' })
+    assert.equal(first.status, 200, JSON.stringify(first.json))
+    const { session_id } = first.json
+    assert.match(session_id, /^[A-Za-z0-9_-]{43}$/)
+    assert.deepEqual(first.json, {
+      response: 'hello',
+      session_id,
+      execution_id: first.run.execution_id,
+      message_count: 2,
+      usage: { input_tokens: 3, output_tokens: 4 },
+    })
+    assert.equal(first.headers['x-execution-id'], first.run.execution_id)
+    const second = await world.turn(token, { message: 'two', session_id })
+    assert.equal(second.run.resume_session_id, 'r1')
+    assert.deepEqual([second.json.session_id, second.json.message_count], [session_id, 4])
+    const history = await world.history(token, `?session_id=${session_id}`)
+    assert.deepEqual(
+      history.messages.map(({ role, content }: Loose) => `${role}: ${content}`),
+      ['user: one', 'assistant: hello', 'user: two', 'assistant: hello'],
+    )
+    assert.deepEqual(Object.keys(history.messages[0]), ['role', 'content', 'timestamp'])
+    assert.deepEqual(
+      [history.session_id, history.message_count, history.in_flight_execution_id],
+      [session_id, 4, null],
+    )
+    const row = await world.runs.row(first.run.execution_id)
+    assert.deepEqual([row.triggered_by, row.source_user_id, row.source_user_email], ['public', null, null])
+    assert.notEqual(row.session_id, session_id, 'who reads the record cannot speak for the visitor')
+    const { usage } = (await world.manage('GET', `/${id}`)).json
+    assert.deepEqual([usage.total_messages, usage.unique_people], [2, 1])
+    assert.ok(usage.last_used_at)
+  })
+
+  test('two visitors have nothing of each other; an id that was not given out is nobody', async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink()
+    const other = await world.newLink()
+    const ann = (await world.turn(token, { message: 'I am Ann' }, { runtime_session_id: 'ra' })).json
+      .session_id
+    const made = 'x'.repeat(43)
+    const bob = await world.turn(token, { message: 'I am Bob', session_id: made })
+    assert.equal(bob.run.resume_session_id, null)
+    assert.notEqual(bob.json.session_id, made)
+    assert.equal(bob.json.message_count, 2)
+    const read = await world.history(token, `?session_id=${bob.json.session_id}`)
+    assert.deepEqual(
+      read.messages.map(({ content }: Loose) => content),
+      ['I am Bob', 'hello'],
+    )
+    const nobody = { messages: [], session_id: null, message_count: 0, in_flight_execution_id: null }
+    assert.deepEqual(await world.history(token), nobody)
+    assert.deepEqual(await world.history(token, `?session_id=${made}`), nobody)
+    assert.deepEqual(await world.history(other.token, `?session_id=${ann}`), nobody, 'on another link')
+    assert.equal((await world.manage('GET', `/${id}`)).json.usage.unique_people, 2)
+    const sessions = await world.request(world.owner.key, 'GET', '/api/agents/scout/chat/sessions')
+    assert.equal(sessions.json.session_count, 0)
+  })
+
+  test('a new conversation: the old one is forgotten and its id opens nothing', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink()
+    const path = (id: string) => `/session/${token}?session_id=${id}`
+    assert.deepEqual((await world.visit('DELETE', `/session/${token}`)).json, {
+      cleared: false,
+      new_session_id: null,
+    })
+    const { session_id } = (await world.turn(token, { message: 'one' }, { runtime_session_id: 'r1' })).json
+    const pending = world.visit('POST', `/chat/${token}`, { message: 'two', session_id })
+    const run = await world.claim()
+    const busy = await world.visit('DELETE', path(session_id))
+    assert.deepEqual([busy.status, busy.json.error], [409, 'turn_in_progress'])
+    const going = await world.history(token, `?session_id=${session_id}`)
+    assert.equal(going.in_flight_execution_id, run.execution_id)
+    await world.end(run)
+    await pending
+    const { json } = await world.visit('DELETE', path(session_id))
+    assert.equal(json.cleared, true)
+    assert.deepEqual((await world.history(token, `?session_id=${session_id}`)).messages, [])
+    const after = await world.turn(token, { message: 'three', session_id: json.new_session_id })
+    assert.deepEqual([after.run.resume_session_id, after.json.message_count], [null, 2])
+    assert.equal(after.json.session_id, json.new_session_id)
+  })
+
+  test('409 turn_in_progress: of twenty messages at once in one conversation one is taken in', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink()
+    const { session_id } = (await world.turn(token, { message: 'one' })).json
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        world.visit('POST', `/chat/${token}`, { message: 'now', session_id, async_mode: true }),
+      ),
+    )
+    const taken = replies.filter(({ status }) => status === 200)
+    assert.equal(taken.length, 1)
+    const { execution_id } = taken[0]?.json ?? assert.fail()
+    assert.deepEqual(taken[0]?.json, { status: 'accepted', execution_id, session_id })
+    for (const { status, json } of replies.filter((reply) => reply !== taken[0])) {
+      assert.deepEqual([status, json.error, json.execution_id], [409, 'turn_in_progress', execution_id])
+    }
+  })
+
+  test('429 daily_cap_reached until the day of UTC ends; of twenty at once no more are taken in than are left', async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink({ daily_message_limit: 2 })
+    const say = (body: object = {}) =>
+      world.visit('POST', `/chat/${token}`, { message: 'hi', async_mode: true, ...body })
+    // Each is somebody else, or they would wait for each other.
+    const replies = await Promise.all(Array.from({ length: 20 }, () => say()))
+    assert.equal(replies.filter(({ status }) => status === 200).length, 2)
+    const refused = replies.find(({ status }) => status !== 200)
+    assert.deepEqual([refused?.status, refused?.json.error], [429, 'daily_cap_reached'])
+    const seconds = refused?.json.retry_after_seconds
+    assert.ok(seconds > 0 && seconds <= 86_400)
+    assert.equal(refused?.headers['retry-after'], String(seconds))
+    assert.equal((await world.visit('GET', `/link/${token}`)).status, 200)
+    await world.clock.advance(seconds)
+    assert.equal((await say()).status, 200)
+    assert.equal((await world.manage('GET', `/${id}`)).json.usage.total_messages, 3)
+  })
+
+  test('what is refused leaves nothing: a stopped agent, a full queue, a file that is none', async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink()
+    const say = (body: object = {}) =>
+      world.visit('POST', `/chat/${token}`, { message: 'hi', async_mode: true, ...body })
+    const file = { name: 'a.png', mimetype: 'image/png', data_base64: 'bm8=' }
+    assert.equal((await say({ files: [file] })).json.error, 'attachment_rejected')
+    assert.equal((await say({ message: ' ' })).status, 422)
+    assert.equal((await say({ message: 'x'.repeat(8001) })).status, 422)
+    const fact = world.runs.agents.get(world.agentId) ?? assert.fail()
+    world.runs.agents.set(world.agentId, { ...fact, status: 'stopped' })
+    const stopped = await say()
+    assert.deepEqual([stopped.status, stopped.json.error], [503, 'agent_not_running'])
+    assert.equal(JSON.stringify(stopped.json).includes('scout'), false)
+    world.runs.agents.set(world.agentId, fact)
+    for (let at = 0; at < 5; at += 1) assert.equal((await say()).status, 200)
+    const full = await say()
+    assert.deepEqual([full.status, full.json.error], [429, 'queue_full'])
+    assert.equal((await world.manage('GET', `/${id}`)).json.usage.total_messages, 5)
+    assert.equal((await world.manage('GET', `/${id}`)).json.usage.unique_people, 5)
+  })
+
+  test('files come with a message as in chat', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink()
+    const files = [{ name: '../a.png', mimetype: 'image/png', data_base64: png }]
+    const { run } = await world.turn(token, { message: 'look', files })
+    const { attachments } = run as Loose
+    assert.deepEqual(
+      attachments.map(({ name, mimetype }: Loose) => [name, mimetype]),
+      [['a.png', 'image/png']],
+    )
+  })
+
+  test('a turn that failed says so without the words of the fault; one that was stopped has no response', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink()
+    const fault = { status: 'failed', error: 'ENOENT /home/developer/.env', error_code: 'agent_error' }
+    const failed = await world.turn(token, { message: 'hi' }, fault)
+    assert.deepEqual(
+      [failed.status, failed.json.error, failed.json.error_code, failed.json.execution_id],
+      [503, 'run_failed', 'agent_error', failed.run.execution_id],
+    )
+    const { json: status } = await world.visit(
+      'GET',
+      `/executions/${token}/${failed.run.execution_id}/status`,
+    )
+    assert.deepEqual([status.status, status.response], ['failed', null])
+    assert.equal(JSON.stringify([failed.json, status]).includes('.env'), false)
+    const late = await world.turn(token, { message: 'hi' }, { ...fault, error_code: 'timeout' })
+    assert.deepEqual([late.status, late.json.error], [504, 'run_timeout'])
+    const pending = world.visit('POST', `/chat/${token}`, { message: 'hi' })
+    const { execution_id } = await world.claim()
+    const stop = await world.visit('POST', `/executions/${token}/${execution_id}/terminate`)
+    assert.deepEqual([stop.status, stop.json.execution_id], [200, execution_id])
+    const stopped = await pending
+    assert.deepEqual([stopped.status, stopped.json.response, stopped.json.usage], [200, null, undefined])
+    assert.match((await world.runs.row(execution_id)).error ?? '', /a visitor of a public link/)
+  })
+
+  test('429 rate_limited: 30 messages a minute from one address', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink()
+    const say = () => world.visit('POST', `/chat/${token}`, { message: '' })
+    const wrong = 'x'.repeat(43)
+    for (let at = 0; at < 30; at += 1) {
+      assert.equal((await world.visit('POST', `/chat/${wrong}`, { message: 'hi' })).status, 404)
+    }
+    const refused = await world.visit('POST', `/chat/${token}`, { message: 'hi' })
+    assert.deepEqual([refused.status, refused.json.error], [429, 'rate_limited'])
+    assert.equal((await say()).status, 422, 'a body that is none is told of first')
+    for (let at = 0; at < 60; at += 1) await world.visit('GET', `/link/${token}`)
+    assert.equal((await world.visit('GET', `/history/${token}`)).json.error, 'rate_limited')
+    await world.clock.advance(61)
+    assert.equal((await world.visit('GET', `/link/${token}`)).status, 200)
+  })
+})

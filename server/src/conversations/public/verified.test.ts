@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '../../agents/test/world.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { openPublicWorld } from './test/world.ts'
+
+const sam = 'sam@example.org'
+
+forEachDialect((_name, open) => {
+  test('an address is confirmed with the code from its mail; its token goes on with one conversation', async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink({ require_email: true })
+    assert.equal((await world.visit('GET', `/link/${token}`)).json.require_email, true)
+    const asked = await world.visit('POST', '/verify/request', { token, email: ' Sam@Example.org ' })
+    assert.deepEqual([asked.status, asked.json.expires_in_seconds], [200, 600])
+    await until(() => world.mail.sent.length > 0, 'the code was sent')
+    assert.equal(JSON.stringify(world.mail.sent).includes(token), false)
+    const wrong = await world.visit('POST', '/verify/confirm', { token, email: sam, code: 'no' })
+    assert.deepEqual([wrong.status, wrong.json.error], [401, 'invalid_code'])
+    const session_token = await world.confirm(token, sam)
+    const first = await world.turn(token, { message: 'one', session_token }, { runtime_session_id: 'r1' })
+    assert.equal(first.status, 200, JSON.stringify(first.json))
+    const row = await world.runs.row(first.run.execution_id)
+    assert.deepEqual([row.triggered_by, row.source_user_id, row.source_user_email], ['public', null, sam])
+    const again = await world.confirm(token, sam)
+    const second = await world.turn(token, { message: 'two', session_token: again })
+    assert.deepEqual([second.run.resume_session_id, second.json.message_count], ['r1', 4])
+    assert.equal((await world.manage('GET', `/${id}`)).json.usage.unique_people, 1)
+    const history = await world.history(token, '', { 'x-session-token': session_token })
+    assert.equal(history.message_count, 4)
+    const reset = await world.visit('DELETE', `/session/${token}?session_token=${again}`)
+    assert.deepEqual(reset.json, { cleared: true, new_session_id: null })
+    assert.equal((await world.history(token, `?session_token=${session_token}`)).message_count, 0)
+  })
+
+  test('401 session_expired without a token, with one of another link, with an id of an open link, after 24 hours', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink({ require_email: true })
+    const other = await world.newLink({ require_email: true })
+    const good = await world.confirm(token, sam)
+    const elsewhere = await world.confirm(other.token, sam)
+    const { execution_id } = (await world.turn(token, { message: 'one', session_token: good })).json
+    const refused = async (session_token?: string) => {
+      const query = session_token === undefined ? '' : `?session_token=${session_token}`
+      const turn = `/executions/${token}/${execution_id}`
+      for (const [method, path, body] of [
+        ['POST', `/chat/${token}`, { message: 'hi', session_token }],
+        ['GET', `/history/${token}${query}`],
+        ['DELETE', `/session/${token}${query}`],
+        ['GET', `${turn}/status${query}`],
+        ['GET', `${turn}/stream${query}`],
+        ['POST', `${turn}/terminate${query}`],
+      ] as const) {
+        const reply = await world.visit(method, path, body)
+        assert.deepEqual([reply.status, reply.json.error], [401, 'session_expired'], `${method} ${path}`)
+      }
+    }
+    await refused()
+    await refused(elsewhere)
+    await refused('nonsense')
+    assert.equal((await world.visit('GET', `/history/${token}?session_token=${good}`)).status, 200)
+    await world.clock.advance(24 * 3600)
+    await refused(good)
+  })
+
+  test("a turn is its session token's alone: not another person's, not another link's, not the owner's others", async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink({ require_email: true })
+    const openLink = await world.newLink()
+    const mine = await world.confirm(token, sam)
+    const theirs = await world.confirm(token, 'tom@example.org')
+    const later = await world.confirm(token, sam)
+    const sent = await world.visit('POST', `/chat/${token}`, {
+      message: 'hi',
+      session_token: mine,
+      async_mode: true,
+    })
+    const { execution_id } = sent.json
+    await world.claim()
+    const ask = (link: string, what: string, session_token: string, method = 'GET') =>
+      world.visit(method, `/executions/${link}/${execution_id}/${what}?session_token=${session_token}`)
+    for (const [link, shown] of [
+      [token, theirs],
+      [token, later],
+      [openLink.token, mine],
+    ] as const) {
+      for (const what of ['status', 'stream']) {
+        assert.equal((await ask(link, what, shown)).json.error, 'execution_not_found')
+      }
+      assert.equal((await ask(link, 'terminate', shown, 'POST')).json.error, 'execution_not_found')
+    }
+    await world.manage('PUT', `/${id}`, { require_email: false })
+    assert.equal(
+      (await ask(token, 'status', '')).json.error,
+      'execution_not_found',
+      'of a link that was opened since',
+    )
+    await world.manage('PUT', `/${id}`, { require_email: true })
+    assert.equal((await ask(token, 'status', mine)).json.status, 'running')
+    const body = { session_token: mine }
+    const stop = await world.visit('POST', `/executions/${token}/${execution_id}/terminate`, body)
+    assert.deepEqual([stop.status, stop.json.execution_id], [200, execution_id])
+  })
+
+  test('400 email_not_required on an open link; 503 not_configured without mail; 429 after three codes', async () => {
+    {
+      await using world = await openPublicWorld(open, { hasMail: false })
+      const { token } = await world.newLink({ require_email: true })
+      const reply = await world.visit('POST', '/verify/request', { token, email: sam })
+      assert.deepEqual([reply.status, reply.json.error], [503, 'not_configured'])
+    }
+    await using world = await openPublicWorld(open)
+    const { token: openToken } = await world.newLink()
+    for (const [path, body] of [
+      ['/verify/request', { token: openToken, email: sam }],
+      ['/verify/confirm', { token: openToken, email: sam, code: '1' }],
+    ] as const) {
+      assert.equal((await world.visit('POST', path, body)).json.error, 'email_not_required')
+    }
+    const { token } = await world.newLink({ require_email: true })
+    const ask = () => world.visit('POST', '/verify/request', { token, email: sam })
+    for (let at = 0; at < 3; at += 1) assert.equal((await ask()).status, 200)
+    assert.deepEqual([(await ask()).status, (await ask()).json.error], [429, 'rate_limited'])
+    const tries = () => world.visit('POST', '/verify/confirm', { token, email: sam, code: '000' })
+    for (let at = 0; at < 5; at += 1) assert.equal((await tries()).json.error, 'invalid_code')
+    assert.equal((await tries()).json.error, 'too_many_attempts')
+  })
+
+  test('a code for one link opens no other', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink({ require_email: true })
+    const other = await world.newLink({ require_email: true })
+    await world.visit('POST', '/verify/request', { token, email: sam })
+    await until(() => world.mail.sent.length > 0, 'the code was sent')
+    const code = /\d{6}/.exec(world.mail.sent[0]?.text ?? '')?.[0]
+    const elsewhere = await world.visit('POST', '/verify/confirm', { token: other.token, email: sam, code })
+    assert.equal(elsewhere.json.error, 'invalid_code')
+    assert.equal((await world.visit('POST', '/verify/confirm', { token, email: sam, code })).status, 200)
+  })
+})
