@@ -38,7 +38,8 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
   }
 
   async function ended(tx: Tx, row: ExecutionRow, now: Date): Promise<void> {
-    const run = { id: row.id, verdict: verdictOf(row) }
+    // What no agent has claimed says nothing of the credentials that it works with.
+    const run = { id: row.id, verdict: row.claim_token === null ? 'neutral' : verdictOf(row) } as const
     const store = breakerStore(tx)
     // Nearly every run ends so with nothing remembered, and nobody waits for an answer to hear that.
     if (run.verdict === 'success') return tx.alongside(store.clear(row.agent_id, 'dispatch'))

@@ -94,8 +94,8 @@ export function createTasks(deps: TasksDeps): Tasks {
     },
     async workState({ execution_id }) {
       const row = execution_id === null ? null : await executionStore(db).byId(execution_id)
-      // A run of a loop says nothing yet of the loop, whose key it is.
-      if (row?.kind !== 'task' || row.loop_id !== null) return null
+      // A run of a loop says nothing yet of the loop, whose key it is; a call knows itself what it was answered.
+      if (row?.kind !== 'task' || row.loop_id !== null || row.triggered_by === 'voip') return null
       if (!isFinal(row.status)) return { state: 'open' }
       if (row.status !== 'success') return { state: 'void' }
       return { state: 'done', reply: { status: 200, body: successBody(row, clock.now()) } }

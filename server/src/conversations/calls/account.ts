@@ -1,0 +1,21 @@
+import type { Vault } from '../../foundation/vault/index.ts'
+import { secret } from '../../kit/secret.ts'
+import type { TelephonyAccount } from '../../ports/telephony/port.ts'
+
+/** What holds an account, with its token sealed for the agent that it belongs to. */
+type Sealed = { agent_id: string; account_sid: string; auth_token: string }
+
+export function accountOf(
+  vault: Pick<Vault, 'open'>,
+  { agent_id, account_sid, auth_token }: Sealed,
+): TelephonyAccount {
+  return { accountSid: account_sid, authToken: secret(vault.open(auth_token, contextOf(agent_id))) }
+}
+
+export function sealToken(vault: Pick<Vault, 'seal'>, agentId: string, token: string): string {
+  return vault.seal(token, contextOf(agentId))
+}
+
+function contextOf(agentId: string): string {
+  return `call-account:${agentId}`
+}

@@ -1,0 +1,61 @@
+import {
+  callStatus,
+  deleteCallBinding,
+  getCallBinding,
+  putCallBinding,
+  putCallsEnabled,
+  startCall,
+} from '@roost/contracts/conversations/calls'
+import { agentRoute, answer, type Route, route } from '../../http/route.ts'
+import type { SocketRoute } from '../../http/sockets.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Calls } from './service.ts'
+
+type Routed = Pick<Calls, 'bindings' | 'start' | 'told' | 'media' | 'isOn'>
+
+export function callRoutes({ bindings, start, told, isOn }: Routed): Route[] {
+  const routes = [
+    agentRoute(getCallBinding, ({ agent }) => bindings.show(agent)),
+    agentRoute(putCallBinding, ({ agent, body, request }) => {
+      request.note({ account_sid: body.account_sid })
+      return bindings.put(agent, body)
+    }),
+    agentRoute(deleteCallBinding, ({ agent }) => bindings.remove(agent)),
+    agentRoute(putCallsEnabled, ({ agent, body, request }) => {
+      request.note({ enabled: body.enabled })
+      return bindings.setEnabled(agent, body.enabled)
+    }),
+    agentRoute(startCall, async ({ caller, agent, body, request }) => {
+      const reply = await start({ caller, agent, body }, request.header('idempotency-key'))
+      request.note({ replayed: reply.replayed })
+      const headers: Record<string, string> = reply.replayed ? { 'x-idempotent-replay': 'true' } : {}
+      return answer(reply.body, { status: reply.status, headers })
+    }),
+    route(callStatus, async ({ params, body, request }) => {
+      request.note({ call_id: params.call_id })
+      await told(params.call_id, { body, signature: request.header('x-twilio-signature') })
+      return undefined
+    }),
+  ]
+  return routes.map((each) => ({ ...each, admit: async () => refuseWhenOff(isOn) }))
+}
+
+/** The provider's frames are 20 ms of sound. */
+const maxFrameBytes = 64 * 1024
+
+export function callSocketRoutes({ media, isOn }: Routed): SocketRoute[] {
+  return [
+    {
+      path: '/api/public/voip/media/{id}',
+      maxPayload: maxFrameBytes,
+      async admit(_request, callId) {
+        refuseWhenOff(isOn)
+        return media.admit(callId)
+      },
+    },
+  ]
+}
+
+function refuseWhenOff(isOn: () => boolean): void {
+  if (!isOn()) throw new Fault('feature_disabled')
+}

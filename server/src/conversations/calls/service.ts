@@ -1,0 +1,78 @@
+import type { Loop } from '../../background/loops.ts'
+import type { WorkStateOf } from '../../foundation/idempotency/index.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Telephony } from '../../ports/telephony/port.ts'
+import { type AskAgentDeps, createAskAgent } from './ask-agent.ts'
+import { type BindingDeps, type Bindings, createBindings } from './binding.ts'
+import { type CarryDeps, createCarry } from './carry.ts'
+import { createEnd, type EndDeps } from './end.ts'
+import { createFollowUp, type FollowUpDeps } from './follow-up.ts'
+import { createMedia } from './media.ts'
+import { createStart, type Start, type StartDeps } from './start.ts'
+import { createStatus, type StatusDeps } from './status.ts'
+import { createSweep } from './sweep.ts'
+
+type Without<T> = Omit<T, 'endings' | 'askAgent' | 'telephony'>
+
+export type CallsDeps = Without<BindingDeps> &
+  Without<StartDeps> &
+  Without<StatusDeps> &
+  Without<CarryDeps> &
+  Without<EndDeps> &
+  FollowUpDeps &
+  AskAgentDeps & {
+    db: Db
+    telephony: Telephony
+    /** Whether the platform makes calls at all. */
+    isOn(): boolean
+  }
+
+export type Calls = {
+  bindings: Bindings
+  start: Start['start']
+  told: ReturnType<typeof createStatus>
+  media: Pick<ReturnType<typeof createMedia>, 'admit'>
+  isOn(): boolean
+  workState: WorkStateOf
+  /** Hooks: what goes on ends with its agent. */
+  agentStopped(tx: Tx, agentId: string): Promise<void>
+  agentDeleted(tx: Tx, agentId: string): Promise<void>
+  loops: Loop[]
+  /** Ends what is carried here; resolves when what was said is kept and the provider was told. */
+  close(): Promise<void>
+}
+
+export function createCalls(deps: CallsDeps): Calls {
+  const endings = createEnd(deps)
+  const bindings = createBindings({ ...deps, endings })
+  const { start, workState } = createStart({ ...deps, endings })
+  const told = createStatus({ ...deps, endings })
+  const carry = createCarry({ ...deps, endings, askAgent: createAskAgent(deps) })
+  const media = createMedia({ ...deps, carry })
+  const followUps = createFollowUp(deps)
+  const sweep = createSweep({ ...deps, endings })
+  endings.onClosed((call) => {
+    media.end(call.id)
+    followUps.soon(call)
+  })
+  return {
+    bindings,
+    start,
+    told,
+    media,
+    isOn: deps.isOn,
+    workState,
+    agentStopped: (tx, agentId) => endings.endOpenIn(tx, agentId, 'agent_stopped'),
+    agentDeleted: (tx, agentId) => endings.endOpenIn(tx, agentId, 'agent_deleted'),
+    loops: [
+      { name: 'conversations.calls', everySeconds: 5, run: sweep.overdue },
+      { name: 'conversations.call-transcripts', everySeconds: 10, run: followUps.all },
+      { name: 'conversations.old-calls', everySeconds: 300, run: sweep.old },
+    ],
+    async close() {
+      await media.close()
+      await followUps.settled()
+      await endings.settled()
+    },
+  }
+}
