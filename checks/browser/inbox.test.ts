@@ -78,7 +78,7 @@ describe('the inbox', () => {
       proposal: { build: 118 },
     })
     await items(page).getByText('Deploy build 118?').waitFor()
-    await page.getByRole('link', { name: /^Inbox 1 waiting/ }).waitFor()
+    await page.getByRole('link', { name: /^Operations 1 waiting/ }).waitFor()
     await page.getByText('tests', { exact: true }).waitFor()
     await page.keyboard.press('2')
     await page.getByText('Answered “Reject”.', { exact: true }).waitFor()
@@ -92,7 +92,7 @@ describe('the inbox', () => {
     await page.getByRole('link', { name: 'Dashboard' }).click()
     const answered = await becomes(id, 'responded')
     assert.equal(answered.response, 'Approve')
-    await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Operations', exact: true }).waitFor()
     await done(tab)
   })
 
@@ -267,7 +267,7 @@ describe('the inbox', () => {
     await done(tab)
   })
 
-  test('what an agent tells is counted at the bell, read, and dismissed with time for Undo', async () => {
+  test('what an agent tells is counted with what waits, read, and dismissed with time for Undo', async () => {
     const tell = async (fields: object) => {
       const body = { notification_type: 'info', agent_name: name, ...fields }
       const reply = await bench.platform.request('POST', '/api/notifications', body)
@@ -290,7 +290,9 @@ describe('the inbox', () => {
     const read = await tell({ title: 'The index is built', message: 'It took **40 minutes**.' })
     const gone = await tell({ title: 'The disk fills up', notification_type: 'alert', priority: 'urgent' })
     await list.getByText('40 minutes').waitFor()
-    await page.getByRole('link', { name: /^Notifications 2 new$/ }).waitFor()
+    await page.getByRole('link', { name: 'Notifications 2', exact: true }).waitFor()
+    const { pending } = (await bench.platform.request('GET', '/api/operator-queue/stats')).json
+    await page.getByRole('link', { name: `Operations ${pending + 2} waiting`, exact: true }).waitFor()
     await reviewPage(bench, {
       name: 'notifications',
       path: '/operations?tab=notifications',

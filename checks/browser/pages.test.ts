@@ -211,7 +211,7 @@ describe('the pages of a small fleet', () => {
     const tab = await bench.open()
     await tab.goto('/')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
-    // The last that the page fetches by itself: what is beside inbox and bell, whose code are parts of their own.
+    // The last that the page fetches by itself: what is counted beside Operations, whose code is a part of its own.
     await eventually(
       async () => tab.requests,
       (requests) =>

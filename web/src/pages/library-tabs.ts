@@ -1,15 +1,8 @@
-import type { ComponentType } from 'react'
 import { lazyPart } from '../ui/lazy-part.tsx'
-
-export type LibraryTab = {
-  /** In the address, as `?tab=`. */
-  id: string
-  label: string
-  Content: ComponentType
-}
+import type { PageTab } from './tabbed-page.tsx'
 
 /** The parts of the page in their order; the first one is shown when the address names none. */
-export const libraryTabs: readonly LibraryTab[] = [
+export const libraryTabs: readonly PageTab[] = [
   {
     id: 'templates',
     label: 'Templates',

@@ -1,23 +1,20 @@
-import type { ComponentType } from 'react'
+import { NotificationCount } from '../features/notifications/notification-count.tsx'
+import { InboxCount } from '../features/operator-queue/inbox-count.tsx'
 import { lazyPart } from '../ui/lazy-part.tsx'
-
-export type OperationsTab = {
-  /** In the address, as `?tab=`. */
-  id: string
-  label: string
-  Content: ComponentType
-}
+import type { PageTab } from './tabbed-page.tsx'
 
 /** The parts of the page in their order; the first one is shown when the address names none. */
-export const operationsTabs: readonly OperationsTab[] = [
+export const operationsTabs: readonly PageTab[] = [
   {
     id: 'queue',
     label: 'Inbox',
+    Count: InboxCount,
     Content: lazyPart(async () => (await import('../features/operator-queue/inbox.tsx')).Inbox),
   },
   {
     id: 'notifications',
     label: 'Notifications',
+    Count: NotificationCount,
     Content: lazyPart(
       async () => (await import('../features/notifications/notifications.tsx')).Notifications,
     ),

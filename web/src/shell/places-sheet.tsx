@@ -9,7 +9,7 @@ export function PlacesSheet({ onClose }: { onClose: () => void }) {
   return (
     <Sheet open onOpenChange={(open) => !open && onClose()} title="Menu">
       <nav aria-label="Main" className="flex flex-col gap-1">
-        {mainPlaces().map((place) => (
+        {mainPlaces.map((place) => (
           <PlaceLink key={place.label} place={place} onClick={onClose} className="h-10" />
         ))}
         <a href="/docs" target="_blank" rel="noreferrer" className={cx(placeLinkClass, 'h-10')}>

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router'
 import { BookOpen, Search } from 'lucide-react'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
-import { CountLink } from './count-link.tsx'
 import { Logo } from './logo.tsx'
 import { mainPlaces } from './navigation.ts'
 import { PlaceLink, placeLinkClass } from './place-link.tsx'
@@ -20,7 +19,6 @@ export function Sidebar({ me, onSearch }: ShellProps) {
           <Logo className="size-6 text-accent" />
           Roost
         </Link>
-        <CountLink to="notifications" />
       </div>
       <div className="px-3 pb-3">
         <button
@@ -34,7 +32,7 @@ export function Sidebar({ me, onSearch }: ShellProps) {
         </button>
       </div>
       <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 px-3">
-        {mainPlaces().map((place) => (
+        {mainPlaces.map((place) => (
           <PlaceLink key={place.label} place={place} />
         ))}
       </nav>

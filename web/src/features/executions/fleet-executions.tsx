@@ -5,14 +5,13 @@ import { formatPercent, plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CardHeader } from '../../ui/card.tsx'
-import { Combobox } from '../../ui/combobox.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
 import { usePaced } from '../../ui/use-paced.ts'
-import { agentsQuery } from '../agents/queries.ts'
+import { AgentFilter } from '../agents/agent-filter.tsx'
 import { FleetTimeline } from './fleet-timeline.tsx'
 import { runStatsQuery } from './queries.ts'
 import { RunFilters } from './run-filters.tsx'
@@ -36,7 +35,6 @@ export function FleetExecutions() {
   const { status, trigger, agent, hours = 24, q, page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
   const search = usePaced(q, typingPaceMs)
-  const agents = useQuery(agentsQuery(useApi()))
   const change = (next: Partial<Search>) =>
     void navigate({
       search: (now) => ({ ...now, page: undefined, ...next }),
@@ -63,15 +61,7 @@ export function FleetExecutions() {
         <FleetTimeline agent={agent} hours={hours} />
         <div className="flex flex-wrap items-center gap-2">
           <RunFilters search={{ status, trigger, q }} onChange={change} />
-          <Combobox
-            label="Agent"
-            placeholder="Any agent"
-            options={(agents.data ?? []).map(({ name, label }) => ({ value: name, label: label ?? name }))}
-            value={agent ?? null}
-            onValueChange={(value) => change({ agent: value ?? undefined })}
-            clearable
-            className="w-44"
-          />
+          <AgentFilter value={agent} onChange={(value) => change({ agent: value })} />
           {isFiltered && <ClearFilters onClear={() => change(noFilter)} />}
         </div>
         <RunsTable

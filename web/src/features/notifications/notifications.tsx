@@ -6,14 +6,13 @@ import { useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { CardHeader } from '../../ui/card.tsx'
-import { Combobox } from '../../ui/combobox.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { Filter, Filters } from '../../ui/filters.tsx'
 import { Pager } from '../../ui/pager.tsx'
-import { Select } from '../../ui/select.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
-import { agentsQuery } from '../agents/queries.ts'
+import { AgentFilter } from '../agents/agent-filter.tsx'
 import { useNotificationActions } from './actions.ts'
 import { NotificationRow } from './notification-row.tsx'
 import { type NotificationFilter, notificationsQuery, pageSize } from './queries.ts'
@@ -52,7 +51,7 @@ export function Notifications() {
         }
         className="mb-0"
       />
-      <Filters filter={filter} change={change} />
+      <Choices filter={filter} change={change} />
       {list.isError && !list.data ? (
         <ErrorState
           title="The notifications could not be loaded"
@@ -107,40 +106,26 @@ function filterOf({ status, priority, agent, page = 1 }: Search): NotificationFi
   }
 }
 
-function Filters({
-  filter,
-  change,
-}: {
-  filter: NotificationFilter
-  change: (next: Partial<Search>) => void
-}) {
-  const agents = useQuery(agentsQuery(useApi()))
+type ChoicesProps = { filter: NotificationFilter; change: (next: Partial<Search>) => void }
+
+function Choices({ filter, change }: ChoicesProps) {
   return (
-    <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
-      <Select
+    <Filters>
+      <Filter
         label="State"
         options={statusChoices}
         value={filter.status}
-        onValueChange={(status) => change({ status: status === 'pending' ? undefined : status })}
-        className="w-full sm:w-36"
+        usual="pending"
+        onChange={(status) => change({ status })}
       />
-      <Select
+      <Filter
         label="Priority"
         options={priorityChoices}
-        value={filter.priority ?? 'all'}
-        onValueChange={(priority) => change({ priority: priority === 'all' ? undefined : priority })}
-        className="w-full sm:w-36"
+        value={filter.priority}
+        onChange={(priority) => change({ priority })}
       />
-      <Combobox
-        label="Agent"
-        placeholder="Any agent"
-        options={(agents.data ?? []).map(({ name, label }) => ({ value: name, label: label ?? name }))}
-        value={filter.agent ?? null}
-        onValueChange={(agent) => change({ agent: agent ?? undefined })}
-        clearable
-        className="w-full sm:w-44"
-      />
-    </div>
+      <AgentFilter value={filter.agent} onChange={(agent) => change({ agent })} />
+    </Filters>
   )
 }
 

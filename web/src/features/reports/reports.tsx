@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useApi } from '../../shell/app-context.ts'
 import { CardHeader } from '../../ui/card.tsx'
 import { Combobox } from '../../ui/combobox.tsx'
+import { Filters } from '../../ui/filters.tsx'
 import { reportStatsQuery } from './queries.ts'
 import { ReportRows } from './report-rows.tsx'
 import { ReportView } from './report-view.tsx'
@@ -28,7 +29,7 @@ function ReportList() {
         description="What agents handed in. A report never changes."
         className="mb-0"
       />
-      <Filters agent={agent} type={type} change={change} />
+      <Choices agent={agent} type={type} change={change} />
       <ReportRows
         filter={{ agent, type }}
         onOpen={(id) => void navigate({ search: (now) => ({ ...now, tab: 'reports', report: id }) })}
@@ -38,17 +39,17 @@ function ReportList() {
   )
 }
 
-type FiltersProps = {
+type ChoicesProps = {
   agent: string | undefined
   type: string | undefined
   change: (next: { agent?: string | undefined; type?: string | undefined }) => void
 }
 
 /** Offers what there are reports of. */
-function Filters({ agent, type, change }: FiltersProps) {
+function Choices({ agent, type, change }: ChoicesProps) {
   const { data: stats } = useQuery(reportStatsQuery(useApi()))
   return (
-    <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
+    <Filters>
       <Combobox
         label="Kind of report"
         placeholder="Any kind"
@@ -67,7 +68,7 @@ function Filters({ agent, type, change }: FiltersProps) {
         clearable
         className="w-full sm:w-48"
       />
-    </div>
+    </Filters>
   )
 }
 

@@ -2,20 +2,20 @@ import type { User } from '@roost/contracts/identity/users'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { BookOpen, MessageSquare, Moon, Plus, Sun } from 'lucide-react'
+import { BookOpen, MessageSquare, Moon, Plus, SquareTerminal, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { agentsQuery } from '../../features/agents/queries.ts'
 import { useApi } from '../app-context.ts'
-import { allPlaces, icons } from '../navigation.ts'
+import { allPlaces } from '../navigation.ts'
 import { chooseTheme } from '../theme.ts'
+import { placeIcon } from './place-icons.ts'
 
 export type PaletteProps = { me: User; open: boolean; onOpenChange(open: boolean): void }
 
 export function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
   const navigate = useNavigate()
   const { data: agents } = useQuery(agentsQuery(useApi()))
-  const AgentIcon = icons.agent
   const run = (act: () => unknown) => () => {
     onOpenChange(false)
     act()
@@ -44,7 +44,7 @@ export function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
                     key={name}
                     value={`agent ${name}`}
                     keywords={label ? [label] : []}
-                    icon={<AgentIcon />}
+                    icon={<SquareTerminal />}
                     onSelect={run(() => navigate({ to: '/agents/$name', params: { name } }))}
                   >
                     {label ?? name}
@@ -53,17 +53,21 @@ export function PaletteDialog({ me, open, onOpenChange }: PaletteProps) {
                 ))}
               </Group>
               <Group heading="Pages">
-                {allPlaces(me).map(({ label, icon: Icon, to, search, keywords }) => (
-                  <Item
-                    key={label}
-                    value={`page ${label}`}
-                    keywords={keywords ?? []}
-                    icon={<Icon />}
-                    onSelect={run(() => navigate({ to, search: search ?? {} }))}
-                  >
-                    {label}
-                  </Item>
-                ))}
+                {allPlaces(me).map((place) => {
+                  const { label, to, search, keywords = [] } = place
+                  const Icon = placeIcon(place)
+                  return (
+                    <Item
+                      key={label}
+                      value={`page ${label}`}
+                      keywords={keywords}
+                      icon={<Icon />}
+                      onSelect={run(() => navigate({ to, search: search ?? {} }))}
+                    >
+                      {label}
+                    </Item>
+                  )
+                })}
                 <Item
                   value="page API reference"
                   icon={<BookOpen />}

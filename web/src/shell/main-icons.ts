@@ -1,0 +1,17 @@
+import {
+  Activity,
+  LayoutDashboard,
+  LibraryBig,
+  type LucideIcon,
+  MessagesSquare,
+  Settings,
+} from 'lucide-react'
+import type { MainPlace } from './navigation.ts'
+
+export const mainIcons: Record<MainPlace['label'], LucideIcon> = {
+  Dashboard: LayoutDashboard,
+  Library: LibraryBig,
+  Operations: Activity,
+  Workspace: MessagesSquare,
+  Settings,
+}
