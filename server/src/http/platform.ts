@@ -130,7 +130,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   }
 }
 
-/** `/link`: the agent's own key as bearer. 401 for a bad key, close 4003 for a key of another scope. */
+/** `/link`: the agent's own key as bearer. 401 for a bad key, close 4003 for a key that is no agent's own. */
 function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): SocketRoute {
   return {
     path: '/link',
@@ -138,7 +138,9 @@ function linkRoute({ identify, hub }: Pick<Composition, 'identify' | 'hub'>): So
     async admit(request) {
       const caller = await identify(request.headers.authorization)
       if (caller.kind === 'anonymous') throw new Fault('not_authenticated')
-      if (caller.kind !== 'key' || caller.key.scope !== 'agent' || caller.key.agent_id === null) {
+      // The system agent's one key is of its own scope.
+      const isOfAgent = caller.kind === 'key' && ['agent', 'system'].includes(caller.key.scope)
+      if (!isOfAgent || caller.key.agent_id === null) {
         return { close: 4003, reason: 'only an agent key opens a link', caller }
       }
       const agent = { agentId: caller.key.agent_id, agentName: caller.key.name, keyId: caller.key.id }

@@ -35,6 +35,7 @@ import {
   socketTicketRoutes,
 } from './sockets/index.ts'
 import { createSupervision } from './supervision/index.ts'
+import { createSystemAgent, systemAgentRoutes } from './system-agent/index.ts'
 import { createTelemetry, telemetryRoutes } from './telemetry/index.ts'
 import { type BuildInfo, versionRoutes } from './version/index.ts'
 
@@ -124,6 +125,9 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...evaluationRoutes(createEvaluations(deps)),
       ...agentMetricsRoutes(createAgentMetrics({ ...deps, describe: agents.registry.describe }), directory),
       ...supervision.routes,
+      ...systemAgentRoutes(
+        createSystemAgent({ ...deps, directory, lifecycle: agents.lifecycle, keys: identity.keys }),
+      ),
       ...invariantRoutes(invariants),
       ...telemetryRoutes(telemetry),
       ...versionRoutes(deps.build, deps.agentImageVersion),

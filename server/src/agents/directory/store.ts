@@ -3,9 +3,7 @@ import { type Agent, type AgentShare, type Leftover, readAgent, readLeftover } f
 import type { AgentsTable, DirectoryTables } from './tables.ts'
 
 /** Columns that may be changed after creation; the rest is fixed. */
-export type AgentPatch = Partial<
-  Omit<AgentsTable, 'id' | 'volume_base' | 'created' | 'is_system' | 'owner_id' | 'owner'>
->
+export type AgentPatch = Partial<Omit<AgentsTable, 'id' | 'created' | 'is_system' | 'owner_id' | 'owner'>>
 
 /** The only SQL about agents, their ports, tags, shares and leftovers. Works in a transaction or without. */
 export function agentStore(executor: Executor) {

@@ -17,6 +17,7 @@ export type Leftovers = {
   /** False when the engine did not do it; it stays noted and is tried again. */
   clear(leftover: Leftover): Promise<boolean>
   clearAll(): Promise<void>
+  all(): Promise<Leftover[]>
 }
 
 export type LeftoversDeps = {
@@ -60,6 +61,7 @@ export function createLeftovers({ db, clock, log, directory, machine }: Leftover
       return leftover
     },
     clear,
+    all: () => agentStore(db).leftovers(),
     async clearAll() {
       for (const leftover of await agentStore(db).leftovers()) await clear(leftover)
     },

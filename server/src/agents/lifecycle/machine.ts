@@ -155,7 +155,7 @@ export function createMachine(deps: MachineDeps): Machine {
     if (!owner) throw new Fault('not_configured', 'The platform has no admin yet.')
     return db.atomically(async (tx) => {
       const wanted = { agentId: agent.id, ownerId: owner.id, name: `Agent ${agent.name}` }
-      const { id, key } = await deps.keys.mintAgentKey(tx, wanted)
+      const { id, key } = await deps.keys.mintAgentKey(tx, { ...wanted, scope: 'system' })
       const patch = { agent_key_id: id, agent_key_sealed: vault.seal(key, context) }
       if (!(await agentStore(tx).update(agent.id, patch))) throw new Fault('agent_not_found')
       directory.changed(tx, agent.id)

@@ -42,7 +42,7 @@ export type Keys = {
   /** Mints the key of an agent; the text is not kept here and cannot be asked for again. */
   mintAgentKey(
     tx: Tx,
-    wanted: { agentId: string; ownerId: string; name: string },
+    wanted: { agentId: string; ownerId: string; name: string; scope?: 'agent' | 'system' },
   ): Promise<{ id: string; key: string }>
   /** A key bound to one agent for the consumption of it; shown once. */
   mintConnectorKey(
@@ -93,7 +93,7 @@ export function createKeys(deps: KeysDeps): Keys {
 
   const bound = async (
     tx: Tx,
-    scope: 'agent' | 'connector',
+    scope: 'agent' | 'system' | 'connector',
     { agentId, ownerId, name }: { agentId: string; ownerId: string; name: string },
   ) => {
     const minted = await insert(tx, {
@@ -198,7 +198,7 @@ export function createKeys(deps: KeysDeps): Keys {
     },
 
     async mintAgentKey(tx, wanted) {
-      const { row, key } = await bound(tx, 'agent', wanted)
+      const { row, key } = await bound(tx, wanted.scope ?? 'agent', wanted)
       return { id: row.id, key }
     },
 

@@ -70,7 +70,7 @@ export function keyStore(executor: Executor) {
         .updateTable('mcp_keys')
         .set({ revoked_at: now })
         .where('agent_id', '=', agentId)
-        .where('scope', '=', 'agent')
+        .where('scope', 'in', ['agent', 'system'])
         .where('revoked_at', 'is', null)
         .$if(exceptId !== null, (query) => query.where('id', '!=', exceptId ?? ''))
         .execute()

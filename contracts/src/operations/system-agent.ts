@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { agentStatuses, systemAgentName } from '../agents/agent.ts'
+import { endpoint } from '../kit/endpoint.ts'
+import { Timestamp } from '../kit/primitives.ts'
+
+const tag = 'Operations'
+const path = '/api/system-agent'
+
+export const SystemAgentStatus = z
+  .object({
+    exists: z.boolean().describe('False only while the platform starts for the first time.'),
+    name: z.literal(systemAgentName),
+    status: z.enum(agentStatuses).nullable(),
+    container_id: z.string().nullable().describe('Null before it is first started.'),
+    created_at: Timestamp.nullable(),
+    is_system: z.literal(true),
+    image_state: z
+      .enum(['current', 'stale', 'unknown'])
+      .describe('Whether its container is of the image that its next start would use.'),
+  })
+  .meta({ id: 'SystemAgentStatus' })
+export type SystemAgentStatus = z.output<typeof SystemAgentStatus>
+
+export const getSystemAgent = endpoint({
+  id: 'getSystemAgent',
+  method: 'GET',
+  path: `${path}/status`,
+  summary: "How the platform's own agent is",
+  tag,
+  access: { who: 'admin' },
+  returns: SystemAgentStatus,
+})
+
+export const systemAgentSteps = ['stopped', 'workspace_emptied', 'key_renewed', 'started'] as const
+export const SystemAgentAct = z
+  .object({
+    success: z.literal(true),
+    message: z.string(),
+    name: z.literal(systemAgentName),
+    status: z.enum(agentStatuses),
+    steps_completed: z.array(z.enum(systemAgentSteps)),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'SystemAgentAct' })
+export type SystemAgentAct = z.output<typeof SystemAgentAct>
+
+const act = {
+  method: 'POST',
+  tag,
+  access: { who: 'admin', gate: 'human' },
+  returns: SystemAgentAct,
+  fails: ['agent_not_found', 'agent_busy', 'container_engine_error', 'not_configured'],
+} as const
+
+export const restartSystemAgent = endpoint({
+  ...act,
+  id: 'restartSystemAgent',
+  path: `${path}/restart`,
+  summary: "Restart the platform's own agent; one that stands still is started",
+  audit: { type: 'agent_lifecycle', action: 'restart_system_agent' },
+})
+
+export const reinitializeSystemAgent = endpoint({
+  ...act,
+  id: 'reinitializeSystemAgent',
+  path: `${path}/reinitialize`,
+  summary: "Give the platform's own agent an empty workspace and another key",
+  description:
+    'What it ran and said is kept. It runs again when it ran before; its old key stops at once, and the new one is minted with its next start.',
+  audit: { type: 'agent_lifecycle', action: 'reinitialize_system_agent' },
+})

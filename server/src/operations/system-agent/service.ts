@@ -1,0 +1,111 @@
+import { systemAgentName } from '@roost/contracts/agents/agent'
+import type { SystemAgentAct, SystemAgentStatus } from '@roost/contracts/operations/system-agent'
+import { type Agent, agentStore, blankRow, type Directory } from '../../agents/directory/index.ts'
+import { type Lifecycle, volumesOf } from '../../agents/lifecycle/index.ts'
+import type { Keys } from '../../identity/keys/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Tx } from '../../ports/database/port.ts'
+
+export type SystemAgentDeps = {
+  clock: Pick<Clock, 'now'>
+  directory: Pick<Directory, 'byName'>
+  lifecycle: Pick<Lifecycle, 'restart' | 'renew' | 'recreateReasons' | 'leftovers'>
+  keys: Pick<Keys, 'revokeAgentKeys'>
+}
+
+export type SystemAgent = {
+  status(): Promise<SystemAgentStatus>
+  /** Throws `agent_busy`, `container_engine_error`, `not_configured` before the platform is set up. */
+  restart(): Promise<SystemAgentAct>
+  /** Throws as `restart` does; then it is empty all the same, and the repair brings it up. */
+  reinitialize(): Promise<SystemAgentAct>
+}
+
+export function createSystemAgent({ clock, directory, lifecycle, keys }: SystemAgentDeps): SystemAgent {
+  async function present(): Promise<Agent> {
+    const agent = await directory.byName(systemAgentName)
+    if (!agent) throw new Fault('agent_not_found')
+    return agent
+  }
+
+  async function done(
+    act: Pick<SystemAgentAct, 'message' | 'steps_completed' | 'warnings'>,
+  ): Promise<SystemAgentAct> {
+    const { status } = await present()
+    return { success: true, name: systemAgentName, status, ...act }
+  }
+
+  /** Other volumes, so that nothing of the old ones is there whenever it is that they can be removed. */
+  async function empty(tx: Tx, agent: Agent): Promise<void> {
+    const now = clock.now()
+    const { workspace, shared } = volumesOf(agent)
+    const store = agentStore(tx)
+    await store.addLeftover(
+      { id: newId(), agent_id: agent.id, container_id: agent.container_id, volumes: [workspace, shared] },
+      timestamp(now),
+    )
+    await store.update(agent.id, {
+      volume_base: blankRow(agent.name, agent.created).volume_base,
+      container_id: null,
+      applied: null,
+      // Minted with its next start.
+      agent_key_id: null,
+      agent_key_sealed: null,
+    })
+    await keys.revokeAgentKeys(tx, agent.id)
+  }
+
+  return {
+    async status() {
+      const agent = await directory.byName(systemAgentName)
+      return {
+        exists: agent !== null,
+        name: systemAgentName,
+        status: agent?.status ?? null,
+        container_id: agent?.container_id ?? null,
+        created_at: agent?.created ?? null,
+        is_system: true,
+        image_state: agent?.applied
+          ? (await lifecycle.recreateReasons(agent)).includes('image_version')
+            ? 'stale'
+            : 'current'
+          : 'unknown',
+      }
+    },
+
+    async restart() {
+      const { id, status } = await present()
+      const { credentials_injection } = await lifecycle.restart(id, { recreate: false })
+      return done({
+        message: 'The system agent was restarted.',
+        steps_completed: status === 'running' ? ['stopped', 'started'] : ['started'],
+        warnings: credentials_injection === 'failed' ? ['Its credentials could not be given to it.'] : [],
+      })
+    },
+
+    async reinitialize() {
+      const { id } = await present()
+      const delivery = await lifecycle.renew(id, empty)
+      const areGone = await Promise.all((await leftoversOf(id)).map(lifecycle.leftovers.clear))
+      const wasRunning = delivery === 'recreated'
+      return done({
+        message: 'The system agent begins anew.',
+        steps_completed: [
+          ...(wasRunning ? (['stopped'] as const) : []),
+          'workspace_emptied',
+          'key_renewed',
+          ...(wasRunning ? (['started'] as const) : []),
+        ],
+        warnings: areGone.includes(false)
+          ? ['Its old volumes could not be removed yet; that is tried again.']
+          : [],
+      })
+    },
+  }
+
+  async function leftoversOf(agentId: string) {
+    return (await lifecycle.leftovers.all()).filter(({ agent_id }) => agent_id === agentId)
+  }
+}
