@@ -54,6 +54,7 @@ import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
 import * as reports from './operations/reports.ts'
 import * as sockets from './operations/sockets.ts'
+import * as systemAgent from './operations/system-agent.ts'
 import * as telemetry from './operations/telemetry.ts'
 import * as analytics from './runs/analytics.ts'
 import * as breaker from './runs/breaker.ts'
@@ -150,6 +151,7 @@ const modules: Record<string, unknown>[] = [
   fleetActs,
   alerts,
   monitoring,
+  systemAgent,
   invariants,
   metrics,
   telemetry,
