@@ -256,8 +256,14 @@ export const variables = {
   geminiBaseUrl: required({
     name: 'GOOGLE_GEMINI_BASE_URL',
     default: 'https://generativelanguage.googleapis.com',
-    description: 'Where the broker sends Google’s model traffic.',
+    description: 'Where the broker sends Google’s model traffic, and where calls are spoken.',
     parse: httpUrl,
+  }),
+  voiceModel: required({
+    name: 'ROOST_VOICE_MODEL',
+    default: 'gemini-3.8-live',
+    description: 'Model that listens and speaks in calls.',
+    parse: (value) => matching(value, /^[\w./-]{1,100}$/, 'must be the id of a model'),
   }),
   openaiBaseUrl: required({
     name: 'OPENAI_BASE_URL',

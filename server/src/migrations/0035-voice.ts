@@ -39,5 +39,18 @@ export const voice: Migration = {
       .on('voice_calls')
       .columns(['ended_at', 'ends_at'])
       .execute()
+    await db.schema
+      .createTable('voice_asks')
+      .ifNotExists()
+      .addColumn('execution_id', 'text', (c) => c.primaryKey())
+      .addColumn('call_id', 'text', (c) => c.notNull().references('voice_calls.id').onDelete('cascade'))
+      .addColumn('is_answered', 'integer', (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('voice_asks_call')
+      .ifNotExists()
+      .on('voice_asks')
+      .column('call_id')
+      .execute()
   },
 }

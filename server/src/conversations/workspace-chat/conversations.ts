@@ -175,6 +175,12 @@ export function createConversations(deps: ConversationsDeps) {
       return stateOf(row.id)
     },
 
+    /** What was said aloud needs no reading. */
+    async heard(tx: Tx, id: string): Promise<void> {
+      const row = await chatStore(tx).session(id)
+      if (row?.kind === 'workspace') await workspaceStore(tx).read(row.id, row.message_count)
+    },
+
     async markRead(who: Principal, id: string) {
       const row = await reachable(who, id)
       await store.read(row.id, row.message_count)

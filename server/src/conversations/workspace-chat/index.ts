@@ -8,5 +8,7 @@
  */
 export { createBinding } from './bound.ts'
 export type { Delivered, Delivery } from './deliveries.ts'
+export type { Principal, Principals } from './principal.ts'
+export type { Roster } from './roster.ts'
 export { workspaceChatRoutes } from './routes.ts'
 export { type AsksPort, createWorkspaceChat, type WorkspaceChat, type WorkspaceChatDeps } from './service.ts'

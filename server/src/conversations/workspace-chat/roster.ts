@@ -15,6 +15,8 @@ export type RosterDeps = {
   users: Pick<Users, 'find' | 'holderOf'>
   link: Pick<AgentLink, 'isConnected'>
   starters: Starters
+  /** Whether agents can be called. */
+  isVoiceOn(): boolean
 }
 
 export type Roster = {
@@ -29,7 +31,7 @@ export type Roster = {
   shown(principal: Principal, agent: Agent, unread: number): Promise<RosterAgent>
 }
 
-export function createRoster({ db, directory, users, link, starters }: RosterDeps): Roster {
+export function createRoster({ db, directory, users, link, starters, isVoiceOn }: RosterDeps): Roster {
   const isOn = (principal: Pick<Principal, 'email' | 'owns'>, agent: Agent, blocked: ReadonlySet<string>) => {
     if (principal.owns !== null && agent.owner_id === principal.owns) return true
     const { email } = principal
@@ -76,7 +78,7 @@ export function createRoster({ db, directory, users, link, starters }: RosterDep
         description: null,
         state,
         playbooks: state === 'ready' ? await starters(agent) : [],
-        voice_available: false,
+        voice_available: state === 'ready' && isVoiceOn(),
         can_manage_canvases: owned,
         unread,
       }

@@ -90,6 +90,7 @@ export async function openWorkspaceWorld(
         users,
         codes: createEmailCodes({ db, clock, vault }),
         baseUrl: 'https://roost.example',
+        isVoiceOn: () => false,
         asks: {
           asksOf: async (...args) => {
             asked.push(args)

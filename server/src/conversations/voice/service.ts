@@ -1,0 +1,138 @@
+import { voiceLongestSeconds } from '@roost/contracts/conversations/voice'
+import type { WebSocket } from 'ws'
+import type { Loop } from '../../background/loops.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { Ephemeral } from '../../ports/ephemeral/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { VoiceDown, type VoicePort } from '../../ports/voice/port.ts'
+import type { Executions, RunHooks } from '../../runs/executions/index.ts'
+import { chatStore, type StandingPort } from '../chat/index.ts'
+import type { AskingDeps } from './asking.ts'
+import { type Calls, type CallsDeps, createCalls } from './calls.ts'
+import { createCarried } from './carried.ts'
+import { type Admitted, createDoors, type DoorsDeps } from './doors.ts'
+import { createKeeping, type KeepingDeps } from './keeping.ts'
+import { startLiveCall } from './live-call.ts'
+import { askTool, contextMessages, instructionOf } from './rules.ts'
+import { type CallRow, voiceStore } from './store.ts'
+import { createCallTickets } from './tickets.ts'
+
+export type VoiceDeps = DoorsDeps &
+  AskingDeps &
+  Omit<KeepingDeps, 'executions'> &
+  Pick<CallsDeps, 'limits' | 'voiceKey'> & {
+    clock: Clock
+    log: Log
+    ephemeral: Pick<Ephemeral, 'put' | 'take' | 'publish' | 'subscribe'>
+    executions: Pick<Executions, 'watch' | 'inFlight' | 'toolCalls'>
+    hooks: RunHooks
+    standing: StandingPort
+    voice: VoicePort
+  }
+
+/** Why somebody with a ticket is not let in. */
+export type NotAdmitted = 'bad_ticket' | 'not_yours' | 'unknown'
+
+export type Voice = {
+  calls: Calls
+  settings: ReturnType<typeof createVoiceSettings>
+  isOn(): boolean
+  /** The call that a ticket opens; taken up by whoever asks first. */
+  admit(id: string, ticket: string): Promise<{ call: CallRow; admitted: Admitted } | NotAdmitted>
+  carry(call: CallRow, admitted: Admitted, socket: WebSocket): void
+  /** Hook of the registry. */
+  agentDeleted(tx: Tx, agentId: string): Promise<void>
+  loops: Loop[]
+  open(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createVoice(deps: VoiceDeps): Voice {
+  const { db, standing, hooks, voice, voiceKey } = deps
+  const tickets = createCallTickets(deps)
+  const doors = createDoors(deps)
+  const keeping = createKeeping(deps)
+  const carried = createCarried(deps)
+  const calls = createCalls({ ...deps, tickets, keeping, askToEnd: carried.askToEnd })
+  hooks.onEnded(keeping.runEnded)
+
+  async function open(call: CallRow, { agent, caller }: Admitted, signal: AbortSignal) {
+    const key = voiceKey()
+    if (key === null) throw new VoiceDown('The platform has no key for voices any more.')
+    const [{ prompt }, earlier] = await Promise.all([
+      voiceStore(db).voiceOf(call.agent_id),
+      chatStore(db).messages(call.session_id, contextMessages),
+    ])
+    return voice.open({
+      key,
+      model: null,
+      systemInstruction: instructionOf({
+        agentName: agent.label ?? agent.name,
+        personName: caller.user.username,
+        prompt,
+        earlier,
+      }),
+      voiceName: call.voice_name,
+      tools: [askTool],
+      signal,
+    })
+  }
+
+  return {
+    calls,
+    settings: createVoiceSettings(deps),
+    isOn: () => voiceKey() !== null,
+
+    async admit(id, text) {
+      const ticket = await tickets.redeem(text)
+      if (!ticket) return 'bad_ticket'
+      const row = await voiceStore(db).call(id)
+      if (!row) return 'unknown'
+      if (row.holder_id !== ticket.holder) return 'not_yours'
+      if (ticket.call !== id) return 'bad_ticket'
+      const admitted = await doors.admit(ticket.kept, row.agent_id)
+      if (!admitted) return 'not_yours'
+      const call = await calls.connect(id)
+      return call ? { call, admitted } : 'unknown'
+    },
+
+    carry(call, admitted, socket) {
+      const endsInMs = voiceLongestSeconds * 1000
+      const live = startLiveCall({ ...deps, keeping, open }, { call, admitted, socket, endsInMs })
+      const { id, name } = admitted.agent
+      const leave = standing.watch(
+        {
+          caller: admitted.caller,
+          agent: { id, name },
+          ask: admitted.ask,
+          end: () => live.end('access_lost'),
+        },
+        standing.losses(),
+      )
+      void live.done.finally(leave)
+      carried.add(call.id, call.agent_id, live)
+    },
+
+    async agentDeleted(tx, agentId) {
+      await voiceStore(tx).removeOfAgent(agentId)
+      tx.onCommitted(() => carried.endOfAgent(agentId))
+    },
+
+    loops: [{ name: 'voice.overdue', everySeconds: 60, run: calls.sweep }],
+    open: carried.open,
+    close: carried.close,
+  }
+}
+
+/** How an agent speaks. */
+function createVoiceSettings({ db, clock }: Pick<VoiceDeps, 'db' | 'clock'>) {
+  return {
+    of: (agentId: string) => voiceStore(db).voiceOf(agentId),
+    /** What is left out stays. */
+    async put(agentId: string, patch: { prompt?: string | null; voice_name?: string | null }) {
+      await voiceStore(db).putVoice(agentId, patch, timestamp(clock.now()))
+      return voiceStore(db).voiceOf(agentId)
+    },
+  }
+}
