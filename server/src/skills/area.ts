@@ -138,7 +138,7 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
       assignments.close()
       await first
       await fleet.settled()
-      await delivery.settled()
+      await delivery.close()
     },
   }
 }

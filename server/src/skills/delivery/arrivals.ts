@@ -4,21 +4,21 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { assignmentStore } from '../assignments/index.ts'
-import type { Attempt } from './attempt.ts'
+import type { Attempts } from './attempt.ts'
 import { type Outcome, toldDelivery } from './outcome.ts'
 import { deliveryWaitSeconds, undelivered } from './rules.ts'
 
-export type ArrivalsDeps = {
+export type ArrivalsDeps = Pick<Attempts, 'attemptTwice' | 'attemptAfterOthers'> & {
   db: Db
   clock: Clock
   log: Pick<Log, 'warn'>
   link: Pick<AgentLink, 'isConnected' | 'wake'>
-  attempt: Attempt
-  attemptTwice: Attempt
   /** Answers after 20 seconds at the latest; null then. */
   inTime<T>(work: Promise<T>): Promise<T | null>
   /** What is waited for when the process ends. */
   track<T>(work: Promise<T>): Promise<T>
+  /** Aborts when the platform stops. */
+  closing: AbortSignal
 }
 
 /** Skills on their way to agents that have just dialled in. */
@@ -41,7 +41,7 @@ const lookEveryMs = 50
 const keptMs = 60_000
 
 export function createArrivals(deps: ArrivalsDeps): Arrivals {
-  const { db, clock, log, link, attempt, attemptTwice, inTime, track } = deps
+  const { db, clock, log, link, attemptTwice, attemptAfterOthers, inTime, track, closing } = deps
   const arrivals = new Map<string, Arrival>()
 
   /** What it has or is to lose; null: neither. */
@@ -51,9 +51,10 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
     return rows.length + removals.length === 0 ? null : rows.map(({ skill_name }) => skill_name)
   }
 
+  /** Whoever is at the agent already may have read what it had before it greeted. */
   async function bring(agentId: string): Promise<Outcome> {
     try {
-      return await attempt(agentId)
+      return await attemptAfterOthers(agentId)
     } catch (error) {
       log.warn({ err: error, agent_id: agentId }, 'skills could not be delivered; it is tried again')
       return { kind: 'failed' }
@@ -63,7 +64,8 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   /** A run without a skill is better than no run: what takes longer than the wait holds nobody up. */
   async function holdUntil(agentId: string, arrival: Arrival): Promise<void> {
     const isNothing = (await assigned(agentId).catch(() => null)) === null
-    if (!isNothing) await inTime(arrival.outcome)
+    if (!isNothing && (await inTime(arrival.outcome)) === null)
+      log.warn({ agent_id: agentId }, 'runs begin before the skills that are on their way to the agent')
     arrival.isHeld = false
     if (arrivals.get(agentId) === arrival && arrival.isWanted) link.wake(agentId)
   }
@@ -76,7 +78,8 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
 
   async function onceThere(agentId: string, since: Date): Promise<Outcome> {
     const giveUpAt = clock.now().getTime() + deliveryWaitSeconds * 1000
-    while (!link.isConnected(agentId) && clock.now().getTime() < giveUpAt) await clock.wait(lookEveryMs)
+    const isWaiting = () => !closing.aborted && clock.now().getTime() < giveUpAt
+    while (!link.isConnected(agentId) && isWaiting()) await clock.wait(lookEveryMs, closing)
     const arrival = arrivals.get(agentId)
     // It may have greeted another process.
     return arrival && arrival.at >= since ? arrival.outcome : track(attemptTwice(agentId))

@@ -6,6 +6,7 @@ import type { Log } from '../../ports/log.ts'
 import { assignmentStore } from '../assignments/index.ts'
 import type { Outcome } from './outcome.ts'
 import { createReconcile, type ReconcileDeps, type Reconciled, WorkspaceUnreadable } from './reconcile.ts'
+import { deliveryWaitSeconds } from './rules.ts'
 
 export type AttemptDeps = ReconcileDeps & {
   log: Pick<Log, 'debug' | 'warn'>
@@ -14,6 +15,8 @@ export type AttemptDeps = ReconcileDeps & {
   link: Pick<AgentLink, 'call' | 'isConnected'>
   /** What the engine has of an agent's container now; null: it cannot be asked. */
   containerNow(agent: Agent): Promise<'running' | 'stopped' | null>
+  /** Aborts when the platform stops: nobody waits for other workers any more. */
+  closing: AbortSignal
 }
 
 export type Attempt = (agentId: string, options?: { force?: boolean }) => Promise<Outcome>
@@ -25,17 +28,41 @@ const retryMs = 3000
 const startingMs = 60_000
 const mostRounds = 3
 
-/** One attempt to bring an agent in line; one worker at a time has an agent. What went wrong is a value. */
-export function createAttempt(deps: AttemptDeps): { attempt: Attempt; attemptTwice: Attempt } {
-  const { db, clock, log, leases, directory, link } = deps
-  const reconcile = createReconcile(deps)
+/** A worker of another process is looked for so often. */
+const lookEveryMs = 500
 
-  async function attempt(agentId: string, options: { force?: boolean } = {}): Promise<Outcome> {
+/** This process is at it, and will end. */
+type BusyHere = { kind: 'busy'; here: Promise<unknown> }
+
+export type Attempts = {
+  attempt: Attempt
+  /** Once more when somebody else is at it: that one may have read what was assigned before. */
+  attemptTwice: Attempt
+  /** As often as somebody else is at it, for 20 seconds: what is told then was looked at after the call. */
+  attemptAfterOthers: Attempt
+}
+
+/** One attempt to bring an agent in line; one worker at a time has an agent. What went wrong is a value. */
+export function createAttempt(deps: AttemptDeps): Attempts {
+  const { db, clock, log, leases, directory, link, closing } = deps
+  const reconcile = createReconcile(deps)
+  /** The agents that this process is at. */
+  const atWork = new Map<string, Promise<Outcome>>()
+
+  async function attempt(agentId: string, options: { force?: boolean } = {}): Promise<Outcome | BusyHere> {
     const agent = await directory.byId(agentId)
     if (!agent || agent.desired === 'stopped') return { kind: 'stopped' }
     // Its program answers before the row says that it runs.
     if (!link.isConnected(agentId)) return { kind: await whyAway(agent) }
-    const lease = await leases.take(`skills.agent:${agentId}`, newId(), leaseSeconds)
+    const here = atWork.get(agentId)
+    if (here) return { kind: 'busy', here }
+    const work = whileHeld(agent, options)
+    atWork.set(agentId, work)
+    return work.finally(() => atWork.delete(agentId))
+  }
+
+  async function whileHeld(agent: Agent, options: { force?: boolean }): Promise<Outcome> {
+    const lease = await leases.take(`skills.agent:${agent.id}`, newId(), leaseSeconds)
     if (!lease) return { kind: 'busy' }
     const keepHold = async () => {
       if (!(await leases.renew(lease, leaseSeconds))) throw new LinkDown('Another worker has the agent.')
@@ -44,7 +71,7 @@ export function createAttempt(deps: AttemptDeps): { attempt: Attempt; attemptTwi
       return { kind: 'done', reconciled: await inRounds(agent, { ...options, keepHold }) }
     } catch (error) {
       if (error instanceof LinkDown || error instanceof LinkTimeout) return { kind: 'unreachable' }
-      log.warn({ err: error, agent_id: agentId }, 'skills could not be delivered; it is tried again')
+      log.warn({ err: error, agent_id: agent.id }, 'skills could not be delivered; it is tried again')
       return { kind: error instanceof WorkspaceUnreadable ? 'unreadable' : 'failed' }
     } finally {
       await leases.release(lease)
@@ -91,12 +118,22 @@ export function createAttempt(deps: AttemptDeps): { attempt: Attempt; attemptTwi
 
   return {
     attempt,
-    /** Once more when somebody else is at it: that one may have read what was assigned before. */
     async attemptTwice(agentId, options) {
       const first = await attempt(agentId, options)
       if (first.kind !== 'busy') return first
-      await clock.wait(retryMs)
+      await clock.wait(retryMs, closing)
       return attempt(agentId, options)
+    },
+    async attemptAfterOthers(agentId, options) {
+      const giveUpAt = clock.now().getTime() + deliveryWaitSeconds * 1000
+      for (;;) {
+        const outcome = await attempt(agentId, options)
+        const isOver = closing.aborted || clock.now().getTime() >= giveUpAt
+        if (outcome.kind !== 'busy' || isOver) return outcome
+        // How that one ended is told to whoever asked for it.
+        if ('here' in outcome) await outcome.here.catch(() => {})
+        else await clock.wait(lookEveryMs, closing)
+      }
     },
   }
 }

@@ -146,6 +146,65 @@ forEachDialect((_dialect, open) => {
     gate.resolve({ skills: [] })
   })
 
+  test('an agent that greets while somebody brings it skills begins nothing before they are there', async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world)
+    const { skills } = world
+    const agent = await world.agent('helper')
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { 'skills.install': install } = agent.answers
+    agent.answers['skills.install'] = async (asked) => {
+      begun.resolve()
+      await gate.promise
+      return (await install?.(asked)) ?? { outcome: null }
+    }
+    const assigned = agent.assign('one')
+    await begun.promise
+    agent.greet()
+    // The greeting has found the agent held by the time that these have.
+    for (const _ of [1, 2, 3])
+      await assert.rejects(skills.delivery.inject(agent.id, false), refused('injection_in_progress'))
+    assert.equal(skills.mayBegin(agent.id), false)
+    gate.resolve()
+    await assigned
+    await skills.delivery.settled()
+    assert.deepEqual([skills.mayBegin(agent.id), agent.has('one')], [true, true])
+    assert.ok(world.link.asked.some(({ agentId, t }) => agentId === agent.id && t === 'wake'))
+  })
+
+  test('an agent that another process holds is waited for, 20 seconds at most and no stop of the platform', async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world)
+    const { skills, clock } = world
+    const agent = await world.agent('helper')
+    await agent.stop()
+    await agent.assign('one')
+    const hold = () => world.leases.take(`skills.agent:${agent.id}`, 'another process', 120)
+    const held = (await hold()) ?? assert.fail('it is held')
+    await agent.rise()
+    agent.greet()
+    await clock.waitingFor(0.5)
+    assert.equal(skills.mayBegin(agent.id), false)
+    await world.leases.release(held)
+    await clock.advance(0.5)
+    await until(() => skills.mayBegin(agent.id), 'the skills are there')
+    assert.equal(agent.has('one'), true)
+
+    await hold()
+    const assigned = agent.assign('two')
+    await clock.waitingFor(3)
+    await clock.advance(3)
+    assert.equal((await assigned).reason, 'injection_in_progress')
+    agent.greet()
+    await clock.waitingFor(20)
+    await clock.advance(20)
+    await until(() => skills.mayBegin(agent.id), 'a run without a skill is better than none')
+    agent.greet()
+    await clock.waitingFor(0.5)
+    // Nobody moves the clock any more.
+    await skills.close()
+  })
+
   test("a template's skills are assigned at creation, and those that are not there are told", async () => {
     await using world = await openSkills(await open())
     await withSkills(world)

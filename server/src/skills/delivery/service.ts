@@ -7,21 +7,28 @@ import { type AttemptDeps, createAttempt } from './attempt.ts'
 import { type Injected, injectedOf, type Outcome, toldDelivery, toldRemoval } from './outcome.ts'
 import { deliveryWaitSeconds } from './rules.ts'
 
-export type DeliveryDeps = AttemptDeps & { link: Pick<AgentLink, 'call' | 'isConnected' | 'wake'> }
+export type DeliveryDeps = Omit<AttemptDeps, 'closing'> & {
+  link: Pick<AgentLink, 'call' | 'isConnected' | 'wake'>
+}
 
 export type Delivery = Omit<Arrivals, 'onceThere'> & {
   deliver: Deliver
   /** Throws `agent_stopped`, `agent_unresponsive`, `injection_in_progress`. */
   inject(agentId: string, force: boolean): Promise<Injected>
   loops: Loop[]
-  /** Resolves when nothing is on its way any more; call before the database closes. */
+  /** Resolves when nothing is on its way any more. */
   settled(): Promise<void>
+  /** Ends what only waits, and lets what is on its way arrive; call before the database closes. */
+  close(): Promise<void>
 }
 
 /** Brings skills to agents, to each by one worker at a time. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { db, clock, link } = deps
-  const { attempt, attemptTwice } = createAttempt(deps)
+  const stop = new AbortController()
+  const closing = stop.signal
+  const attempts = createAttempt({ ...deps, closing })
+  const { attempt, attemptTwice } = attempts
   const working = new Set<Promise<unknown>>()
 
   function track<T>(work: Promise<T>): Promise<T> {
@@ -30,16 +37,23 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return work
   }
 
+  async function settled(): Promise<void> {
+    while (working.size > 0) await Promise.all(working)
+  }
+
   async function inTime<T>(work: Promise<T>): Promise<T | null> {
     const ended = new AbortController()
     try {
-      return await Promise.race([work, clock.wait(deliveryWaitSeconds * 1000, ended.signal).then(() => null)])
+      return await Promise.race([
+        work,
+        clock.wait(deliveryWaitSeconds * 1000, AbortSignal.any([ended.signal, closing])).then(() => null),
+      ])
     } finally {
       ended.abort()
     }
   }
 
-  const { onceThere, ...arrivals } = createArrivals({ ...deps, attempt, attemptTwice, inTime, track })
+  const { onceThere, ...arrivals } = createArrivals({ ...deps, ...attempts, inTime, track, closing })
 
   /** Null: it goes on. */
   async function waited(agentId: string): Promise<Outcome | null> {
@@ -92,8 +106,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       },
     ],
 
-    async settled() {
-      while (working.size > 0) await Promise.all(working)
+    settled,
+    close() {
+      stop.abort()
+      return settled()
     },
   }
 }
