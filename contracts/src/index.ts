@@ -19,6 +19,7 @@ import * as agentWorkspace from './agents/workspace.ts'
 import * as canvas from './conversations/canvas.ts'
 import * as canvasShares from './conversations/canvas-shares.ts'
 import * as chat from './conversations/chat.ts'
+import * as paid from './conversations/paid.ts'
 import * as publicChat from './conversations/public-chat.ts'
 import * as publicLinks from './conversations/public-links.ts'
 import * as slack from './conversations/slack.ts'
@@ -139,6 +140,7 @@ const modules: Record<string, unknown>[] = [
   canvasShares,
   publicLinks,
   publicChat,
+  paid,
   operatorQueue,
   operatorQueueBulk,
   notifications,

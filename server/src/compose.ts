@@ -191,6 +191,7 @@ export async function compose(
     identity,
     mail: adapters.mail,
     slack: { platform: adapters.chatPlatform, settings },
+    payments: adapters.payments,
     baseUrl: config.baseUrl,
     isExchangeEntitled: config.entitlements.includes('portal_delegate_exchange'),
     standing,

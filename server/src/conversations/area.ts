@@ -12,6 +12,7 @@ import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { createCanvas } from './canvas/index.ts'
 import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.ts'
+import { createPaid, type PaidDeps, paidRoutes } from './paid/index.ts'
 import { createPublicChat, type PublicChatDeps, publicRoutes } from './public/index.ts'
 import { createSlackConversations, type SlackDeps, slackRoutes } from './slack/index.ts'
 import {
@@ -36,6 +37,7 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
     publicLinks: Pick<PublicChatDeps, 'vault' | 'publicUrl' | 'isOn'>
+    payments: PaidDeps['payments']
     slack: Pick<SlackDeps, 'platform' | 'settings'>
   }
 
@@ -87,6 +89,12 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     directory: agents.directory,
     dispatch: runs.dispatch,
   })
+  const paid = createPaid({
+    ...deps,
+    ...records,
+    directory: agents.directory,
+    dispatch: runs.dispatch,
+  })
   // Before the conversations that it stands on.
   agents.hooks.onDeleting((tx, { agent }) => publicChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => workspaceChat.agentDeleted(tx, agent.id))
@@ -98,10 +106,11 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
       ...chatRoutes(chat),
       ...workspaceChatRoutes(workspaceChat),
       ...publicRoutes(publicChat),
+      ...paidRoutes(paid, deps.limits),
       ...canvas.routes,
       ...slackRoutes(slack),
     ],
-    loops: [...workspaceChat.loops, ...publicChat.loops, ...slack.loops],
+    loops: [...workspaceChat.loops, ...publicChat.loops, ...paid.loops, ...slack.loops],
     async close() {
       await slack.close()
       await workspaceChat.settled()

@@ -68,7 +68,7 @@ function issuesOf(part: string, issue: z.core.$ZodIssue): ValidationIssue[] {
 
 function faultProblem(fault: Fault): Problem {
   const [status] = errorCatalogue[fault.code]
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { ...fault.headers }
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   const wait = fault.fields.retry_after_seconds
   if (typeof wait === 'number') headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))

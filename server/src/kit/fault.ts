@@ -3,21 +3,23 @@ import { type ErrorCode, sentenceOf } from '@roost/contracts/kit/errors'
 /**
  * A named failure that a caller of the API may see. Domain code throws it with the error's name; the
  * status is looked up when it is answered. `detail` is one sentence for a human, `fields` stand beside it
- * at top level of the body.
+ * at top level of the body, `headers` beside that where a protocol asks for some.
  */
 export class Fault extends Error {
   readonly code: ErrorCode
   readonly fields: Record<string, unknown>
+  readonly headers: Record<string, string>
   constructor(
     code: ErrorCode,
     detail?: string,
     fields: Record<string, unknown> = {},
-    options?: ErrorOptions,
+    options?: ErrorOptions & { headers?: Record<string, string> },
   ) {
     super(detail ?? sentenceOf(code), options)
     this.name = 'Fault'
     this.code = code
     this.fields = fields
+    this.headers = options?.headers ?? {}
   }
 }
 

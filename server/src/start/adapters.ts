@@ -24,6 +24,8 @@ import { systemHost } from '../ports/host/system.ts'
 import type { Log } from '../ports/log.ts'
 import { openMailer } from '../ports/mail/open.ts'
 import type { Mailer } from '../ports/mail/port.ts'
+import { createFacilitator } from '../ports/payments/facilitator.ts'
+import type { Payments } from '../ports/payments/port.ts'
 import { createOutward, mayGitBeInner, type Outward } from './outward.ts'
 import { sandboxImage } from './sandbox-image.ts'
 
@@ -42,6 +44,8 @@ export type Adapters = {
   outward: Outward
   /** Null: no mail is sent. */
   mail: Mailer | null
+  /** Null: no payments are collected. */
+  payments: Payments | null
 }
 
 /** One network for the agents of all installations on an engine: no agent on it reaches another anyway. */
@@ -49,7 +53,7 @@ const agentsNetwork = 'roost-agents'
 
 export async function openAdapters(config: Config, log: Log, env: NodeJS.ProcessEnv): Promise<Adapters> {
   const clock = systemClock
-  const { containersUrl, agentImage, dataDir } = config
+  const { containersUrl, agentImage, dataDir, x402FacilitatorUrl: facilitatorUrl } = config
   const images = await openAgentImages(containersUrl, { connect, agentImage, dataDir, env })
   const containers = await openContainers(containersUrl, {
     install: await installId(dataDir),
@@ -80,6 +84,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     host: systemHost(dataDir),
     outward: createOutward(config),
     mail,
+    payments: facilitatorUrl === null ? null : createFacilitator({ url: facilitatorUrl, fetch }),
   }
 }
 

@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { decoded, offer, openPaidWorld, payTo } from './test/world.ts'
+
+forEachDialect((_, open) => {
+  /** The agent is offered. */
+  const start = async () => {
+    const world = await openPaidWorld(open)
+    assert.equal((await world.manage('PUT', '/paid', offer)).status, 200)
+    return world
+  }
+
+  test('402 without a proof: what is to be paid, in the header for version 2 and in the body for version 1', async () => {
+    await using world = await start()
+    const { status, headers, json } = await world.send({ message: 'hi' })
+    assert.deepEqual([status, json.error], [402, 'payment_required'])
+    const required = decoded(headers['payment-required'])
+    assert.deepEqual(json.payment_required, required)
+    assert.deepEqual(required, {
+      x402Version: 2,
+      error: 'payment_required',
+      resource: {
+        url: 'https://roost.example/api/paid/scout/chat',
+        description: 'One message to the agent scout.',
+        mimeType: 'application/json',
+      },
+      accepts: [
+        {
+          scheme: 'exact',
+          network: 'eip155:84532',
+          amount: '1000',
+          asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+          payTo,
+          maxTimeoutSeconds: 60,
+          extra: { name: 'USDC', version: '2' },
+        },
+      ],
+    })
+    const { x402Version, accepts } = json
+    assert.deepEqual(
+      [x402Version, accepts[0].network, accepts[0].maxAmountRequired, accepts[0].resource],
+      [1, 'base-sepolia', '1000', required.resource.url],
+    )
+    assert.deepEqual([world.facilitator.asked.includes('/verify'), world.agent.runs], [false, 0])
+  })
+
+  test('200 in both versions: verified, run, settled, and told in the header of the version', async () => {
+    await using world = await start()
+    const payer = world.facilitator.payer()
+    const two = await world.send({ message: 'hi' }, await payer.pay(await world.required()))
+    assert.equal(two.status, 200, JSON.stringify(two.json))
+    const [first] = world.facilitator.transfers
+    const { execution_id, session_id } = two.json
+    assert.deepEqual(two.json, {
+      status: 'success',
+      response: 'ok: hi',
+      execution_id,
+      session_id,
+      payment: {
+        settled: true,
+        transaction: first?.transaction,
+        network: 'eip155:84532',
+        payer: payer.address,
+      },
+    })
+    const settled = { success: true, transaction: first?.transaction, payer: payer.address }
+    assert.deepEqual(decoded(two.headers['payment-response']), { ...settled, network: 'eip155:84532' })
+    assert.deepEqual([first?.to, first?.value], [payTo, 1000n])
+    assert.deepEqual(world.facilitator.asked.slice(-2), ['/verify', '/settle'])
+    assert.equal((await world.platform.row(execution_id)).triggered_by, 'paid')
+
+    const asked = await world.send({ message: 'again' })
+    const one = await world.send({ message: 'again' }, await payer.pay(asked.json))
+    assert.deepEqual([one.status, one.json.response], [200, 'ok: again'])
+    const { success, network } = decoded(one.headers['x-payment-response'])
+    assert.deepEqual([success, network, one.headers['payment-response']], [true, 'base-sepolia', undefined])
+    assert.deepEqual(await world.actions(), ['settle', 'settle', 'verify', 'verify'])
+  })
+
+  test('400 invalid_payment for what cannot be read, and it starts nothing', async () => {
+    await using world = await start()
+    const payer = world.facilitator.payer()
+    const good = await payer.pay(await world.required())
+    const proof = decoded(good['PAYMENT-SIGNATURE'])
+    const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+    const { authorization } = proof.payload
+    const twoFaced = { ...proof.payload, permit2Authorization: { from: payer.address, nonce: '1' } }
+    const broken: Record<string, string>[] = [
+      { 'payment-signature': '' },
+      { 'payment-signature': 'no base64 {' },
+      { 'payment-signature': Buffer.from('no json').toString('base64') },
+      { 'payment-signature': base64({}) },
+      { 'payment-signature': base64({ ...proof, x402Version: 1 }) },
+      { 'payment-signature': base64({ ...proof, payload: twoFaced }) },
+      {
+        'payment-signature': base64({
+          ...proof,
+          payload: { authorization: { ...authorization, nonce: '0x1' } },
+        }),
+      },
+      {
+        'payment-signature': base64({
+          ...proof,
+          payload: { authorization: { ...authorization, value: '01000' } },
+        }),
+      },
+      { 'x-payment': base64(proof) },
+    ]
+    for (const headers of broken) {
+      const { status, json } = await world.send({ message: 'hi' }, headers)
+      assert.deepEqual([status, json.error], [400, 'invalid_payment'], JSON.stringify(headers))
+      assert.ok(!JSON.stringify(json).includes(authorization.nonce))
+    }
+    assert.deepEqual([world.agent.runs, world.facilitator.asked.includes('/verify')], [0, false])
+  })
+
+  test('402 payment_failed with the reason and fresh terms, for other terms and for what the facilitator refuses', async () => {
+    await using world = await start()
+    const payer = world.facilitator.payer()
+    const required = await world.required()
+    const [accepts] = required.accepts
+    const others: [string, object][] = [
+      ['other_amount', { amount: '999' }],
+      ['other_payee', { payTo: '0x857b06519E91e3A54538791bDbb0E22373e36b66' }],
+    ]
+    for (const [reason, change] of others) {
+      const headers = await payer.pay({ ...required, accepts: [{ ...accepts, ...change }] })
+      const { status, json, headers: told } = await world.send({ message: 'hi' }, headers)
+      assert.deepEqual([status, json.error, json.reason], [402, 'payment_failed', reason])
+      assert.equal(decoded(told['payment-required']).accepts[0].amount, '1000')
+    }
+    // What it says of itself is right, what it signs is not.
+    const lying = decoded(
+      (await payer.pay({ ...required, accepts: [{ ...accepts, amount: '1' }] }))['PAYMENT-SIGNATURE'],
+    )
+    lying.accepted.amount = '1000'
+    const lie = Buffer.from(JSON.stringify(lying)).toString('base64')
+    assert.equal(
+      (await world.send({ message: 'hi' }, { 'payment-signature': lie })).json.reason,
+      'other_amount',
+    )
+    assert.ok(!world.facilitator.asked.includes('/verify'))
+
+    const poor = world.facilitator.payer(999n)
+    const refused = await world.send({ message: 'hi' }, await poor.pay(required))
+    assert.deepEqual([refused.status, refused.json.error], [402, 'payment_failed'])
+    const forged = decoded((await payer.pay(required))['PAYMENT-SIGNATURE'])
+    forged.payload.authorization.from = poor.address
+    const header = Buffer.from(JSON.stringify(forged)).toString('base64')
+    const { json } = await world.send({ message: 'hi' }, { 'payment-signature': header })
+    assert.match(json.reason, /signature/)
+    assert.deepEqual([world.agent.runs, await world.actions()], [0, ['reject', 'reject']])
+  })
+
+  test('503 and 504 for a run that fails: nothing is settled, no word of the inside, and the proof is good again', async () => {
+    await using world = await start()
+    const headers = await world.facilitator.payer().pay(await world.required())
+    const ends = [
+      [{ status: 'failed', error: 'secret words', error_code: 'agent_error' }, 503, 'run_failed'],
+      [{ status: 'failed', error: 'secret words', error_code: 'rate_limited' }, 503, 'run_failed'],
+      [{ status: 'cancelled', error_code: 'user_cancelled' }, 503, 'run_failed'],
+      [{ status: 'failed', error: 'secret words', error_code: 'timeout' }, 504, 'run_timeout'],
+    ] as const
+    const good = world.agent.script
+    for (const [end, status, error] of ends) {
+      world.agent.script = () => ({ response: null, ...end })
+      const failed = await world.send({ message: 'hi' }, headers)
+      assert.deepEqual([failed.status, failed.json.error], [status, error], JSON.stringify(failed.json))
+      assert.deepEqual(failed.json.payment, { settled: false })
+      assert.ok(!JSON.stringify(failed.json).includes('secret words'))
+    }
+    assert.deepEqual(world.facilitator.transfers, [])
+    world.agent.script = good
+    const { status } = await world.send({ message: 'another' }, headers)
+    assert.deepEqual([status, world.facilitator.transfers.length], [200, 1])
+  })
+
+  test('a settlement that is refused keeps the reply: a good proof of the payer gets it without a new run', async () => {
+    await using world = await start()
+    const [payer, other] = [world.facilitator.payer(), world.facilitator.payer()]
+    const required = await world.required()
+    const first = await payer.pay(required)
+    world.facilitator.meets('/settle', { kind: 'refuse', reason: 'insufficient_funds' })
+    const refused = await world.send({ message: 'hi' }, first)
+    assert.deepEqual(
+      [refused.status, refused.json.error, refused.json.reason, refused.json.payment.settled],
+      [402, 'payment_failed', 'insufficient_funds', false],
+    )
+    assert.equal(decoded(refused.headers['payment-response']).success, false)
+    assert.ok(!('response' in refused.json))
+
+    assert.equal((await world.send({ message: 'hi' }, await other.pay(required))).status, 200)
+    assert.equal(world.agent.runs, 2, 'another payer has a run of its own')
+    const paid = await world.send({ message: 'hi' }, await payer.pay(required))
+    assert.deepEqual([paid.status, paid.json.response, world.agent.runs], [200, 'ok: hi', 2])
+    assert.equal(world.facilitator.transfers.length, 2)
+    // The next time it is a question of its own, and the proof that was refused is still good.
+    assert.equal((await world.send({ message: 'hi' }, first)).status, 200)
+    assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [3, 3])
+  })
+
+  test('an unpaid reply is kept for a day', async () => {
+    await using world = await start()
+    const payer = world.facilitator.payer()
+    const required = await world.required()
+    const refuse = async () => {
+      world.facilitator.meets('/settle', { kind: 'refuse', reason: 'no' })
+      assert.equal((await world.send({ message: 'hi' }, await payer.pay(required))).status, 402)
+    }
+    await refuse()
+    await world.clock.advance(24 * 3600 - 1)
+    await refuse()
+    assert.equal(world.agent.runs, 1)
+    await world.clock.advance(24 * 3600)
+    await world.paid.loops[0]?.run(new AbortController().signal)
+    assert.equal((await world.send({ message: 'hi' }, await payer.pay(required))).status, 200)
+    assert.equal(world.agent.runs, 2)
+  })
+
+  test('the same proof and message again get the stored reply; another message gets nothing, for good', async () => {
+    await using world = await start()
+    const payer = world.facilitator.payer()
+    const headers = await payer.pay(await world.required())
+    const first = await world.send({ message: 'hi' }, headers)
+    // Written down anew it is the same proof.
+    const proof = decoded(headers['PAYMENT-SIGNATURE'])
+    const { authorization, signature } = proof.payload
+    const from = authorization.from.toLowerCase()
+    const anew = { ...proof, payload: { note: 1, signature, authorization: { ...authorization, from } } }
+    const again = { 'payment-signature': Buffer.from(JSON.stringify(anew, null, 1)).toString('base64') }
+    for (const same of [headers, again]) {
+      const { status, headers: told, json } = await world.send({ message: 'hi' }, same)
+      assert.deepEqual([status, told['x-idempotent-replay']], [200, 'true'])
+      assert.deepEqual(json, first.json)
+      assert.equal(decoded(told['payment-response']).success, true)
+    }
+    for (const other of [headers, again]) {
+      const { status, json } = await world.send({ message: 'more' }, other)
+      assert.deepEqual([status, json.error], [402, 'payment_failed'])
+    }
+    assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
+  })
+
+  test('twenty requests at once with one proof: one run, one settlement, the others 409', async () => {
+    await using world = await start()
+    const headers = await world.facilitator.payer().pay(await world.required())
+    const { promise: go, resolve } = Promise.withResolvers<void>()
+    world.agent.script = async () => {
+      await go
+      return { response: 'once' }
+    }
+    const sent = Array.from({ length: 20 }, (_, at) =>
+      world.send({ message: at % 2 ? 'one' : 'other' }, headers),
+    )
+    let answered = 0
+    const others = Promise.withResolvers<void>()
+    for (const each of sent) void each.then(() => ++answered === 19 && others.resolve())
+    await others.promise
+    resolve()
+    const replies = await Promise.all(sent)
+    const good = replies.filter(({ status }) => status === 200)
+    assert.equal(good.length, 1)
+    for (const { status, json } of replies.filter((reply) => reply !== good[0])) {
+      assert.deepEqual([status, json.error], [409, 'request_in_progress'])
+      assert.equal(json.execution_id ?? good[0]?.json.execution_id, good[0]?.json.execution_id)
+    }
+    assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
+  })
+
+  test('a conversation goes on by its id, for the payer who began it', async () => {
+    await using world = await start()
+    const [payer, other] = [world.facilitator.payer(), world.facilitator.payer()]
+    const required = await world.required()
+    const said: string[] = []
+    const say = async (who: typeof payer, body: object) => world.send(body, await who.pay(required))
+    world.agent.script = ({ message }) => {
+      said.push(message)
+      return { response: 'noted' }
+    }
+    const first = await say(payer, { message: 'my word is owl' })
+    const { session_id } = first.json
+    assert.match(session_id, /^[\w-]{22}$/)
+    const next = await say(payer, { message: 'which word', session_id })
+    assert.deepEqual([next.status, next.json.session_id], [200, session_id])
+    assert.match(said[1] ?? '', /my word is owl[\s\S]*which word/)
+    for (const [who, id] of [
+      [other, session_id],
+      [payer, 'none'],
+    ] as const) {
+      const refused = await say(who, { message: 'mine', session_id: id })
+      assert.deepEqual([refused.status, refused.json.error], [404, 'session_not_found'])
+    }
+    assert.equal(world.facilitator.transfers.length, 2)
+  })
+
+  test('502 when the facilitator is away, 503 when there is none: no run', async () => {
+    await using world = await start()
+    const headers = await world.facilitator.payer().pay(await world.required())
+    for (const mishap of [{ kind: 'hung_up' }, { kind: 'status', status: 500 }] as const) {
+      world.facilitator.meets('/verify', mishap)
+      const { status, json } = await world.send({ message: 'hi' }, headers)
+      assert.deepEqual([status, json.error, json.payment], [502, 'upstream_error', { settled: false }])
+    }
+    await world.facilitator[Symbol.asyncDispose]()
+    assert.equal((await world.send({ message: 'hi' }, headers)).status, 502)
+    assert.equal(world.agent.runs, 0)
+
+    await using none = await openPaidWorld(open, { isConfigured: false })
+    assert.equal((await none.manage('PUT', '/paid', offer)).status, 200)
+    for (const with_ of [{}, headers]) {
+      const { status, json } = await none.send({ message: 'hi' }, with_ as Record<string, string>)
+      assert.deepEqual([status, json.error], [503, 'not_configured'])
+    }
+    assert.equal((await none.info()).statusCode, 200)
+  })
+
+  test('404 for an agent that is unknown or not offered, 503 for one that stands still, 422 for a message out of bounds', async () => {
+    await using world = await start()
+    assert.deepEqual((await world.send({ message: 'hi' }, {}, 'nobody')).json.error, 'agent_not_found')
+    for (const message of ['', '  ', 'x'.repeat(8001)])
+      assert.equal((await world.send({ message })).status, 422)
+    assert.equal((await world.send({ message: 'x'.repeat(8000) })).status, 402)
+    const headers = await world.facilitator.payer().pay(await world.required())
+    const fact = world.platform.agents.get('a1') ?? assert.fail('there is an agent')
+    world.platform.agents.set('a1', { ...fact, status: 'stopped' })
+    assert.equal((await world.send({ message: 'hi' }, headers)).json.error, 'agent_not_running')
+    world.platform.agents.set('a1', fact)
+    assert.equal((await world.send({ message: 'hi' }, headers)).status, 200)
+    await world.manage('PUT', '/paid', { ...offer, enabled: false })
+    assert.equal((await world.send({ message: 'hi' })).status, 404)
+    assert.equal((await world.info()).statusCode, 404)
+  })
+
+  test('429 after 30 requests in a minute of one address', async () => {
+    await using world = await start()
+    for (let count = 0; count < 30; count += 1)
+      assert.equal((await world.send({ message: 'hi' })).status, 402)
+    const { status, headers } = await world.send({ message: 'hi' })
+    assert.deepEqual([status, 'retry-after' in headers], [429, true])
+    assert.equal((await world.info()).statusCode, 200)
+    await world.clock.advance(61)
+    assert.equal((await world.send({ message: 'hi' })).status, 402)
+  })
+})

@@ -1,0 +1,146 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { PaidProofsTable, PaidTables, PaidTurnsTable } from './tables.ts'
+
+export type PaidTurn = PaidTurnsTable
+
+/** Runs that somebody pays for, and the proofs they pay with. Each move says where it comes from; the row says who won. */
+export function turnStore(executor: Executor) {
+  const db = executor.withTables<PaidTables>()
+
+  const move = async (from: Pick<PaidTurn, 'execution_id' | 'state'>, patch: Partial<PaidTurn>) => {
+    const result = await db
+      .updateTable('paid_turns')
+      .set(patch)
+      .where('execution_id', '=', from.execution_id)
+      .where('state', '=', from.state)
+      .executeTakeFirst()
+    return Number(result.numUpdatedRows) === 1
+  }
+
+  return {
+    /** The run that a proof is bound to; null: it is free. */
+    async byProof(proofHash: string): Promise<PaidTurn | null> {
+      const row = await db
+        .selectFrom('paid_turns')
+        .selectAll('paid_turns')
+        .innerJoin('paid_proofs', 'paid_proofs.execution_id', 'paid_turns.execution_id')
+        .where('paid_proofs.proof_hash', '=', proofHash)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    async byId(executionId: string): Promise<PaidTurn | null> {
+      const row = await db
+        .selectFrom('paid_turns')
+        .selectAll()
+        .where('execution_id', '=', executionId)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    /** What may have a reply for this payer that is not paid yet, the newest first. */
+    async unpaidOf(
+      of: Pick<PaidTurn, 'agent_id' | 'payer' | 'request_hash'>,
+      now: string,
+    ): Promise<PaidTurn[]> {
+      return db
+        .selectFrom('paid_turns')
+        .selectAll()
+        .where('agent_id', '=', of.agent_id)
+        .where('payer', '=', of.payer)
+        .where('request_hash', '=', of.request_hash)
+        .where('state', '!=', 'settled')
+        .where('expires_at', '>', now)
+        .orderBy('created_at', 'desc')
+        .limit(20)
+        .execute()
+    },
+
+    async insert(row: PaidTurn): Promise<void> {
+      await db.insertInto('paid_turns').values(row).execute()
+    },
+
+    /** False: the proof is bound to a run already. */
+    async bind(row: PaidProofsTable): Promise<boolean> {
+      const result = await db
+        .insertInto('paid_proofs')
+        .values(row)
+        .onConflict((conflict) => conflict.column('proof_hash').doNothing())
+        .executeTakeFirst()
+      return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    },
+
+    async sealedProof(proofHash: string): Promise<string | null> {
+      const row = await db
+        .selectFrom('paid_proofs')
+        .select('sealed')
+        .where('proof_hash', '=', proofHash)
+        .executeTakeFirst()
+      return row?.sealed ?? null
+    },
+
+    /** From here on only the caller asks for the money, until `until`. False: somebody else does. */
+    async beginSettling(
+      turn: Pick<PaidTurn, 'execution_id' | 'state'>,
+      at: { proofHash: string; now: string; until: string },
+    ): Promise<boolean> {
+      const result = await db
+        .updateTable('paid_turns')
+        .set({ state: 'settling', proof_hash: at.proofHash, busy_until: at.until })
+        .where('execution_id', '=', turn.execution_id)
+        .where('state', '=', turn.state)
+        .where((e) => e.or([e('busy_until', 'is', null), e('busy_until', '<=', at.now)]))
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
+    async stillSettling(executionId: string, until: string): Promise<void> {
+      await move({ execution_id: executionId, state: 'settling' }, { busy_until: until })
+    },
+
+    async settled(
+      executionId: string,
+      paid: Pick<PaidTurn, 'transaction' | 'network' | 'payer'>,
+    ): Promise<void> {
+      await move(
+        { execution_id: executionId, state: 'settling' },
+        { ...paid, state: 'settled', busy_until: null },
+      )
+      await db
+        .updateTable('paid_proofs')
+        .set({ sealed: null })
+        .where('execution_id', '=', executionId)
+        .execute()
+    },
+
+    /** The reply waits for a good proof; this one is free again. */
+    async refused(executionId: string, proofHash: string, expiresAt: string): Promise<void> {
+      const patch = { state: 'unpaid' as const, busy_until: null, proof_hash: null, expires_at: expiresAt }
+      await move({ execution_id: executionId, state: 'settling' }, patch)
+      await db.deleteFrom('paid_proofs').where('proof_hash', '=', proofHash).execute()
+    },
+
+    /** Nobody asks for the money at the moment: it was not collected (`running`), or nobody knows (`settling`). */
+    async leave(executionId: string, state: 'running' | 'settling'): Promise<void> {
+      await move({ execution_id: executionId, state: 'settling' }, { state, busy_until: null })
+    },
+
+    /** The run came to nothing: its proofs are free again. */
+    async release(executionId: string): Promise<void> {
+      await db
+        .deleteFrom('paid_turns')
+        .where('execution_id', '=', executionId)
+        .where('state', '=', 'running')
+        .execute()
+    },
+
+    async removeExpired(now: string): Promise<void> {
+      await db
+        .deleteFrom('paid_turns')
+        .where('state', '!=', 'settled')
+        .where('expires_at', '<=', now)
+        .where((e) => e.or([e('busy_until', 'is', null), e('busy_until', '<=', now)]))
+        .execute()
+    },
+  }
+}
