@@ -22,6 +22,7 @@ import * as chat from './conversations/chat.ts'
 import * as paid from './conversations/paid.ts'
 import * as publicChat from './conversations/public-chat.ts'
 import * as publicLinks from './conversations/public-links.ts'
+import * as voice from './conversations/voice.ts'
 import * as slack from './conversations/slack.ts'
 import * as workspace from './conversations/workspace.ts'
 import * as workspaceConversations from './conversations/workspace-conversations.ts'
@@ -136,6 +137,7 @@ const modules: Record<string, unknown>[] = [
   workspaceTurns,
   workspaceDocuments,
   slack,
+  voice,
   canvas,
   canvasShares,
   publicLinks,

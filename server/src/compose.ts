@@ -190,8 +190,10 @@ export async function compose(
     limits,
     identity,
     mail: adapters.mail,
-    slack: { platform: adapters.chatPlatform, settings },
     payments: adapters.payments,
+    slack: { platform: adapters.chatPlatform, settings },
+    ephemeral,
+    voice: { voice: adapters.voice, voiceKey: () => settings.providerKey('voice') },
     baseUrl: config.baseUrl,
     isExchangeEntitled: config.entitlements.includes('portal_delegate_exchange'),
     standing,
@@ -276,7 +278,7 @@ export async function compose(
       ...foundation.internalRoutes,
       ...agents.internalRoutes,
     ],
-    socketRoutes: operations.socketRoutes,
+    socketRoutes: [...operations.socketRoutes, ...conversations.socketRoutes],
     sockets: operations.sockets,
     loops: [
       ...foundation.loops,
@@ -293,6 +295,7 @@ export async function compose(
       await hub.open()
       await agents.open()
       await skills.open()
+      await conversations.open()
       operations.sockets.open()
     },
     async close() {

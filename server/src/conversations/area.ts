@@ -5,6 +5,7 @@ import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
+import type { SocketRoute } from '../http/sockets.ts'
 import type { IdentityArea } from '../identity/area.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
@@ -15,6 +16,7 @@ import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.t
 import { createPaid, type PaidDeps, paidRoutes } from './paid/index.ts'
 import { createPublicChat, type PublicChatDeps, publicRoutes } from './public/index.ts'
 import { createSlackConversations, type SlackDeps, slackRoutes } from './slack/index.ts'
+import { createVoice, type VoiceDeps, voiceRoutes, voiceSocketRoutes } from './voice/index.ts'
 import {
   createWorkspaceChat,
   type WorkspaceChat,
@@ -32,20 +34,25 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     events: Pick<Outbox, 'append' | 'signal' | 'on'>
     idempotency: Pick<Idempotency, 'enter'>
     works: Pick<WorkStates, 'register'>
-    identity: Pick<IdentityArea, 'users' | 'codes' | 'identify'>
+    identity: Pick<IdentityArea, 'users' | 'codes' | 'identify' | 'sessions' | 'keys'>
+    ephemeral: VoiceDeps['ephemeral']
+    voice: Pick<VoiceDeps, 'voice' | 'voiceKey'>
     agents: Pick<AgentsArea, 'hooks' | 'directory' | 'reach' | 'workspace'>
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
+    slack: Pick<SlackDeps, 'platform' | 'settings'>
     publicLinks: Pick<PublicChatDeps, 'vault' | 'publicUrl' | 'isOn'>
     payments: PaidDeps['payments']
-    slack: Pick<SlackDeps, 'platform' | 'settings'>
   }
 
 export type ConversationsArea = {
   chat: Chat
   workspaceChat: WorkspaceChat
   routes: Route[]
+  /** Paths of the public listener on which sockets are opened. */
+  socketRoutes: SocketRoute[]
   loops: Loop[]
+  open(): Promise<void>
   /** What is on its way to people has left; call before the database closes. */
   close(): Promise<void>
 }
@@ -65,21 +72,30 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     workspace: agents.workspace,
     dispatch: runs.dispatch,
     playbooks: runs.playbooks,
+    isVoiceOn: () => deps.voice.voiceKey() !== null,
   })
   works.register(workspaceChat.workState)
+  // After chat as well: what it does at a turn's end comes first.
+  const voice = createVoice({
+    ...deps,
+    ...records,
+    ...deps.voice,
+    principals: workspaceChat.principals,
+    roster: workspaceChat.roster,
+    sessions: identity.sessions,
+    keys: identity.keys,
+    directory: agents.directory,
+    reach: agents.reach,
+    dispatch: runs.dispatch,
+    executions: records.executions,
+    heard: workspaceChat.conversations.heard,
+  })
   const canvas = createCanvas({
     ...deps,
     identify: identity.identify,
     directory: agents.directory,
     reach: agents.reach,
     workspace: workspaceChat,
-  })
-  const slack = createSlackConversations({
-    ...deps,
-    ...records,
-    ...deps.slack,
-    directory: agents.directory,
-    dispatch: runs.dispatch,
   })
   const publicChat = createPublicChat({
     ...deps,
@@ -95,7 +111,15 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     directory: agents.directory,
     dispatch: runs.dispatch,
   })
-  // Before the conversations that it stands on.
+  const slack = createSlackConversations({
+    ...deps,
+    ...records,
+    ...deps.slack,
+    directory: agents.directory,
+    dispatch: runs.dispatch,
+  })
+  // Before the conversations that they stand on.
+  agents.hooks.onDeleting((tx, { agent }) => voice.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => publicChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => workspaceChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
@@ -105,13 +129,17 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     routes: [
       ...chatRoutes(chat),
       ...workspaceChatRoutes(workspaceChat),
+      ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, directory: agents.directory }),
+      ...canvas.routes,
       ...publicRoutes(publicChat),
       ...paidRoutes(paid, deps.limits),
-      ...canvas.routes,
       ...slackRoutes(slack),
     ],
-    loops: [...workspaceChat.loops, ...publicChat.loops, ...paid.loops, ...slack.loops],
+    socketRoutes: voiceSocketRoutes(voice),
+    open: voice.open,
+    loops: [...workspaceChat.loops, ...voice.loops, ...publicChat.loops, ...paid.loops, ...slack.loops],
     async close() {
+      await voice.close()
       await slack.close()
       await workspaceChat.settled()
       await publicChat.close()

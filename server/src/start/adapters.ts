@@ -6,11 +6,11 @@ import { type Clock, systemClock } from '../kit/clock.ts'
 import { newId } from '../kit/ids.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { type AgentImages, agentRuntimes } from '../ports/agent-images/port.ts'
+import type { ChatPlatform } from '../ports/chat-platform/port.ts'
+import { createSlack } from '../ports/chat-platform/slack.ts'
 import { connect } from '../ports/containers/docker/connect.ts'
 import { openContainers } from '../ports/containers/open.ts'
 import type { Containers } from '../ports/containers/port.ts'
-import type { ChatPlatform } from '../ports/chat-platform/port.ts'
-import { createSlack } from '../ports/chat-platform/slack.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { openEphemeral } from '../ports/ephemeral/open.ts'
@@ -26,6 +26,8 @@ import { openMailer } from '../ports/mail/open.ts'
 import type { Mailer } from '../ports/mail/port.ts'
 import { createFacilitator } from '../ports/payments/facilitator.ts'
 import type { Payments } from '../ports/payments/port.ts'
+import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
+import type { VoicePort } from '../ports/voice/port.ts'
 import { createOutward, mayGitBeInner, type Outward } from './outward.ts'
 import { sandboxImage } from './sandbox-image.ts'
 
@@ -42,6 +44,7 @@ export type Adapters = {
   chatPlatform: ChatPlatform
   host: Host
   outward: Outward
+  voice: VoicePort
   /** Null: no mail is sent. */
   mail: Mailer | null
   /** Null: no payments are collected. */
@@ -83,6 +86,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     chatPlatform: createSlack({ apiUrl: config.slackApiUrl, fetch }),
     host: systemHost(dataDir),
     outward: createOutward(config),
+    voice: createGeminiVoice({ baseUrl: config.geminiBaseUrl, model: config.voiceModel }),
     mail,
     payments: facilitatorUrl === null ? null : createFacilitator({ url: facilitatorUrl, fetch }),
   }
