@@ -12,6 +12,7 @@ import { healthTools } from './health.ts'
 import { loopTools } from './loops.ts'
 import { messageTools } from './messages.ts'
 import { operatorQueueTools } from './operator-queue.ts'
+import { paymentTools } from './payments.ts'
 import { providerSubscriptionTools } from './provider-subscriptions.ts'
 import { reminderTools } from './reminders.ts'
 import { scheduleTools } from './schedules.ts'
@@ -37,5 +38,6 @@ export const tools: readonly Tool[] = [
   ...tagTools,
   ...credentialTools,
   ...providerSubscriptionTools,
+  ...paymentTools,
   ...connectorTools,
 ]

@@ -115,14 +115,9 @@ run_playbook(name, input?, agent?) C
 ask(message, agent?) C
 `
 
-const noPayments = 'there is no paid chat yet'
-
 /** Agreed tools that the server does not have, and why. Whoever builds one takes its line away. */
 export const notThere: Record<string, string> = {
   call_user: 'there are no calls yet',
-  get_paid_chat: noPayments,
-  configure_paid_chat: noPayments,
-  list_payments: noPayments,
 }
 
 export type AgreedParameter = { isOptional: boolean; default?: unknown; maximum?: unknown }
