@@ -278,6 +278,106 @@ describe('folders', () => {
   })
 })
 
+describe('public links', () => {
+  const path = `/agents/${scout}?tab=sharing`
+  const links = (page: Page) => page.getByRole('list', { name: 'Public links' })
+  const stored = async () => (await bench.platform.request('GET', `/api/agents/${scout}/public-links`)).json
+  const visitor = (options: Parameters<Bench['open']>[0] = {}) => bench.open({ token: null, ...options })
+  const newLink = async (body: object) =>
+    (await bench.platform.request('POST', `/api/agents/${scout}/public-links`, body)).json
+  async function say(page: Page, message: string): Promise<void> {
+    await page.getByRole('textbox', { name: /Message to/ }).fill(message)
+    await page.keyboard.press('Enter')
+  }
+
+  test('an owner makes a link, changes it, switches it off, and deletes it after Undo', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'New link' }).click()
+    await page.getByLabel('Name').fill('Website')
+    await page.getByLabel('Messages a day').fill('20')
+    await page.getByRole('button', { name: 'Create link' }).click()
+    await links(page).getByText('at most 20 messages a day').waitFor()
+    const [{ url }] = await stored()
+    await links(page).getByText(url).waitFor()
+    await page.getByRole('button', { name: 'Change Website' }).click()
+    await page.getByRole('switch', { name: 'Ask for an e-mail address' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await links(page).getByText('asks for an address').waitFor()
+    await links(page).getByRole('switch', { name: 'Website lets people in' }).click()
+    await eventually(stored, ([link]) => link.enabled === false)
+    await links(page).getByRole('button', { name: 'Delete Website' }).click()
+    await page.getByText('No public link yet').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await links(page).getByText('Website').waitFor()
+    assert.equal((await stored()).length, 1)
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'public-links',
+      path,
+      ready: (review) => links(review).getByText('Website').waitFor(),
+    })
+  })
+
+  test('a visitor on a phone is answered, finds it after a reload, stops an answer, and begins anew', async () => {
+    const { url, token } = await newLink({ name: 'Open' })
+    const at = new URL(url).pathname
+    const tab = await visitor({ width: 360 })
+    const { page } = tab
+    await tab.goto(at)
+    await page.getByText('Ask it anything').waitFor()
+    await say(page, 'Hello. [[reply:**Good day**]]')
+    const talk = page.getByRole('list', { name: 'Conversation' })
+    await talk.getByText('Good day', { exact: true }).waitFor()
+    await page.reload()
+    await talk.getByText('Good day', { exact: true }).waitFor()
+    await say(page, 'Take your time. [[hold:visit]] [[reply:late]]')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('The agent has stopped writing.').waitFor()
+    bench.platform.model.release('visit')
+    // The conversation of somebody else is not there.
+    const other = await visitor()
+    await other.goto(at)
+    await other.page.getByText('Ask it anything').waitFor()
+    await done(other)
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await page.getByText('Ask it anything').waitFor()
+    assert.ok(!tab.requests.some((request) => request.includes('/api/users/me')), 'nobody is signed in')
+    await reviewPage(bench, {
+      name: 'public-chat',
+      path: at,
+      token: null,
+      ready: (review) => review.getByText('Ask it anything').waitFor(),
+    })
+    await done(tab)
+    await bench.platform.request('DELETE', `/api/agents/${scout}/public-links/${(await stored())[0].id}`)
+    const gone = await visitor()
+    await gone.goto(`/chat/${token}`)
+    await gone.page.getByText('This link leads nowhere').waitFor()
+    await done(gone)
+  })
+
+  test('a link that asks for an address is entered with the code from the mail', async () => {
+    const { url } = await newLink({ require_email: true })
+    const tab = await visitor()
+    const { page } = tab
+    await tab.goto(new URL(url).pathname)
+    await page.getByLabel('E-mail address').fill('vic@example.com')
+    await page.getByRole('button', { name: 'Send me a code' }).click()
+    const code = /\d{6}/.exec((await mail.next('vic@example.com')).text)?.[0] ?? ''
+    await page.getByLabel('Code from the mail').fill(code)
+    await page.getByRole('button', { name: 'Come in' }).click()
+    await say(page, 'Hello. [[reply:Welcome, Vic]]')
+    await page
+      .getByRole('list', { name: 'Conversation' })
+      .getByText('Welcome, Vic', { exact: true })
+      .waitFor()
+    await keepPicture(tab, 'public-chat-answered-light-desktop')
+    await assertAccessible(tab, 'public chat answered')
+    await done(tab)
+  })
+})
+
 function rowsShown(page: Page): Promise<void> {
   return page.getByRole('switch', { name: `May call ${writer}` }).waitFor()
 }

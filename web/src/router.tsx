@@ -205,9 +205,15 @@ const workspaceConversation = createRoute({ getParentRoute: () => workspaceFrame
   loadCode(() => import('./pages/workspace.tsx').then((page) => page.conversationRoute)),
 )
 
+/** Also for whoever has the link; the page itself asks for an address where one is needed. */
+const publicChat = createRoute({ getParentRoute: () => root, path: '/chat/$token' }).lazy(() =>
+  loadCode(() => import('./pages/public-chat.tsx').then((page) => page.route)),
+)
+
 const routeTree = root.addChildren([
   setup,
   login,
+  publicChat,
   signedIn.addChildren([dashboard, agent, execution, library, operations, settings, account]),
   workspace.addChildren([
     workspaceFrame.addChildren([workspaceHome, workspaceInbox, workspaceAgent, workspaceConversation]),

@@ -40,10 +40,11 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     // What a run has done to the workspace is told by its end alone.
     const left = type === 'execution_finished' ? leftBehind.flatMap((part) => agent(part)) : []
     const loop = event.triggered_by === 'loop' ? agent('loops') : []
+    const visit = event.triggered_by === 'public' ? agent('public-links') : []
     const turn: QueryKey[] =
       name !== null && event.triggered_by === 'workspace' ? [['workspace', 'agent', name]] : []
     const lists: QueryKey[] = [['executions'], ['agents', 'figures'], ...agent('executions')]
-    return [...lists, ...run, ...talk, ...left, ...loop, ...turn]
+    return [...lists, ...run, ...talk, ...left, ...loop, ...turn, ...visit]
   }
   if (type.startsWith('operator_queue_')) {
     return [['operator-queue'], ['workspace', 'asks'], ['monitoring', 'alerts']]
@@ -51,6 +52,7 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   if (type.startsWith('schedule_')) return [['schedules'], ...agent('schedules')]
   if (type.startsWith('loop_')) return agent('loops')
   if (type.startsWith('reminder_')) return agent('reminders')
+  if (type.startsWith('public_link_')) return agent('public-links')
   if (type === 'chat_response_ready') return [...agent('sessions'), ['workspace']]
   return []
 }

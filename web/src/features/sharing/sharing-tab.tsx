@@ -3,12 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { AccessList } from './access-list.tsx'
 import { accessQuery } from './queries.ts'
 import { ShareForm } from './share-form.tsx'
 import { SharedMay } from './shared-may.tsx'
+
+const PublicLinks = lazyPart(
+  async () => (await import('../public-links/public-links-panel.tsx')).PublicLinksPanel,
+)
 
 /** With whom an agent is shared, and what they may do with it. */
 export function SharingTab({ agent }: { agent: AgentDetails }) {
@@ -39,6 +44,14 @@ export function SharingTab({ agent }: { agent: AgentDetails }) {
           <Skeleton className="h-28" />
         )}
       </Section>
+      {!agent.is_system && (
+        <Section
+          title="Public links"
+          description="Pages on which people without an account talk with this agent."
+        >
+          <PublicLinks name={agent.name} />
+        </Section>
+      )}
       <Section title="What they may do" description="The same for everybody an agent is shared with.">
         <SharedMay />
       </Section>

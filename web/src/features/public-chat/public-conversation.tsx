@@ -1,0 +1,171 @@
+import { ApiError } from '@roost/contracts/client'
+import { publicMessageLength } from '@roost/contracts/conversations/public-chat'
+import { useQuery } from '@tanstack/react-query'
+import { MessageSquarePlus } from 'lucide-react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useApp } from '../../shell/app-context.ts'
+import { Logo } from '../../shell/logo.tsx'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { DropZone } from '../../ui/drop-zone.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import type { Attachment } from '../chat/attachments.ts'
+import { Composer } from '../chat/composer.tsx'
+import type { LiveTurn } from '../chat/live-turns.ts'
+import { turnToStop } from '../chat/shown-turns.ts'
+import { useComposer } from '../chat/use-composer.ts'
+import { newKey, useTurnsOf } from '../chat/use-live-turns.ts'
+import { complain } from '../workspace-chat/complain.ts'
+import { shownMessages } from '../workspace-chat/shown.ts'
+import { PublicMessages } from './public-messages.tsx'
+import { beginAnew, publicHistoryQuery, stopPublicTurn } from './queries.ts'
+import { usePublicTurns } from './use-public-turns.ts'
+import type { Visit } from './visit.ts'
+
+type ConversationProps = { token: string; label: string; isAvailable: boolean; visit: Visit }
+
+/** The one conversation of a visitor on a link, read and written. */
+export function PublicConversation({ token, label, isAvailable, visit }: ConversationProps) {
+  const { api, queries } = useApp()
+  const as = useSyncExternalStore(visit.onChange, visit.snapshot)
+  const history = useQuery(publicHistoryQuery(api, token, visit, as))
+  const turns = usePublicTurns(token, visit)
+  const all = useTurnsOf(turns, token)
+  const shown = shownMessages(history.data?.messages ?? [], all)
+  const composer = useComposer(`public.${token}`)
+  const input = useRef<HTMLTextAreaElement>(null)
+  const [isResetting, setResetting] = useState(false)
+  const stoppable = turnToStop(shown.live)
+  const isTooLong = composer.text.length > publicMessageLength
+  const inFlight = history.data?.in_flight_execution_id ?? null
+
+  // A turn that was begun in another tab, or before a reload.
+  useEffect(() => {
+    if (inFlight !== null) turns.follow(token, inFlight)
+  }, [turns, token, inFlight])
+  useEnding(history.error, visit)
+
+  const send = () => {
+    const files = composer.attachments.map(({ id: _, ...file }) => file)
+    turns.send(token, { message: composer.text, model: null, files, key: newKey() })
+    composer.clear()
+  }
+  const edit = (turn: LiveTurn) => {
+    const files = (turn.asked?.files ?? []).map((file) => ({ ...file, id: newKey() }))
+    // They were attachments of this page before they were sent.
+    composer.restore(turn.asked?.message ?? '', files as Attachment[])
+    turns.forget(turn.key)
+    input.current?.focus()
+  }
+  const retry = (turn: LiveTurn) => {
+    turns.forget(turn.key)
+    if (turn.asked) turns.send(token, { ...turn.asked, key: newKey() })
+  }
+  async function stop({ key, executionId }: LiveTurn): Promise<void> {
+    if (executionId === null) return
+    turns.markStopping(key, true)
+    try {
+      await stopPublicTurn(api, token, visit, executionId)
+    } catch (error) {
+      turns.markStopping(key, false)
+      complain(error)
+    }
+  }
+  async function reset(): Promise<void> {
+    setResetting(true)
+    try {
+      const { new_session_id } = await beginAnew(api, token, visit)
+      turns.close()
+      if (new_session_id !== null) visit.keep({ session_id: new_session_id })
+      await queries.invalidateQueries({ queryKey: ['public-chat', token, 'history'] })
+      input.current?.focus()
+    } catch (error) {
+      complain(error)
+    } finally {
+      setResetting(false)
+    }
+  }
+  const isBegun = shown.stored.length > 0 || shown.live.length > 0
+  return (
+    <div className="flex h-dvh flex-col bg-canvas text-ink">
+      <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-4">
+        <Logo className="size-6 shrink-0 text-accent" />
+        <h1 className="min-w-0 flex-1 truncate font-semibold tracking-tight">{label}</h1>
+        <Button
+          size="sm"
+          variant="ghost"
+          icon={<MessageSquarePlus aria-hidden />}
+          disabled={!isBegun || stoppable !== null}
+          pending={isResetting}
+          onClick={() => void reset()}
+        >
+          New conversation
+        </Button>
+      </header>
+      <main className="flex min-h-0 flex-1 flex-col">
+        <DropZone label="Drop files to attach them" onFiles={composer.attach}>
+          {history.data || shown.live.length > 0 ? (
+            <PublicMessages
+              label={label}
+              stored={shown.stored}
+              live={shown.live}
+              end={all.at(-1)?.end ?? null}
+              isCut={(history.data?.message_count ?? 0) > (history.data?.messages.length ?? 0)}
+              onRetry={retry}
+              onEdit={edit}
+            />
+          ) : (
+            <div className="m-auto w-full max-w-3xl px-4 py-6">
+              {history.error ? (
+                <ErrorState
+                  title="The conversation could not be loaded"
+                  error={history.error}
+                  onRetry={() => void history.refetch()}
+                />
+              ) : (
+                <SkeletonText lines={6} label="Loading the conversation" />
+              )}
+            </div>
+          )}
+          <Composer
+            state={composer}
+            input={input}
+            agentLabel={label}
+            obstacle={<Obstacle isAvailable={isAvailable} isTooLong={isTooLong} />}
+            isBlocked={!isAvailable || isTooLong || stoppable !== null}
+            isSending={false}
+            onSend={send}
+            onStop={stoppable && (() => void stop(stoppable))}
+            isStopping={stoppable?.isStopping ?? false}
+            modelChoice={null}
+          />
+        </DropZone>
+      </main>
+    </div>
+  )
+}
+
+function Obstacle({ isAvailable, isTooLong }: { isAvailable: boolean; isTooLong: boolean }) {
+  if (!isAvailable) {
+    return (
+      <Banner tone="warning" className="mb-2">
+        The agent is not available at the moment.
+      </Banner>
+    )
+  }
+  if (!isTooLong) return null
+  return (
+    <Banner tone="warning" className="mb-2">
+      A message has at most {publicMessageLength.toLocaleString('en')} characters.
+    </Banner>
+  )
+}
+
+/** A confirmed address is good for a day: then it is asked for again. */
+function useEnding(error: unknown, visit: Visit): void {
+  const isOver = error instanceof ApiError && error.body?.error === 'session_expired'
+  useEffect(() => {
+    if (isOver) visit.forget()
+  }, [isOver, visit])
+}

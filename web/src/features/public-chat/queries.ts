@@ -1,0 +1,117 @@
+import type { Client } from '@roost/contracts/client'
+import {
+  confirmPublicCode,
+  getPublicChat,
+  getPublicHistory,
+  type PublicIdentity,
+  requestPublicCode,
+  resetPublicChat,
+  sendPublicChat,
+  streamPublicTurn,
+  terminatePublicTurn,
+} from '@roost/contracts/conversations/public-chat'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { LiveTurnsDeps } from '../chat/live-turns.ts'
+import type { Visit } from './visit.ts'
+
+/** The calls of a visitor carry no session: whoever is signed in here is a visitor like others. */
+export const visitorOf = (api: Client): Client => api.withToken(null)
+
+const linkKey = (token: string) => ['public-chat', token] as const
+
+export const publicChatQuery = (api: Client, token: string) =>
+  queryOptions({
+    queryKey: [...linkKey(token), 'link'],
+    queryFn: ({ signal }) => visitorOf(api).call(getPublicChat, { params: { token }, signal }),
+    // No events come to a link: whether the agent is there is asked again.
+    refetchInterval: 60_000,
+  })
+
+/** `as`: who asks, as it is kept; another one has another history. */
+export const publicHistoryQuery = (api: Client, token: string, visit: Visit, as: string) =>
+  queryOptions({
+    queryKey: [...linkKey(token), 'history', as],
+    queryFn: async ({ signal }) => {
+      const { session_id, session_token } = visit.identity()
+      const history = await visitorOf(api).call(getPublicHistory, {
+        params: { token },
+        query: session_id ? { session_id } : {},
+        headers: headersOf({ session_token }),
+        signal,
+      })
+      const before = history.message_count - history.messages.length
+      const messages = history.messages.map((message, index) => ({ ...message, id: String(before + index) }))
+      return { ...history, messages }
+    },
+  })
+
+export const askForCode = (api: Client, token: string, email: string) =>
+  visitorOf(api).call(requestPublicCode, { body: { token, email } })
+
+export const showCode = (api: Client, token: string, email: string, code: string) =>
+  visitorOf(api).call(confirmPublicCode, { body: { token, email, code } })
+
+export const stopPublicTurn = (api: Client, token: string, visit: Visit, executionId: string) =>
+  visitorOf(api).call(terminatePublicTurn, {
+    params: { token, execution_id: executionId },
+    body: {},
+    headers: headersOf(visit.identity()),
+  })
+
+export const beginAnew = (api: Client, token: string, visit: Visit) => {
+  const { session_id } = visit.identity()
+  return visitorOf(api).call(resetPublicChat, {
+    params: { token },
+    query: session_id ? { session_id } : {},
+    headers: headersOf(visit.identity()),
+  })
+}
+
+/** How turns on a link are sent, followed and fetched once they are stored. */
+export function publicCalls(
+  { api, queries }: { api: Client; queries: QueryClient },
+  token: string,
+  visit: Visit,
+): Pick<LiveTurnsDeps, 'send' | 'follow' | 'onStored'> {
+  return {
+    async send(_, { message, files }, { signal }) {
+      const identity = visit.identity()
+      const { session_id } = identity
+      const response = await visitorOf(api).open(sendPublicChat, {
+        params: { token },
+        body: { message, files: [...files], async_mode: true, ...(session_id ? { session_id } : {}) },
+        headers: headersOf(identity),
+        signal,
+      })
+      if (!response.ok) return response
+      // The shape of what was accepted; the platform owns it.
+      const accepted = (await response.json()) as { execution_id: string; session_id: string }
+      if (!identity.session_token) visit.keep({ session_id: accepted.session_id })
+      return acceptedStream(accepted.execution_id)
+    },
+    follow:
+      (execution_id) =>
+      ({ after, headers, signal }) =>
+        visitorOf(api).open(streamPublicTurn, {
+          params: { token, execution_id },
+          query: { after: String(after), partials: 'true' },
+          headers: { ...headers, ...headersOf(visit.identity()) },
+          signal,
+        }),
+    onStored: () => queries.invalidateQueries({ queryKey: linkKey(token) }),
+  }
+}
+
+/** A turn on a link is accepted by one answer and followed by another: this is the first as the reader knows it. */
+function acceptedStream(execution_id: string): Response {
+  const line = { type: 'system', subtype: 'accepted', execution_id, status: 'queued' }
+  return new Response(`${JSON.stringify(line)}\n`, {
+    headers: { 'content-type': 'application/x-ndjson', 'x-execution-id': execution_id },
+  })
+}
+
+/** Not in the address: addresses are written down on the way. */
+function headersOf({ session_token }: PublicIdentity): Record<string, string> {
+  // By its value here, for its name in the contracts comes with their schemas.
+  return session_token ? { 'x-session-token': session_token } : {}
+}

@@ -1,0 +1,108 @@
+import {
+  deletePublicLink,
+  type PublicLink,
+  updatePublicLink,
+} from '@roost/contracts/conversations/public-links'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { LinkIcon, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { useUndo } from '../../ui/use-undo.ts'
+import { LinkDialog, type LinkDialogProps } from './link-dialog.tsx'
+import { LinkRow, titleOf } from './link-row.tsx'
+import { publicLinksKey, publicLinksQuery } from './queries.ts'
+
+/** Links under which people without an account talk with the agent. */
+export function PublicLinksPanel({ name }: { name: string }) {
+  const { api } = useApp()
+  const links = useQuery(publicLinksQuery(api, name))
+  const [asked, setAsked] = useState<LinkDialogProps['link']>(null)
+  const { pending, remove, change } = useLinkActions(name)
+  if (!links.data) {
+    if (!links.error) return <Skeleton className="h-28" />
+    return (
+      <ErrorState
+        title="The links could not be loaded"
+        error={links.error}
+        onRetry={() => void links.refetch()}
+        className="rounded-lg border border-line bg-surface"
+      />
+    )
+  }
+  const shown = links.data.filter(({ id }) => !pending.has(id))
+  const add = (
+    <Button icon={<Plus aria-hidden />} onClick={() => setAsked('new')}>
+      New link
+    </Button>
+  )
+  return (
+    <>
+      {shown.length === 0 ? (
+        <EmptyState
+          className="rounded-lg border border-line bg-surface"
+          icon={<LinkIcon aria-hidden />}
+          title="No public link yet"
+          description="Make one to let people talk with this agent on a page of its own, without an account."
+          action={add}
+        />
+      ) : (
+        <>
+          <ul
+            aria-label="Public links"
+            className="divide-y divide-line rounded-lg border border-line bg-surface"
+          >
+            {shown.map((link) => (
+              <LinkRow
+                key={link.id}
+                link={link}
+                onSwitch={(enabled) => change.mutate({ id: link.id, enabled })}
+                onEdit={() => setAsked(link)}
+                onDelete={() => remove(link)}
+              />
+            ))}
+          </ul>
+          <div>{add}</div>
+        </>
+      )}
+      <LinkDialog name={name} link={asked} onClose={() => setAsked(null)} />
+    </>
+  )
+}
+
+function useLinkActions(name: string) {
+  const { api, queries } = useApp()
+  const { pending, later } = useUndo()
+  const { queryKey } = publicLinksQuery(api, name)
+  const fetched = () => queries.invalidateQueries({ queryKey: publicLinksKey(name) })
+  const complain = (error: unknown) => {
+    const { sentence, code } = describeFault(error)
+    toast({ title: sentence, description: code, tone: 'danger' })
+  }
+  const change = useMutation({
+    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) =>
+      api.call(updatePublicLink, { params: { name, id }, body: { enabled } }),
+    onMutate: ({ id, enabled }) =>
+      queries.setQueryData(queryKey, (links) =>
+        links?.map((link) => (link.id === id ? { ...link, enabled } : link)),
+      ),
+    onError: complain,
+    onSettled: fetched,
+  })
+  const remove = (link: PublicLink) =>
+    later({
+      id: link.id,
+      title: `${titleOf(link)} is deleted.`,
+      description: 'The conversations held on it go with it.',
+      run: async () => {
+        await api.call(deletePublicLink, { params: { name, id: link.id } }).catch(complain)
+        await fetched()
+      },
+    })
+  return { pending, remove, change }
+}
