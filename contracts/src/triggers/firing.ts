@@ -140,6 +140,8 @@ export const executeTask = endpoint({
 
 /** At once: what a busy minute has more of comes in several calls. */
 export const mostTasksTogether = 500
+/** So many seconds before their time tasks are taken, and held until it has come. */
+export const takenAheadSeconds = 5
 
 export const ExecuteTasks = z.object({
   tasks: z
@@ -164,10 +166,11 @@ export const executeTasks = endpoint({
   ...executeTasksAt,
   summary: 'Fires of the clock that are due together',
   description:
-    'Each is decided as `executeTask` decides it and fails by itself; nobody waits for the end of a run. The results stand in the order of the tasks.',
+    'Each is decided as `executeTask` decides it and fails by itself; nobody waits for the end of a run. The results stand in the order of the tasks. What is handed over up to 5 s ahead of its time is held, and decided when the last of it is due, by what is true then; what is earlier is refused.',
   ...internal,
   body: ExecuteTasks,
   returns: ExecuteTasksReply,
+  fails: ['conflict'],
 })
 
 /** As much of a schedule as the scheduler has to know. */

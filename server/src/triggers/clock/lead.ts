@@ -70,8 +70,9 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
       )
       if (signal.aborted) return
       rehearse()
+      await round.claimAhead()
       nudge = new AbortController()
-      const untilNext = (round.nextAt() ?? Number.POSITIVE_INFINITY) - clock.now().getTime()
+      const untilNext = round.wakeAt() - clock.now().getTime()
       const pause = hasFailed ? retrySeconds * 1000 : Math.min(untilNext, followSeconds * 1000)
       await clock.wait(Math.max(0, pause), nudge.signal)
     }

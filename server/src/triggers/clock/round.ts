@@ -1,8 +1,9 @@
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type FireRow, fireStore, givenUp } from '../firing/records/index.ts'
+import { type FireRow, fireStore, givenUp, keyOf } from '../firing/records/index.ts'
 import type { ScheduleTimes } from '../schedules/index.ts'
+import { createAhead } from './ahead.ts'
 import { type ClaimedFire, createHandOver } from './hand-over.ts'
 import type { Platform } from './platform.ts'
 import { createTimetable, type DueSchedule } from './timetable.ts'
@@ -17,6 +18,8 @@ export type RoundDeps = {
   made(executionId: string): void
   /** Ends what is being handed over. */
   signal: AbortSignal
+  /** Fewer schedules that are due together are claimed when they are due. */
+  leastAhead?: number
 }
 
 /** What a leading scheduler does again and again, one step at a time. */
@@ -25,8 +28,10 @@ export type Round = {
   begin(): Promise<void>
   /** Learns what changed since. True: something did. */
   follow(): Promise<boolean>
-  /** Claims what is due now and hands it over; the claim is awaited, the rest is not. */
+  /** Hands over what was claimed ahead, claims what else is due now and hands it over; the claim is awaited, the rest is not. */
   fireDue(): Promise<void>
+  /** Claims a busy due time shortly before it has come. One that fails is told, and claimed when it is due. */
+  claimAhead(): Promise<void>
   /**
    * Does once what the next due time will ask for when many come together, and keeps nothing of it: code that has
    * not run for a while takes several times as long as code that has.
@@ -34,23 +39,27 @@ export type Round = {
   rehearse(): Promise<void>
   /** When the next schedule is due, in milliseconds since 1970. */
   nextAt(): number | null
+  /** When there is something to do for `fireDue`: then, or shortly before. */
+  wakeAt(): number
   size(): number
   /** Resolves when nothing is being handed over. */
   handedOver(): Promise<void>
 }
 
-/** Fewer than these are quick enough. */
 const rehearsedTogether = 250
+/** Fewer than these are quick enough. */
+const busy = 100
 /** Claimed by one transaction. */
 const claimedTogether = 2_000
 /** Handed over by one call, one call behind the other. */
 const sentTogether = 500
 
 export function createRound(deps: RoundDeps): Round {
-  const { db, clock, platform, signal } = deps
+  const { db, clock, log, platform, signal, leastAhead = busy } = deps
   const store = fireStore(db)
   const timetable = createTimetable(deps)
   const handOver = createHandOver(deps)
+  const ahead = createAhead({ clock, store, timetable, rowOf, least: leastAhead })
   const sending = new Map<string, Promise<void>>()
   const agentNames = new Map<string, string>()
   let lastDue: ReadonlyMap<string, string> = new Map()
@@ -83,9 +92,12 @@ export function createRound(deps: RoundDeps): Round {
     const missed = due.flatMap(({ schedule, plan }) =>
       plan.missed.map(({ dueAt, reason }) => rowOf(schedule, dueAt, { outcome: 'missed', reason })),
     )
-    const claimed = due.flatMap(({ schedule, plan }) =>
-      plan.fire.map(({ dueAt, isCatchUp }) => rowOf(schedule, dueAt, { is_catch_up: isCatchUp ? 1 : 0 })),
-    )
+    const claimed = due
+      .flatMap(({ schedule, plan }) =>
+        plan.fire.map(({ dueAt, isCatchUp }) => rowOf(schedule, dueAt, { is_catch_up: isCatchUp ? 1 : 0 })),
+      )
+      .filter((row) => !ahead.isTaken(row))
+    if (missed.length + claimed.length === 0) return []
     const inserted = await db.atomically(async (tx) => {
       const [, claims] = await Promise.all([
         fireStore(tx).insertNew(missed),
@@ -97,6 +109,12 @@ export function createRound(deps: RoundDeps): Round {
     return claimed.filter((row) => won.has(keyOf(row)))
   }
 
+  /** What was claimed and nobody has decided; claims ahead of another leader, or of a moment ago, count for nothing. */
+  async function sendOpen(): Promise<void> {
+    await ahead.giveUp()
+    sendAll(await store.open())
+  }
+
   function sendAll(rows: readonly FireRow[]): void {
     for (let from = 0; from < rows.length; from += sentTogether) send(rows.slice(from, from + sentTogether))
   }
@@ -104,7 +122,7 @@ export function createRound(deps: RoundDeps): Round {
   function rowOf(
     schedule: DueSchedule['schedule'],
     dueAt: number,
-    over: Partial<Pick<FireRow, 'is_catch_up' | 'outcome' | 'reason'>>,
+    over: Partial<Pick<FireRow, 'is_catch_up' | 'outcome' | 'reason'>> = {},
   ): FireRow {
     return {
       schedule_id: schedule.id,
@@ -134,7 +152,7 @@ export function createRound(deps: RoundDeps): Round {
 
   return {
     async begin() {
-      sendAll(await store.open())
+      await sendOpen()
       lastDue = await store.lastDue(timestamp(clock.now()))
       await follow()
       lastDue = new Map()
@@ -145,8 +163,9 @@ export function createRound(deps: RoundDeps): Round {
       // A second of tolerance: a clock that is kept right in small steps is not set back.
       if (now() < last - 1000) timetable.setBack(now())
       last = now()
+      sendAll(await ahead.take())
       for (;;) {
-        if (mayBeClaimed) sendAll(await store.open())
+        if (mayBeClaimed) await sendOpen()
         mayBeClaimed = false
         const due = timetable.due(last, claimedTogether)
         if (due.length === 0) return
@@ -160,22 +179,29 @@ export function createRound(deps: RoundDeps): Round {
       }
     },
 
+    async claimAhead() {
+      try {
+        await ahead.claim()
+      } catch (error) {
+        mayBeClaimed = true
+        log.warn({ err: error }, 'what is due next could not be claimed ahead')
+      }
+    },
+
     async rehearse() {
       const [dueAt, schedules] = [timetable.nextAt(), timetable.dueNext(rehearsedTogether)]
-      if (dueAt === null || schedules.length < rehearsedTogether) return
-      const rows = schedules.map((schedule) => rowOf(schedule, dueAt, {}))
+      if (dueAt === null || schedules.length < busy) return
+      const rows = schedules.map((schedule) => rowOf(schedule, dueAt))
       await givenUp(db, (tx) => fireStore(tx).insertNew(rows))
       await platform.rehearse(rows.map(dueOf), signal)
     },
 
     nextAt: timetable.nextAt,
+    wakeAt: () =>
+      Math.min(...[timetable.nextAt(), ahead.handOverAt()].map((at) => at ?? Number.POSITIVE_INFINITY)),
     size: timetable.size,
     async handedOver() {
       while (sending.size > 0) await Promise.all(sending.values())
     },
   }
-}
-
-function keyOf({ schedule_id, due_at }: Pick<FireRow, 'schedule_id' | 'due_at'>): string {
-  return `${schedule_id} ${due_at}`
 }

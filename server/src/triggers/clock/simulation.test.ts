@@ -41,22 +41,34 @@ for (const [zone, ...days] of changes) {
 
 test('that were more than 10,000 due times', () => assert.ok(simulated > 10_000, `${simulated}`))
 
-type Outage = { from: number; to: number }
+/** `before`: what had fired already, at times that the clock, set back, had to come to again. */
+type Outage = { from: number; to: number; before: ReadonlySet<string> }
 
 async function run(simulation: Simulation, until: number): Promise<Outage[]> {
   const { clock, chance } = simulation
   const seen: Outage[] = []
   const nobodyFor = async (seconds: number) => {
     const from = clock.now().getTime()
+    const before = new Set(simulation.made.keys())
     await clock.advance(seconds)
-    seen.push({ from, to: clock.now().getTime() })
+    seen.push({ from, to: clock.now().getTime(), before })
     await simulation.begin()
   }
   await simulation.begin()
   while (clock.now().getTime() < until) {
-    const next = simulation.nextAt() ?? until
-    await clock.advance(Math.max(0, (Math.min(next, until) - clock.now().getTime()) / 1000))
+    const next = Math.min(simulation.nextAt() ?? until, until)
+    const advanceTo = (time: number) => clock.advance(Math.max(0, (time - clock.now().getTime()) / 1000))
     const seconds = outages[chance(outages.length)] ?? 0
+    await advanceTo(next - 2000)
+    await simulation.claimAhead()
+    if (chance(12) === 0) {
+      simulation.kill()
+      await nobodyFor(seconds)
+      continue
+    }
+    await advanceTo(next - 300)
+    await simulation.claimDue()
+    await advanceTo(next)
     switch (chance(12)) {
       case 0:
         simulation.kill()
@@ -93,9 +105,14 @@ async function rowsOf({ db }: Simulation): Promise<Map<string, FireRow[]>> {
 }
 
 /** Of what was missed within the grace the newest is made up for, and nothing else of that outage. */
-function checkCatchUp({ schedules }: Simulation, rows: Map<string, FireRow[]>, { from, to }: Outage): void {
+function checkCatchUp(
+  { schedules }: Simulation,
+  rows: Map<string, FireRow[]>,
+  { from, to, before }: Outage,
+): void {
   for (const schedule of schedules) {
-    const within = (rows.get(schedule.id) ?? []).filter(({ due_at }) => {
+    const within = (rows.get(schedule.id) ?? []).filter(({ due_at, execution_id }) => {
+      if (execution_id !== null && before.has(execution_id)) return false
       const due = Date.parse(due_at)
       return due > from && due <= to && due >= to - hour
     })

@@ -29,6 +29,8 @@ export type Timetable = {
   nextAt(): number | null
   /** At most `most` of the schedules that are due at the next time. */
   dueNext(most: number): Timed[]
+  /** A schedule that was answered has not changed since. */
+  isPresent(schedule: Timed): boolean
   /** Schedules that have a due time. */
   size(): number
 }
@@ -148,6 +150,7 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
       return items.map(({ entry }) => entry.schedule)
     },
 
+    isPresent: (schedule) => entries.get(schedule.id)?.schedule === schedule,
     size: () => entries.size,
   }
 }

@@ -7,7 +7,7 @@ import type { FireTogetherDeps } from './deps.ts'
 import { givenUp } from './given-up.ts'
 import { skipped } from './rules.ts'
 import { scheduleRunStore } from './run-store.ts'
-import { type DueTime, fireStore } from './store.ts'
+import { fireStore, keyOf } from './store.ts'
 
 type Outcome = Choice | 'alone'
 
@@ -100,8 +100,4 @@ function countsOf(choices: readonly Choice[]): Map<string, number> {
     counts.set(due.schedule.agent_id, (counts.get(due.schedule.agent_id) ?? 0) + 1)
   }
   return counts
-}
-
-export function keyOf({ schedule_id, due_at }: DueTime): string {
-  return `${schedule_id} ${due_at}`
 }

@@ -5,6 +5,8 @@ import type {
   ExecuteTasks,
   ExecuteTasksReply,
 } from '@roost/contracts/triggers/firing'
+import { takenAheadSeconds } from '@roost/contracts/triggers/firing'
+import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Schedules } from '../schedules/index.ts'
@@ -12,9 +14,10 @@ import type { Fired } from './decided.ts'
 import type { Firing } from './service.ts'
 
 export type ExecuteAllDeps = {
+  clock: Pick<Clock, 'now' | 'wait'>
   log: Pick<Log, 'error'>
-  schedules: Pick<Schedules, 'byIds'>
-  firing: Pick<Firing, 'fireTogether' | 'rehearse'>
+  schedules: Pick<Schedules, 'byIds' | 'position'>
+  firing: Pick<Firing, 'fireTogether' | 'recordsOf' | 'rehearse'>
   /** One by itself; answered without its end. */
   one(task: ExecuteTask): Promise<ExecuteTaskReply>
 }
@@ -23,7 +26,42 @@ type Task = ExecuteTasks['tasks'][number]
 type Result = ExecuteTasksReply['results'][number]
 
 /** Many fires of the clock; what is out of the ordinary about one of them is seen to by itself. */
-export function createExecuteAll({ log, schedules, firing, one }: ExecuteAllDeps) {
+export function createExecuteAll({ clock, log, schedules, firing, one }: ExecuteAllDeps) {
+  /** What stands in the way of none of them: the schedule is there, and nothing is asked for but its fire. */
+  async function ordinaryOf(tasks: readonly Task[]) {
+    const found = await schedules.byIds([...new Set(tasks.map((task) => task.schedule_id))])
+    const known = new Map(found.map((schedule) => [schedule.id, schedule]))
+    const ordinary = tasks.flatMap((task) => {
+      const schedule = known.get(task.schedule_id)
+      return schedule && !task.execution_id ? [{ task, due: { schedule, dueAt: task.due_at } }] : []
+    })
+    const dues = ordinary.map(({ due }) => due)
+    return { places: new Map(ordinary.map(({ task }, index) => [task, index])), dues }
+  }
+
+  async function look(tasks: readonly Task[]) {
+    const { places, dues } = await ordinaryOf(tasks)
+    return { places, dues, records: await firing.recordsOf(dues) }
+  }
+
+  /**
+   * Looks while there is time, and again when they are due, if anything may have changed since. What others decide
+   * meanwhile is seen when they are recorded.
+   */
+  async function lookAhead(tasks: readonly Task[]) {
+    const until = Math.max(...tasks.map(({ due_at }) => Date.parse(due_at)))
+    const early = () => until - clock.now().getTime()
+    if (early() <= 0) return look(tasks)
+    if (early() > takenAheadSeconds * 1000) throw new Fault('conflict', 'The fires are not due yet.')
+    const position = await schedules.position()
+    const looked = await look(tasks)
+    if (early() > 0) await clock.wait(early())
+    // A clock that was set back meanwhile.
+    if (early() > 0) throw new Fault('conflict', 'The fires are not due yet.')
+    const isSame = looked.records.active.size === 0 && (await schedules.position()) === position
+    return isSame ? looked : look(tasks)
+  }
+
   function resultOf(settled: PromiseSettledResult<Result>): Result {
     if (settled.status === 'fulfilled') return settled.value
     const { reason } = settled
@@ -33,19 +71,12 @@ export function createExecuteAll({ log, schedules, firing, one }: ExecuteAllDeps
   }
 
   return async function executeAll({ tasks, rehearsal }: ExecuteTasks): Promise<ExecuteTasksReply> {
-    const found = await schedules.byIds([...new Set(tasks.map((task) => task.schedule_id))])
-    const known = new Map(found.map((schedule) => [schedule.id, schedule]))
-    const ordinary = tasks.flatMap((task) => {
-      const schedule = known.get(task.schedule_id)
-      return schedule && !task.execution_id ? [{ task, schedule }] : []
-    })
-    const dues = ordinary.map(({ task, schedule }) => ({ schedule, dueAt: task.due_at }))
     if (rehearsal) {
-      await firing.rehearse(dues)
+      await firing.rehearse((await ordinaryOf(tasks)).dues)
       return { results: [] }
     }
-    const fired = firing.fireTogether(dues)
-    const places = new Map(ordinary.map(({ task }, index) => [task, index]))
+    const { places, dues, records } = await lookAhead(tasks)
+    const fired = firing.fireTogether(dues, records)
 
     async function answer(task: Task): Promise<Result> {
       const place = places.get(task)

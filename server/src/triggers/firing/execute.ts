@@ -28,8 +28,8 @@ export type ExecuteDeps = {
   dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
   executions: Pick<Executions, 'watch'>
   idempotency: Pick<Idempotency, 'enter'>
-  schedules: Pick<Schedules, 'byId' | 'byIds'>
-  firing: Pick<Firing, 'fire' | 'fireTogether' | 'rehearse'>
+  schedules: Pick<Schedules, 'byId' | 'byIds' | 'position'>
+  firing: Pick<Firing, 'fire' | 'fireTogether' | 'recordsOf' | 'rehearse'>
 }
 
 export type Execute = {

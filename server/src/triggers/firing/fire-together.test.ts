@@ -120,6 +120,7 @@ forEachDialect((_dialect, open) => {
       ...{ reason: null, execution_id: null, recorded_at: dueAt },
     })
     await fireStore(platform.db).insertNew([claim(dueAt), claim(later)])
+    await platform.clock.advance(120)
     const both = (id: string) => [{ id }, { id, dueAt: later }]
     const { results } = await platform.ask([...both('s1'), ...both('s2')])
     assert.deepEqual(
@@ -138,6 +139,42 @@ forEachDialect((_dialect, open) => {
     )
   })
 
+  test('what is handed over ahead is held until it is due, and decided by what is true then', async () => {
+    const platform = await start(await open(), 3)
+    platform.clock.set('2026-01-05T08:59:58.000Z')
+    const asked = platform.askAll()
+    await platform.clock.waitingFor(2)
+    await platform.change('s2', { enabled: 0 })
+    assert.deepEqual(await platform.runs(), [])
+    await platform.clock.advance(2)
+    assert.deepEqual(
+      (await asked).map(({ status }) => status),
+      ['accepted', 'suppressed', 'accepted'],
+    )
+    assert.equal((await platform.runs())[0]?.created_at, dueAt)
+  })
+
+  test('a run that ends while a fire is held does not skip it', async () => {
+    const platform = await start(await open(), 1)
+    await platform.askAll()
+    platform.clock.set('2026-01-05T09:00:58.000Z')
+    const asked = platform.ask([{ id: 's1', dueAt: later }])
+    await platform.clock.waitingFor(2)
+    await platform.work()
+    await platform.clock.advance(2)
+    assert.deepEqual(
+      (await asked).results.map(({ status }) => status),
+      ['accepted'],
+    )
+  })
+
+  test('what is long before its time is refused', async () => {
+    const platform = await start(await open(), 1)
+    platform.clock.set('2026-01-05T08:59:50.000Z')
+    await assert.rejects(platform.askAll(), { code: 'conflict' })
+    assert.deepEqual(await platform.runs(), [])
+  })
+
   test('a hook is asked for each fire, one that is not there only once', async () => {
     const platform = await start(await open(), 5)
     const hook = { hook_present: false, exit_code: null as number | null, stdout: '', stderr: '' }
@@ -146,6 +183,7 @@ forEachDialect((_dialect, open) => {
     await platform.askAll()
     assert.equal(asked(), 1)
     for (const _ of ids(5)) await platform.work()
+    await platform.clock.advance(60)
     Object.assign(hook, { hook_present: true, exit_code: 0, stdout: 'three new mails' })
     await platform.ask(ids(5).map((id) => ({ id, dueAt: later })))
     assert.equal(asked(), 1 + 5)
@@ -163,9 +201,10 @@ forEachDialect((_dialect, open) => {
         .sort()
     await platform.askAll()
     for (let time = 0; time < 3; time += 1) await platform.work(failed)
-    assert.deepEqual(await reasonsAt(later), Array(4).fill('circuit_open'))
-    await platform.clock.advance(60)
-    const half = await reasonsAt('2026-01-05T09:02:00.000Z')
+    await platform.clock.advance(30)
+    assert.deepEqual(await reasonsAt('2026-01-05T09:00:30.000Z'), Array(4).fill('circuit_open'))
+    await platform.clock.advance(30)
+    const half = await reasonsAt(later)
     assert.deepEqual(half, ['accepted', ...Array(3).fill('circuit_open')])
   })
 })

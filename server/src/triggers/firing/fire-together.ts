@@ -3,23 +3,27 @@ import { newId } from '../../kit/ids.ts'
 import type { Schedule } from '../schedules/index.ts'
 import { createByClock } from './by-clock.ts'
 import type { Due } from './choice.ts'
-import { createCommitTogether, keyOf } from './commit-together.ts'
+import { createCommitTogether } from './commit-together.ts'
 import { type Fired, toldOf } from './decided.ts'
 import type { FireTogetherDeps } from './deps.ts'
 import type { FireAsked } from './fire.ts'
 import { createLine } from './line.ts'
 import { scheduleRunStore } from './run-store.ts'
-import { type FireRow, fireStore } from './store.ts'
+import { type FireRow, fireStore, keyOf } from './store.ts'
 
 const rehearsedTogether = 50
+/** While one transaction is being committed, the next one is written. */
+const lanes = 2
 
 /** A due time of the clock. */
 export type DueAsked = { schedule: Schedule; dueAt: string }
+/** What is known of due times: their rows, by key, and the schedules of their agents that have a run on its way. */
+export type Records = { rows: ReadonlyMap<string, FireRow>; active: ReadonlySet<string> }
 
 /**
  * Fires that are due at the same moment: what the gates ask is read for all of them at once, and they are recorded
  * together. Each goes through the gates as `fire` takes one, is recorded as soon as it can be, and fails by itself.
- * `fireTogether` answers in their order.
+ * `fireTogether` answers in their order; `records` are what `recordsOf` gave for them.
  */
 export function createFireTogether(
   deps: FireTogetherDeps & { fire(schedule: Schedule, asked: FireAsked): Promise<Fired> },
@@ -28,7 +32,14 @@ export function createFireTogether(
   const steps = createByClock(deps)
   let asked = 0
   const commit = createCommitTogether(deps, steps)
-  const record = createLine(commit.together)
+  const lines = Array.from({ length: lanes }, () => createLine(commit.together))
+
+  /** Always the same for an agent: transactions at the same time hold queues of different agents. */
+  function lineOf(agentId: string) {
+    const line = lines[agentId.charCodeAt(agentId.length - 1) % lanes]
+    if (!line) throw new Error('An agent has no id.')
+    return line
+  }
 
   /** Of the hook one is asked first: with none there, it is there for none of the others. */
   function createHooks() {
@@ -42,15 +53,17 @@ export function createFireTogether(
     }
   }
 
-  async function read(dues: readonly DueAsked[]) {
-    const agentIds = [...new Set(dues.map(({ schedule }) => schedule.agent_id))]
+  async function recordsOf(dues: readonly DueAsked[]): Promise<Records> {
     const [rows, active] = await Promise.all([
       fireStore(db).findAll(dues.map(timeOf)),
-      scheduleRunStore(db).activeOf(agentIds),
+      scheduleRunStore(db).activeOf(agentIdsOf(dues)),
     ])
-    // What cannot be told of one agent fails its own fires only.
-    const agents = new Map(agentIds.map((id) => [id, quiet(steps.knowOf(id))]))
-    return { rows: new Map(rows.map((row) => [keyOf(row), row])), active, agents }
+    return { rows: new Map(rows.map((row) => [keyOf(row), row])), active }
+  }
+
+  /** What cannot be told of one agent fails its own fires only. */
+  function agentsOf(dues: readonly DueAsked[]) {
+    return new Map(agentIdsOf(dues).map((id) => [id, quiet(steps.knowOf(id))]))
   }
 
   function dueOf({ schedule, dueAt }: DueAsked, row: FireRow | undefined, active: ReadonlySet<string>): Due {
@@ -64,8 +77,11 @@ export function createFireTogether(
     }
   }
 
-  async function fireTogether(dues: readonly DueAsked[]): Promise<PromiseSettledResult<Fired>[]> {
-    const { rows, active, agents } = await read(dues)
+  async function fireTogether(
+    dues: readonly DueAsked[],
+    { rows, active }: Records,
+  ): Promise<PromiseSettledResult<Fired>[]> {
+    const agents = agentsOf(dues)
     const ask = createHooks()
     const first = asked
     asked += dues.length
@@ -75,13 +91,15 @@ export function createFireTogether(
         const told = row && toldOf(row)
         if (told) return told
         const known = (await agents.get(due.schedule.agent_id)) ?? null
-        return record(await steps.choose(dueOf(due, row, active), known, ask), first + index)
+        const choice = await steps.choose(dueOf(due, row, active), known, ask)
+        return lineOf(due.schedule.agent_id)(choice, first + index)
       }),
     )
   }
 
   async function rehearse(dues: readonly DueAsked[]): Promise<void> {
-    const { rows, active, agents } = await read(dues)
+    const { rows, active } = await recordsOf(dues)
+    const agents = agentsOf(dues)
     const choices = await Promise.all(
       dues.map(async (due) => {
         const known = (await agents.get(due.schedule.agent_id)) ?? null
@@ -94,7 +112,11 @@ export function createFireTogether(
     }
   }
 
-  return { fireTogether, rehearse }
+  return { recordsOf, fireTogether, rehearse }
+}
+
+function agentIdsOf(dues: readonly DueAsked[]): string[] {
+  return [...new Set(dues.map(({ schedule }) => schedule.agent_id))]
 }
 
 function timeOf({ schedule, dueAt }: DueAsked) {

@@ -5,7 +5,7 @@ type Waiting<Item, Result> = {
   reject(error: unknown): void
 }
 
-const mostTogether = 250
+const mostTogether = 125
 
 /**
  * Gives to `commit` together what comes together, by its order, one batch after another. Nobody waits for company:

@@ -13,7 +13,7 @@ import type { Fired } from './decided.ts'
 import type { FireDeps, FireTogetherDeps } from './deps.ts'
 import { completedEvent } from './events.ts'
 import { createFire, type FireAsked } from './fire.ts'
-import { createFireTogether, type DueAsked } from './fire-together.ts'
+import { createFireTogether, type DueAsked, type Records } from './fire-together.ts'
 import type { Deliver, RaiseAlert } from './ports.ts'
 import { createAskPreCheck } from './pre-check.ts'
 import { createRetries } from './retries.ts'
@@ -37,7 +37,9 @@ export type Firing = {
   /** Fires a schedule; see `createFire`. */
   fire(schedule: Schedule, asked: FireAsked): Promise<Fired>
   /** Fires of the clock that are due together; see `createFireTogether`. Answers in their order. */
-  fireTogether(dues: readonly DueAsked[]): Promise<PromiseSettledResult<Fired>[]>
+  fireTogether(dues: readonly DueAsked[], records: Records): Promise<PromiseSettledResult<Fired>[]>
+  /** Read for `fireTogether`, when they are due or shortly before. */
+  recordsOf(dues: readonly DueAsked[]): Promise<Records>
   /** Fires that will be due in a moment: does what they will need, asks no agent, and keeps nothing. */
   rehearse(dues: readonly DueAsked[]): Promise<void>
   validate: Validation['begin']

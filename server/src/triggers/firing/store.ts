@@ -15,6 +15,13 @@ export type SchedulerState = Omit<SchedulerStateTable, 'id'>
 /** Rows of one statement: far below what either database takes as parameters. */
 const batch = 250
 
+/** Names a due time. */
+export function keyOf({ schedule_id, due_at }: DueTime): string {
+  return `${schedule_id} ${due_at}`
+}
+
+export type FireStore = ReturnType<typeof fireStore>
+
 export function fireStore(executor: Executor) {
   const db = executor.withTables<FireTables>()
 
@@ -100,6 +107,25 @@ export function fireStore(executor: Executor) {
     /** Claimed and not decided, the oldest first. */
     open(): Promise<FireRow[]> {
       return db.selectFrom('fires').selectAll().where('outcome', 'is', null).orderBy('due_at').execute()
+    },
+
+    /** Takes back claims of this time that nobody has decided. */
+    async release(dueAt: string, scheduleIds: readonly string[]): Promise<void> {
+      await db
+        .deleteFrom('fires')
+        .where('due_at', '=', dueAt)
+        .where('schedule_id', 'in', [...scheduleIds])
+        .where('outcome', 'is', null)
+        .execute()
+    },
+
+    /** Takes back what was claimed before it was due and nobody has decided. */
+    async releaseAhead(): Promise<void> {
+      await db
+        .deleteFrom('fires')
+        .where('outcome', 'is', null)
+        .whereRef('recorded_at', '<', 'due_at')
+        .execute()
     },
 
     /** The newest due time of each schedule up to `until` that there is a row for. */

@@ -40,6 +40,8 @@ export type Schedules = Changes &
     byId(id: string, on?: Executor): Promise<Schedule | null>
     /** Unknown and deleted ones are left out. */
     byIds(ids: readonly string[]): Promise<Schedule[]>
+    /** The newest position: it goes up with every change of any schedule. */
+    position(): Promise<number>
     /** In the order of their positions, deleted ones too: whoever follows has to forget them. */
     changesAfter(position: number, limit: number): Promise<Schedule[]>
     /** Newest first. */
@@ -97,6 +99,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     find,
     byId: (id, on = db) => scheduleStore(on).byId(id),
     byIds: store.byIds,
+    position: store.position,
     changesAfter: store.changesAfter,
     list: async (agent) => describe(await store.ofAgent(agent.id), () => agent.name),
     async agentFor(caller, name) {

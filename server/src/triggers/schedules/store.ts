@@ -108,6 +108,12 @@ export function scheduleStore(executor: Executor) {
         .execute()
     },
 
+    /** Goes up with every change of any schedule. */
+    async position(): Promise<number> {
+      const row = await db.selectFrom('schedule_changes').select('last_position').executeTakeFirstOrThrow()
+      return row.last_position
+    },
+
     /** Deleted ones too: whoever follows the changes has to forget them. In the order of their positions. */
     changesAfter(position: number, limit: number): Promise<Schedule[]> {
       return db

@@ -64,11 +64,22 @@ export function startSimulation(
     },
   }
 
-  const platform = { ...single, fireTogether: eachBy(single.fire), rehearse: async () => {} }
+  const together = eachBy(single.fire)
+  const platform = {
+    ...single,
+    rehearse: async () => {},
+    /** As the API does: what is not due yet is held. */
+    async fireTogether(dues: readonly DueFire[], signal: AbortSignal) {
+      const early = Math.max(...dues.map(({ due_at }) => Date.parse(due_at))) - clock.now().getTime()
+      if (early > 0) await clock.wait(early)
+      return together(dues, signal)
+    },
+  }
 
   async function takeOver(): Promise<{ round: Round; stop: AbortController }> {
     const stop = new AbortController()
-    const round = createRound({ db, clock, log, platform, times, made() {}, signal: stop.signal })
+    const signal = stop.signal
+    const round = createRound({ db, clock, log, platform, times, made() {}, signal, leastAhead: 2 })
     await round.begin()
     return { round, stop }
   }
@@ -88,6 +99,8 @@ export function startSimulation(
     nextAt: () => present().round.nextAt(),
     handedOver: () => present().round.handedOver(),
     claimDue: () => present().round.fireDue(),
+    claimAhead: () => present().round.claimAhead(),
+    follow: () => present().round.follow(),
 
     /** A scheduler starts, and first of all sees to what it finds. */
     async begin(): Promise<void> {

@@ -15,6 +15,7 @@ import {
   startRunPlatform,
 } from '../../../test/run-platform.ts'
 import { createSchedules, createScheduleTimes, type Schedule } from '../../schedules/index.ts'
+import { type SchedulePatch, scheduleStore } from '../../schedules/store.ts'
 import type { ScheduleTables } from '../../schedules/tables.ts'
 import { createExecute } from '../execute.ts'
 import { createFiring } from '../service.ts'
@@ -87,8 +88,8 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
       const tables = db.withTables<ScheduleTables>()
       return tables.insertInto('schedules').values(values).returningAll().executeTakeFirstOrThrow()
     },
-    async change(id: string, patch: Partial<Schedule>): Promise<void> {
-      await db.withTables<ScheduleTables>().updateTable('schedules').set(patch).where('id', '=', id).execute()
+    async change(id: string, patch: SchedulePatch): Promise<void> {
+      await db.atomically((tx) => scheduleStore(tx).update(id, patch))
     },
 
     /** The runs of a schedule, oldest first. */
