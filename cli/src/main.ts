@@ -1,4 +1,5 @@
 import { agents } from './agents.ts'
+import { backup, restore } from './backup.ts'
 import { chat } from './chat.ts'
 import { type Command, UsageError } from './command.ts'
 import { createCompletion } from './completion.ts'
@@ -44,6 +45,8 @@ const commands: Command[] = [
   mcpConfig,
   createCompletion(() => commands),
   doctor,
+  backup,
+  restore,
   regainAdmin,
   test,
   model,

@@ -3,6 +3,7 @@
  * memory: exact in the process that wrote them, a moment later in others. Knows the settings of the whole
  * platform by name and type; refuses to know what they do.
  */
+export { backupDays } from './backup-days.ts'
 export {
   type Definition,
   retentionKeys,

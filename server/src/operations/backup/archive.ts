@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { extract, pack } from 'tar-stream'
+import { z } from 'zod'
+
+/** What is wrong with an archive, or with what it is to be put into; a sentence for whoever runs the command. */
+export class BackupError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'BackupError'
+  }
+}
+
+const Sealed = z.object({
+  kdf: z.literal('scrypt'),
+  cost: z.number().int(),
+  salt: z.string(),
+  sealed: z.string(),
+})
+
+/** The first file of an archive: what it is of, and all that opens with the passphrase. */
+export const Manifest = z.object({
+  format: z.literal(1),
+  roost_version: z.string(),
+  created_at: z.string(),
+  dialect: z.enum(['sqlite', 'postgres']),
+  /** Tells containers and volumes of this installation from others' on the engine; null before a first start. */
+  install_id: z.string().nullable(),
+  database: z.object({ bytes: z.number().int(), sha256: z.string() }),
+  encryption_key: Sealed,
+  /** The `.env` file; null: there was none. */
+  environment: Sealed.nullable(),
+})
+export type Manifest = z.output<typeof Manifest>
+
+const names = { manifest: 'manifest.json', database: 'database' }
+
+/** Size and digest of a file, for the manifest. */
+export async function measured(file: string): Promise<Manifest['database']> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return { bytes: (await stat(file)).size, sha256: hash.digest('hex') }
+}
+
+/** Writes an archive that only its owner may read; under its name when it is whole. */
+export async function writeArchive(to: string, manifest: Manifest, database: string): Promise<void> {
+  const draft = `${to}.part`
+  const tar = pack()
+  const written = pipeline(tar, createGzip(), createWriteStream(draft, { flags: 'w', mode: 0o600 }))
+  const filled = (async () => {
+    tar.entry({ name: names.manifest, mode: 0o600 }, JSON.stringify(manifest, null, 2))
+    const entry = tar.entry({ name: names.database, mode: 0o600, size: manifest.database.bytes })
+    await pipeline(createReadStream(database), entry)
+    tar.finalize()
+  })()
+  try {
+    await Promise.all([written, filled])
+    await rename(draft, to)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+/** Unpacks the database into `folder` and answers the manifest. Throws `BackupError` for what is no whole archive. */
+export async function readArchive(
+  from: string,
+  folder: string,
+): Promise<{ manifest: Manifest; database: string }> {
+  const database = join(folder, names.database)
+  const entries = extract()
+  let manifest: Manifest | null = null
+  const read = (async () => {
+    for await (const entry of entries) {
+      if (entry.header.name === names.manifest) manifest = Manifest.parse(JSON.parse(await text(entry)))
+      else if (entry.header.name === names.database)
+        await pipeline(entry, createWriteStream(database, { mode: 0o600 }))
+      else entry.resume()
+    }
+  })()
+  try {
+    await Promise.all([pipeline(createReadStream(from), createGunzip(), entries), read])
+  } catch (cause) {
+    throw new BackupError(`${from} is no backup of Roost, or is damaged.`, { cause })
+  }
+  // Assigned in the loop above, which the compiler does not follow.
+  const found = manifest as Manifest | null
+  if (!found) throw new BackupError(`${from} is no backup of Roost.`)
+  const { sha256 } = await measured(database).catch(() => ({ sha256: '' }))
+  if (sha256 !== found.database.sha256)
+    throw new BackupError(`${from} is damaged: its database is not whole.`)
+  return { manifest: found, database }
+}
+
+/** For what a person looks at beside the platform. */
+export async function writePrivate(path: string, content: string): Promise<void> {
+  await writeFile(path, content, { mode: 0o600, flag: 'wx' })
+}

@@ -1,0 +1,70 @@
+/**
+ * Writes a backup of the installation, or puts one back, and ends: `backup.ts save <archive> <.env file>`,
+ * `backup.ts restore <archive>`. The passphrase is in `ROOST_BACKUP_PASSPHRASE`. Exit codes: 0 done, 78 the
+ * configuration cannot work, 1 anything else.
+ */
+import { readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { type Config, ConfigError, parseConfig } from '../config.ts'
+import { backupDays } from '../foundation/settings/index.ts'
+import { systemClock as clock } from '../kit/clock.ts'
+import { type Secret, secret } from '../kit/secret.ts'
+import { archiveName, backUp, type Installation, restore, sweepBackups } from '../operations/backup/index.ts'
+import { openDatabase } from '../ports/database/open.ts'
+import { openDatabaseCopies } from '../ports/database-copies/open.ts'
+import { createLog, redactText } from '../ports/log.ts'
+import { exitConfig, fail, tell } from './supervision.ts'
+
+const [what, archive = '', dotenv = ''] = process.argv.slice(2)
+
+try {
+  const config = parseConfig(process.env)
+  const passphrase = secret(process.env.ROOST_BACKUP_PASSPHRASE ?? '')
+  const installation = {
+    key: config,
+    copies: openDatabaseCopies(config.databaseUrl.reveal(), { path: process.env.PATH ?? '' }),
+  }
+  if (what === 'restore') await putBack(installation, passphrase)
+  else await save(config, installation, passphrase)
+} catch (error) {
+  const reason = redactText(error instanceof Error ? error.message : String(error))
+  fail(reason, error instanceof ConfigError ? exitConfig : 1)
+}
+// The channel to whoever started it would keep this process alive.
+if (process.send) process.disconnect()
+
+async function save(config: Config, installation: Installation, passphrase: Secret): Promise<void> {
+  const folder = join(config.dataDir, 'backups')
+  const to = archive || join(folder, archiveName(clock.now()))
+  const { bytes } = await backUp({ ...installation, clock, version: await version(), passphrase, to, dotenv })
+  progress(`${to} (${Math.ceil(bytes / 1024)} KiB)`)
+  // Of archives elsewhere somebody else takes care.
+  if (dirname(to) !== folder) return
+  const gone = await sweepBackups(folder, await daysKept(config), clock.now())
+  if (gone.length > 0) progress(`${gone.length} older backups removed`)
+}
+
+async function putBack(installation: Installation, passphrase: Secret): Promise<void> {
+  const { createdAt, version, environment } = await restore({ ...installation, passphrase, from: archive })
+  progress(`Restored the backup of ${createdAt}, made by Roost ${version}.`)
+  if (environment) progress(`The variables of its .env are in ${environment}: take over what is still right.`)
+}
+
+async function daysKept(config: Config): Promise<number> {
+  const db = await openDatabase(config.databaseUrl.reveal(), createLog({ level: config.logLevel }))
+  try {
+    return await backupDays(db)
+  } finally {
+    await db.close()
+  }
+}
+
+async function version(): Promise<string> {
+  const manifest = await readFile(resolve(import.meta.dirname, '../../../package.json'), 'utf8')
+  // The manifest of this repository.
+  return (JSON.parse(manifest) as { version: string }).version
+}
+
+function progress(text: string): void {
+  tell({ type: 'progress', text })
+}
