@@ -32,10 +32,8 @@ export type ProvidedCall = {
   tell(status: Told, options?: { token?: string }): Promise<Response>
   /** Somebody answers: told, and the sound of the call is streamed. */
   answer(): Promise<MediaEnd>
-  /** Streams with another ticket than the one that was given. */
-  stream(ticket: string): Promise<MediaEnd>
   isOver(): boolean
-  /** Resolves when the platform has ended the call by the API. */
+  /** Resolves when the platform has ended the call by the API, or its sound has ended. */
   hungUp: Promise<void>
   endedByApi(): Promise<void>
   /** The machine of the provider is gone. */
@@ -85,12 +83,17 @@ export function createProvidedCall(account: Account, sid: string, form: URLSearc
     async answer() {
       if (!told.has('answered')) throw new Error('Nobody asked to be told of the answer.')
       await call.tell('in-progress')
-      return call.stream(givenTicket)
-    },
-    async stream(ticket) {
-      media = await openMediaEnd({ url: mediaUrl, accountSid: account.sid, callSid: sid, ticket })
+      media = await openMediaEnd({
+        url: mediaUrl,
+        accountSid: account.sid,
+        callSid: sid,
+        ticket: givenTicket,
+      })
       // The platform has ended the stream: there is nothing more to do in this call.
-      void media.closed.then(() => (isOver ? undefined : call.tell('completed').catch(() => {})))
+      void media.closed.then(() => {
+        hungUp.resolve()
+        if (!isOver) void call.tell('completed').catch(() => {})
+      })
       return media
     },
     async endedByApi() {

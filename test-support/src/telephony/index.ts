@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type Account, createProvidedCall, type ProvidedCall } from './call.ts'
 
 export { type ProvidedCall, signatureOf } from './call.ts'
-export type { MediaEnd } from './media.ts'
+export { type MediaEnd, openMediaEnd } from './media.ts'
 
 /** A telephone provider on this machine that speaks Twilio's protocols, both as a server and as a client. */
 export type TelephoneProvider = {

@@ -84,8 +84,8 @@ export function createEnd({ db, log, vault, telephony, settle, hooks }: EndDeps)
   function hangUp(call: CallRow): void {
     const { provider_call_id, auth_token } = call
     if (provider_call_id === null || auth_token === null) return
-    const asked = telephony
-      .hangUp(accountOf(vault, { ...call, auth_token }), provider_call_id)
+    const asked = Promise.resolve()
+      .then(() => telephony.hangUp(accountOf(vault, { ...call, auth_token }), provider_call_id))
       // The provider ends it by itself when its sound ends, and at its longest time in any case.
       .catch((error: unknown) => log.warn({ call_id: call.id, err: error }, 'a call could not be hung up'))
       .finally(() => asking.delete(asked))

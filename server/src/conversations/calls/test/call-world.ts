@@ -1,25 +1,29 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type LiveServer, startLiveServer } from '@roost/test-support/live/index'
 import { startTelephoneProvider, type TelephoneProvider } from '@roost/test-support/telephony/index'
-import { createThrowawayVault } from '../../../foundation/vault/index.ts'
+import { createThrowawayVault, type Vault } from '../../../foundation/vault/index.ts'
 import { serveSockets } from '../../../http/sockets.ts'
 import { secret } from '../../../kit/secret.ts'
 import type { Db } from '../../../ports/database/port.ts'
 import { silentLog } from '../../../ports/log.ts'
 import { createTwilio } from '../../../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../../../ports/voice/gemini/gemini.ts'
+import { type ExecutionRow, queueStore } from '../../../runs/executions/index.ts'
 import { type AgentsPlatform, agentKey, startAgentsPlatform } from '../../../test/agents-platform.ts'
 import { createTestClock, type TestClock } from '../../../test/clock.ts'
 import { as, routesApp } from '../../../test/routes-app.ts'
 import { linked, person, resultOf } from '../../../test/run-platform.ts'
 import { type Calls, callRoutes, callSocketRoutes, createCalls } from '../index.ts'
+import type { CallTables } from '../tables.ts'
 
 /** A platform that makes calls over a provider and a model that speak their real protocols; the clock stands still. */
 export type CallWorld = AsyncDisposable & {
   platform: AgentsPlatform
   calls: Calls
   clock: TestClock
+  vault: Vault
   provider: TelephoneProvider
   live: LiveServer
   /** A request of this caller; `path` stands behind the agent's calls. */
@@ -32,6 +36,10 @@ export type CallWorld = AsyncDisposable & {
   pass(): Promise<void>
   /** Takes the agent's next run and ends it so. */
   work(answer: string): Promise<{ message: string; execution_id: string }>
+  /** The runs that wait for the agent, once there is one. */
+  untilTask(): Promise<[ExecutionRow, ...ExecutionRow[]]>
+  /** Resolves once so much was said in calls that go on. */
+  untilLines(count: number): Promise<void>
   /** Whether the feature is switched on. */
   isOn: boolean
 }
@@ -52,10 +60,14 @@ const voiceKey = 'voice-key'
 
 export async function startCallWorld(
   db: Db,
-  options: { provider?: string; clock?: TestClock } = {},
+  options: {
+    /** Of another world, whose database this one shares: another process of the same installation. */
+    beside?: Pick<CallWorld, 'provider' | 'vault'>
+  } = {},
 ): Promise<CallWorld> {
-  const { clock = createTestClock() } = options
+  const clock = createTestClock()
   const platform = await startAgentsPlatform({ db, clock })
+  const vault = options.beside?.vault ?? createThrowawayVault()
   const [provider, live] = [await startTelephoneProvider(), await startLiveServer({ key: voiceKey })]
   const server = createServer((request, response) => app.server.emit('request', request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -65,10 +77,10 @@ export async function startCallWorld(
   const calls = createCalls({
     ...platform,
     log: silentLog,
-    vault: createThrowawayVault(),
-    telephony: createTwilio({ baseUrl: options.provider ?? provider.url, fetch }),
+    vault,
+    telephony: createTwilio({ baseUrl: (options.beside?.provider ?? provider).url, fetch }),
     settle: platform.executions.settle,
-    voice: createGeminiVoice({ baseUrl: live.url, model: 'models/test-live' }),
+    voice: createGeminiVoice({ baseUrl: live.url, model: 'gemini-3.8-live' }),
     voiceKey: () => secret(voiceKey),
     speakerOf: async () => ({ voiceName: 'Kore', prompt: 'Be kind.' }),
     baseUrl,
@@ -83,6 +95,7 @@ export async function startCallWorld(
     platform,
     calls,
     clock,
+    vault,
     provider,
     live,
     isOn: true,
@@ -108,6 +121,18 @@ export async function startCallWorld(
     async pass() {
       for (const loop of calls.loops) await loop.run(never)
     },
+    async untilTask() {
+      return until(async () => {
+        const [first, ...rest] = await queueStore(db).queuedOf('a1')
+        return first ? [first, ...rest] : null
+      })
+    },
+    async untilLines(count) {
+      await until(async () => {
+        const rows = await db.withTables<CallTables>().selectFrom('call_lines').select('n').execute()
+        return rows.length >= count ? rows : null
+      })
+    },
     async work(answer) {
       const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
       const [run] = runs
@@ -126,6 +151,17 @@ export async function startCallWorld(
     },
   }
   return world
+}
+
+/** Looks until there is something, for a minute at most. */
+async function until<T>(look: () => Promise<T | null>): Promise<T> {
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
+    const found = await look()
+    if (found !== null) return found
+    await pause(20)
+  }
+  throw new Error('It never came to that.')
 }
 
 /** The record of a call's execution, once it has ended; looked at as long as a test is worth. */
