@@ -144,7 +144,7 @@ export async function startSlack(): Promise<SlackServer> {
       const tooLong = setTimeout(
         () =>
           reject(new Error(`${posted.length} of ${count} messages were posted: ${JSON.stringify(posted)}`)),
-        60_000,
+        120_000,
       )
       const look = () => posted.length >= count && resolve()
       watchers.add(look)
