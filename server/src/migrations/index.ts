@@ -36,6 +36,7 @@ import { voice } from './0035-voice.ts'
 import { calls } from './0036-calls.ts'
 import { canvas } from './0037-canvas.ts'
 import { slack } from './0038-slack.ts'
+import { subscriptionHomes } from './0041-subscription-homes.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -76,4 +77,5 @@ export const migrations: Migration[] = [
   calls,
   canvas,
   slack,
+  subscriptionHomes,
 ]

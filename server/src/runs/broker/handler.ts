@@ -20,6 +20,7 @@ import {
   upstreamUrl,
   withBetas,
 } from './provider-rules.ts'
+import { readRefusal } from './refusal.ts'
 import { createBooking, relay } from './relay.ts'
 import type { BrokerTokens } from './tokens.ts'
 import { type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
@@ -112,13 +113,15 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       }
       const book = createBooking({ provider, askedModel, meter, add })
       // Whether a count or a list is refused says nothing of what the credential is for.
-      const hasMoved = asksModel(asked) && (await credential.answered(status, reply.headers))
+      const { body, pieces } = await readRefusal(reply, provider)
+      const hasMoved =
+        asksModel(asked) && (await credential.answered({ status, headers: reply.headers, body }))
       response.writeHead(status, {
         ...forwardedReplyHeaders(reply.headers),
         ...retryHeaders(status, hasMoved),
       })
       response.flushHeaders()
-      await relay(reply, response, { meter, book })
+      await relay(pieces, response, { meter, book })
       const used = meter.tokens()
       log.info(
         {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Usage } from '../executions/index.ts'
 import { contextTokens, contextWindow, costMicros, minus, noTokens, type Tokens } from './cost-rules.ts'
 import { drained } from './drained.ts'
@@ -12,14 +12,12 @@ import type { Provider } from './prices.ts'
  * far as it came. Throws `UpstreamDown` for one that broke off, after ending the response.
  */
 export async function relay(
-  reply: IncomingMessage,
+  reply: AsyncIterable<Buffer>,
   response: ServerResponse,
   { meter, book }: { meter: Meter; book(): Promise<void> },
 ): Promise<void> {
   try {
-    for await (const piece of reply) {
-      // Sent as bytes: nothing has set an encoding.
-      const chunk = piece as Buffer
+    for await (const chunk of reply) {
       if (meter.feed(chunk)) await book()
       if (!response.write(chunk)) await drained(response)
     }

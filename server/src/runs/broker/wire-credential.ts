@@ -1,7 +1,7 @@
 import type { Secret } from '../../kit/secret.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Usage } from '../executions/index.ts'
-import type { InUse } from '../provider-subscriptions/index.ts'
+import type { InUse, ProviderReply } from '../provider-subscriptions/index.ts'
 import { Refused } from './failures.ts'
 import type { Provider } from './prices.ts'
 
@@ -10,7 +10,7 @@ export type WireCredential = {
   key: Secret
   used(usage: Usage): Promise<void>
   /** True: the agent asks with another credential from now on. Never rejects. */
-  answered(status: number, headers: Record<string, string | string[] | undefined>): Promise<boolean>
+  answered(reply: ProviderReply): Promise<boolean>
 }
 
 export type WireCredentialDeps = {
@@ -32,9 +32,9 @@ export async function wireCredentialOf(
       key: assigned.token,
       used: ({ requests, input_tokens, output_tokens, cost_micros }) =>
         assigned.used({ requests, input_tokens, output_tokens, cost_micros }),
-      async answered(status, headers) {
+      async answered(reply) {
         try {
-          return await assigned.answered(status, headers)
+          return await assigned.answered(reply)
         } catch (error) {
           // Fails open: the provider's answer goes on as it came, and the next one tells the same again.
           log.error({ provider, agent_id: agentId, err: error }, 'a subscription at its limit was not noted')

@@ -12,7 +12,7 @@ export function subscriptionAlert(
     agentId: agent.id,
     kind: 'subscription_switched',
     title: `${agent.name} moved from subscription ${moved.from} to ${moved.to}`,
-    question: `The provider (${moved.provider}) limits or refuses "${moved.from}". The agent asks with "${moved.to}" and stays there until somebody assigns another subscription.`,
+    question: `The provider (${moved.provider}) limits or refuses "${moved.from}". The agent asks with "${moved.to}" and goes back when that has passed; assign another subscription to keep it there.`,
     priority: 'medium',
     context: moved,
   }

@@ -7,6 +7,7 @@
  * to know how a request is made.
  */
 export { providerSubscriptionRoutes } from './routes.ts'
+export type { ProviderReply } from './rules.ts'
 export {
   type AuthOf,
   createProviderSubscriptions,

@@ -8,7 +8,7 @@ const later = '2026-03-01T13:00:00.000Z'
 
 describe('what an answer says of the credential', () => {
   const until = (status: number, headers: Record<string, string> = {}) => {
-    const failure = failureOf(status, headers, now)
+    const failure = failureOf({ status, headers, body: null }, now)
     return failure && [failure.kind, failure.until.toISOString()]
   }
 
@@ -32,6 +32,29 @@ describe('what an answer says of the credential', () => {
   test('a refusal is one of the token; a full provider, a bad request and an answer are not', () => {
     for (const status of [401, 402, 403]) assert.deepEqual(until(status), ['refused', later])
     for (const status of [200, 400, 404, 413, 500, 529]) assert.equal(until(status), null)
+  })
+
+  const google = (status: number, details: object[], wrap = (body: object): unknown => body) => {
+    const body = JSON.stringify(wrap({ error: { code: status, message: 'no', status: 'X', details } }))
+    const failure = failureOf({ status, headers: {}, body }, now)
+    return failure && [failure.kind, failure.until.toISOString()]
+  }
+
+  test('Google: a bad key is a bad request that says so, and a limit names its wait in the body', () => {
+    const invalid = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }
+    assert.deepEqual(google(400, [invalid]), ['refused', later])
+    assert.deepEqual(
+      google(400, [invalid], (body) => [body]),
+      ['refused', later],
+    )
+    assert.equal(google(400, [{ reason: 'FIELD_VIOLATION' }]), null)
+    assert.equal(google(400, []), null)
+    assert.deepEqual(google(403, [{ reason: 'SERVICE_DISABLED' }]), ['refused', later])
+    const wait = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '90.5s' }
+    assert.deepEqual(google(429, [{ violations: [] }, wait]), ['limited', '2026-03-01T12:01:30.500Z'])
+    assert.deepEqual(google(429, []), ['limited', '2026-03-01T12:05:00.000Z'])
+    for (const body of ['no JSON', '{}', '[]', 'null', '{"error":{"details":7}}'])
+      assert.equal(failureOf({ status: 400, headers: {}, body }, now), null, body)
   })
 })
 

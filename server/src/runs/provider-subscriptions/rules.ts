@@ -1,5 +1,6 @@
 import type { Runtime } from '@roost/contracts/agents/agent'
 import type { AuthMode, ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
+import { z } from 'zod'
 
 /** Whom a runtime asks for models. */
 export function providerOfRuntime(runtime: Runtime): ModelProvider {
@@ -24,12 +25,50 @@ export type Failure = { kind: 'limited' | 'refused'; until: Date }
 
 type Headers = Record<string, string | string[] | undefined>
 
-export function failureOf(status: number, headers: Headers, now: Date): Failure | null {
-  if (status === 429) return { kind: 'limited', until: limitEnd(headers, now) }
-  if ([401, 402, 403].includes(status))
+/** `body`: of a refusal whose reason stands in it alone; null where nobody has read it. */
+export type ProviderReply = { status: number; headers: Headers; body: string | null }
+
+export function failureOf({ status, headers, body }: ProviderReply, now: Date): Failure | null {
+  if (status === 429) return { kind: 'limited', until: limitEnd(headers, retryDelayOf(body), now) }
+  if ([401, 402, 403].includes(status) || isKeyRefused(status, body))
     return { kind: 'refused', until: new Date(now.getTime() + refusedForMs) }
   return null
 }
+
+/** Google calls a key that is wrong or has expired a bad request, and says what it was in the details. */
+function isKeyRefused(status: number, body: string | null): boolean {
+  return status === 400 && detailsOf(body).some(({ reason }) => keyReasons.has(reason))
+}
+const keyReasons: ReadonlySet<unknown> = new Set(['API_KEY_INVALID', 'API_KEY_EXPIRED'])
+
+/** Milliseconds that Google's `RetryInfo` names; null for none. */
+function retryDelayOf(body: string | null): number | null {
+  for (const { retryDelay } of detailsOf(body)) {
+    const seconds = typeof retryDelay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined
+    if (seconds !== undefined) return Number(seconds) * 1000
+  }
+  return null
+}
+
+/** What stands in `error.details`, also of an answer that was to be a list of pieces. */
+function detailsOf(body: string | null): Record<string, unknown>[] {
+  const parsed = errorBody.safeParse(body)
+  return parsed.success ? parsed.data : []
+}
+
+const error = z.object({ error: z.object({ details: z.array(z.record(z.string(), z.unknown())) }) })
+const errorBody = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown
+    } catch {
+      context.addIssue('not JSON')
+      return z.NEVER
+    }
+  })
+  .pipe(z.union([error, z.tuple([error]).transform(([first]) => first)]))
+  .transform((whole) => whole.error.details)
 
 const refusedForMs = 3_600_000
 const limitedForMs = 300_000
@@ -38,12 +77,17 @@ const shortestLimitMs = 60_000
 /** The longest window of any provider; what is above it is a mistake of somebody. */
 const longestLimitMs = 7 * 86_400_000
 
-/** A plan's window says when it opens again; other limits say how long to wait, or nothing. */
-function limitEnd(headers: Headers, now: Date): Date {
+/** A plan's window says when it opens again; other limits say how long to wait, in a header or the body, or nothing. */
+function limitEnd(headers: Headers, delayMs: number | null, now: Date): Date {
   const reset = Number(textOf(headers['anthropic-ratelimit-unified-reset']) ?? Number.NaN) * 1000
   const after = textOf(headers['retry-after'])
   const seconds = Number(after ?? Number.NaN) * 1000
-  const waits = [reset - now.getTime(), seconds, Date.parse(after ?? '') - now.getTime()]
+  const waits = [
+    reset - now.getTime(),
+    seconds,
+    Date.parse(after ?? '') - now.getTime(),
+    delayMs ?? Number.NaN,
+  ]
   const wait = waits.find((ms) => Number.isFinite(ms) && ms > 0) ?? limitedForMs
   return new Date(now.getTime() + Math.min(Math.max(wait, shortestLimitMs), longestLimitMs))
 }
@@ -68,7 +112,12 @@ export function nextOf<C extends Candidate>(
   const inOrder = candidates.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const current = inOrder.findIndex(({ id }) => id === currentId)
   const ring = [...inOrder.slice(current + 1), ...inOrder.slice(0, Math.max(current, 0))]
-  return ring.find((each) => !isAfter(each.limited_until, at) && !isAfter(each.refused_until, at)) ?? null
+  return ring.find((each) => isFree(each, at)) ?? null
+}
+
+/** Its provider is known to answer with it, or not known not to. */
+export function isFree(each: Pick<Candidate, 'limited_until' | 'refused_until'>, at: string): boolean {
+  return !isAfter(each.limited_until, at) && !isAfter(each.refused_until, at)
 }
 
 /** Timestamps; null is never. */

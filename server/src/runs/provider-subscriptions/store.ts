@@ -128,7 +128,7 @@ export function subscriptionStore(executor: Executor) {
     },
 
     async assign(agentId: string, subscriptionId: string, now: string): Promise<void> {
-      const patch = { subscription_id: subscriptionId, assigned_at: now }
+      const patch = { subscription_id: subscriptionId, assigned_at: now, home_id: null }
       await db
         .insertInto('agent_provider_subscriptions')
         .values({ agent_id: agentId, ...patch })
@@ -136,11 +136,27 @@ export function subscriptionStore(executor: Executor) {
         .execute()
     },
 
-    /** True for one alone of those who want to move the agent away from the same one. */
+    /** Where the agent asks this provider from when nothing hinders it; null: it is there, or that is gone. */
+    async home(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
+      const row = await db
+        .selectFrom('agent_provider_subscriptions as a')
+        .innerJoin('provider_subscriptions as s', 's.id', 'a.home_id')
+        .selectAll('s')
+        .where('a.agent_id', '=', agentId)
+        .where('s.provider', '=', provider)
+        .executeTakeFirst()
+      return row ?? null
+    },
+
+    /** True for one alone of those who want to move the agent away from the same one; it keeps in mind where it was first. */
     async move(agentId: string, ids: { from: string; to: string }, now: string): Promise<boolean> {
       const result = await db
         .updateTable('agent_provider_subscriptions')
-        .set({ subscription_id: ids.to, assigned_at: now })
+        .set({
+          subscription_id: ids.to,
+          assigned_at: now,
+          home_id: sql`nullif(coalesce(home_id, subscription_id), cast(${ids.to} as text))`,
+        })
         .where('agent_id', '=', agentId)
         .where('subscription_id', '=', ids.from)
         .executeTakeFirst()

@@ -20,6 +20,8 @@ export type AgentProviderSubscriptionsTable = {
   agent_id: string
   subscription_id: string
   assigned_at: string
+  /** What somebody has assigned, while the agent is not on it; null: it is. */
+  home_id: string | null
 }
 
 /** What was used in the minutes that began at `began_at`. PostgreSQL gives sums and bigints as text. */

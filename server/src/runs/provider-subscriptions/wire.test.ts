@@ -126,6 +126,88 @@ forEachDialect((_, open) => {
     )
   })
 
+  test('an agent goes back to what somebody chose for it once the limit or the refusal has passed', async () => {
+    await using world = await startWorld({ db: await open() })
+    const on = async () => (await world.call('GET', '/agents/scout/auth')).json.subscription_name
+    for (const [name, token] of [
+      ['a', first],
+      ['b', second],
+      ['c', plan],
+    ] as const)
+      await world.add(name, token)
+    await world.call('PUT', '/agents/scout', { subscription_name: 'a' })
+    const ask = await world.run()
+    world.statuses.set(first, 429).set(second, 401)
+    await ask()
+    await ask()
+    assert.equal(await on(), 'c', 'two moves')
+    world.statuses.clear()
+    await ask()
+    assert.deepEqual([await on(), world.asked.at(-1)?.key], ['c', plan], 'the limit of the first one lasts')
+    world.clock.set('2026-01-05T08:11:00.000Z')
+    const replies = await Promise.all(Array.from({ length: 20 }, () => ask()))
+    assert.ok(replies.every(({ status }) => status === 200))
+    assert.deepEqual([await on(), world.asked.at(-1)?.key], ['a', first])
+    const told = await world.events('agent.settings_changed')
+    assert.equal(told, 4, 'assigned, moved twice, back once')
+    await ask()
+    assert.equal(await world.events('agent.settings_changed'), told)
+
+    world.statuses.set(first, 401)
+    await ask()
+    assert.equal(await on(), 'c', 'the refusal of the second one lasts')
+    await world.call('PUT', '/agents/scout', { subscription_name: 'c' })
+    world.statuses.clear()
+    world.clock.set('2026-01-06T08:00:00.000Z')
+    await ask()
+    assert.equal(await on(), 'c', 'what was chosen last is where it belongs')
+  })
+
+  test('what an agent would go back to may be deleted, and nobody goes back while the setting is off', async () => {
+    let isOn = true
+    await using world = await startWorld({ db: await open(), isAutoSwitchOn: () => isOn })
+    const on = async () => (await world.call('GET', '/agents/scout/auth')).json.subscription_name
+    await world.add('a', first)
+    await world.add('b', second)
+    await world.call('PUT', '/agents/scout', { subscription_name: 'a' })
+    const ask = await world.run()
+    world.statuses.set(first, 429)
+    await ask()
+    world.statuses.clear()
+    world.clock.set('2026-01-06T08:00:00.000Z')
+    isOn = false
+    await ask()
+    assert.equal(await on(), 'b')
+    isOn = true
+    await world.call('DELETE', '/a')
+    assert.equal((await ask()).status, 200)
+    assert.equal(await on(), 'b')
+  })
+
+  test("Google's word for a bad key is read in the answer, which reaches the client whole", async () => {
+    const agents = { g1: { name: 'gem', runtime: 'gemini-cli' as const } }
+    await using world = await startWorld({ db: await open(), agents })
+    await world.add('a', first, { provider: 'google' })
+    await world.add('b', second, { provider: 'google' })
+    await world.platform.providerSubscriptions.assign({ id: 'g1', name: 'gem' }, 'a')
+    const run = await world.run('g1', 'gem')
+    const ask = () => run('/v1beta/models/gemini-2.5-flash:generateContent', 'hello', 'google')
+    const refusal = (reason: string) => ({ error: { code: 400, status: 'X', details: [{ reason }] } })
+    world.statuses.set(first, 400)
+    world.refusals.set(first, refusal('FIELD_VIOLATION'))
+    assert.equal((await ask()).headers['x-should-retry'], 'false')
+    assert.equal(world.alerts.length, 0)
+    world.refusals.set(first, { ...refusal('API_KEY_INVALID'), filler: 'x'.repeat(100_000) })
+    assert.match((await ask()).text, /x{100000}/)
+    assert.equal(world.alerts.length, 0, 'too long to be a refusal')
+    world.refusals.set(first, refusal('API_KEY_INVALID'))
+    const refused = await ask()
+    assert.deepEqual([refused.status, refused.headers['x-should-retry']], [400, 'true'])
+    assert.deepEqual(JSON.parse(refused.text), refusal('API_KEY_INVALID'))
+    assert.equal((await ask()).status, 200)
+    assert.equal(world.asked.at(-1)?.key, second)
+  })
+
   test('nothing moves while the setting is off, for a count of tokens, or without a subscription', async () => {
     let isOn = true
     await using world = await startWorld({ db: await open(), isAutoSwitchOn: () => isOn })

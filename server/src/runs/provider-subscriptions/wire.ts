@@ -7,7 +7,7 @@ import { type Secret, secret } from '../../kit/secret.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { RaiseAlert } from './alert.ts'
 import { subscriptionAlert } from './alert.ts'
-import { bucketOf, failureOf, nextOf } from './rules.ts'
+import { bucketOf, failureOf, isFree, nextOf, type ProviderReply } from './rules.ts'
 import { type SubscriptionRow, subscriptionStore, type Used } from './store.ts'
 
 /** A subscription for the time of one request. */
@@ -18,7 +18,7 @@ export type InUse = {
    * The provider has answered so. True: the credential was at fault, and the agent's next request goes out with
    * another one, so that it is worth asking again.
    */
-  answered(status: number, headers: Record<string, string | string[] | undefined>): Promise<boolean>
+  answered(reply: ProviderReply): Promise<boolean>
 }
 
 export type WireDeps = {
@@ -45,22 +45,43 @@ export function createWire({ db, clock, events, vault, raiseAlert, isAutoSwitchO
     if (!next || !(await store.move(agentId, { from: row.id, to: next.id }, timestamp(now)))) {
       return (await store.assigned(agentId, row.provider))?.id !== row.id
     }
-    const agent = await agentStore(tx).byId(agentId)
+    const agent = await tellMoved(tx, agentId)
     if (!agent) return true
     await raiseAlert(tx, subscriptionAlert(agent, { from: row.name, to: next.name, provider: row.provider }))
-    const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
-    await events.append(tx, { ...event, fields: { setting: 'subscription' } }, now)
     return true
   }
 
+  /** Null: the agent is gone. */
+  async function tellMoved(tx: Tx, agentId: string): Promise<{ id: string; name: string } | null> {
+    const agent = await agentStore(tx).byId(agentId)
+    if (!agent) return null
+    const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
+    await events.append(tx, { ...event, fields: { setting: 'subscription' } }, clock.now())
+    return agent
+  }
+
+  /** What somebody has chosen for the agent is asked again as soon as its limit, or its refusal, has passed. */
+  async function rowFor(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
+    const store = subscriptionStore(db)
+    const [row, home] = await Promise.all([store.assigned(agentId, provider), store.home(agentId, provider)])
+    const now = timestamp(clock.now())
+    if (!row || !home || !isAutoSwitchOn() || !isFree(home, now)) return row
+    await db.atomically(async (tx) => {
+      const ids = { from: row.id, to: home.id }
+      if (await subscriptionStore(tx).move(agentId, ids, now)) await tellMoved(tx, agentId)
+    })
+    // Somebody may have chosen another one meanwhile.
+    return store.assigned(agentId, provider)
+  }
+
   return async (agentId: string, provider: ModelProvider): Promise<InUse | null> => {
-    const row = await subscriptionStore(db).assigned(agentId, provider)
+    const row = await rowFor(agentId, provider)
     if (!row) return null
     return {
       token: secret(vault.open(row.sealed_token, tokenContext(row.id))),
       used: (what) => subscriptionStore(db).addUsed(row.id, timestamp(bucketOf(clock.now())), what),
-      async answered(status, headers) {
-        const failure = failureOf(status, headers, clock.now())
+      async answered(reply) {
+        const failure = failureOf(reply, clock.now())
         if (!failure) return false
         const until = timestamp(failure.until)
         return db.atomically(async (tx) => {

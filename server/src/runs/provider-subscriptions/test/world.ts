@@ -33,10 +33,12 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
   const asked: Asked[] = []
   /** Status by credential; 200 for others. */
   const statuses = new Map<string, number>()
+  /** What a refusal says, by credential. */
+  const refusals = new Map<string, object>()
   const provider = await listen(async (request, response) => {
     for await (const _ of request);
     const { authorization, 'x-api-key': apiKey, 'anthropic-beta': beta } = request.headers
-    const key = authorization?.replace('Bearer ', '') ?? String(apiKey)
+    const key = authorization?.replace('Bearer ', '') ?? String(apiKey ?? request.headers['x-goog-api-key'])
     asked.push({ key, beta: beta === undefined ? undefined : String(beta), path: request.url ?? '' })
     const status = statuses.get(key) ?? 200
     const headers = {
@@ -44,9 +46,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
       ...(status === 429 ? { 'retry-after': '600' } : {}),
     }
     response.writeHead(status, headers)
-    response.end(
-      JSON.stringify(status === 200 ? message : { type: 'error', error: { type: 'x', message: 'no' } }),
-    )
+    response.end(JSON.stringify(status === 200 ? message : (refusals.get(key) ?? refusal)))
   })
   const platform = await startAgentsPlatform(
     {
@@ -93,8 +93,8 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
     const linked = { agentId, agentName, keyId: 'k1' }
     const { runs } = await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     const claimed = runs[0] ?? assert.fail('nothing was handed out')
-    return async (path = '/v1/messages', content = 'hello') => {
-      const reply = await fetch(`${broker.url}/broker/anthropic${path}`, {
+    return async (path = '/v1/messages', content = 'hello', provider = 'anthropic') => {
+      const reply = await fetch(`${broker.url}/broker/${provider}${path}`, {
         method: 'POST',
         headers: { 'x-api-key': claimed.broker.token, 'content-type': 'application/json' },
         body: JSON.stringify({
@@ -111,7 +111,11 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
   }
 
   return {
-    ...{ platform, clock, written, alerts, asked, statuses, call, run },
+    ...{ platform, clock, written, alerts, asked, statuses, refusals, call, run },
+    async events(type: string): Promise<number> {
+      const rows = platform.db.withTables<{ outbox: { type: string } }>().selectFrom('outbox')
+      return (await rows.select('type').where('type', '=', type).execute()).length
+    },
     add: (name: string, token: string, more: object = {}) => call('POST', '', { name, token, ...more }),
     async [Symbol.asyncDispose]() {
       await app.close()
@@ -122,6 +126,7 @@ export async function startWorld({ db, agents, ...options }: WorldOptions) {
   }
 }
 
+const refusal = { type: 'error', error: { type: 'x', message: 'no' } }
 const message = {
   type: 'message',
   model: 'claude-sonnet-4-5',
