@@ -8,5 +8,7 @@
  * any other.
  */
 export { voiceRoutes } from './routes.ts'
+/** How a voice gets at its agent, in calls by telephone as well. */
+export { askedOf, asksAtOnce, askTool, longestAsk } from './rules.ts'
 export { createVoice, type Voice, type VoiceDeps } from './service.ts'
 export { voiceSocketRoutes } from './socket-routes.ts'

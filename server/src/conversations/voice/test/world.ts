@@ -12,6 +12,7 @@ import { createEmailCodes } from '../../../identity/codes/index.ts'
 import { secret } from '../../../kit/secret.ts'
 import { type Client, dial } from '../../../operations/sockets/test/client.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
+import type { Db } from '../../../ports/database/port.ts'
 import { silentLog } from '../../../ports/log.ts'
 import { createFakeMailer } from '../../../ports/mail/fake.ts'
 import { createGeminiVoice } from '../../../ports/voice/gemini/gemini.ts'
@@ -39,6 +40,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
   const standing = createStanding()
   const limits = createRateLimits({ ephemeral, clock })
   const key = { value: providerKey as string | null }
+  const writes = { areRefused: false }
   const voiceKey = () => (key.value === null ? null : secret(key.value))
   const runs = await startRunPlatform({ db, clock, link, ephemeral })
   const { executions, dispatch, hooks, events } = runs
@@ -76,6 +78,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
       })
       const voice = createVoice({
         ...{ ...base, directory, reach, sessions, keys, voiceKey },
+        db: refusing(db, writes),
         principals: workspaceChat.principals,
         roster: workspaceChat.roster,
         heard: workspaceChat.conversations.heard,
@@ -134,6 +137,13 @@ export async function openVoiceWorld(open: OpenTestDb) {
     return run
   }
 
+  const calls = () =>
+    db
+      .withTables<{ voice_calls: { id: string; ended_at: string | null; end_reason: string | null } }>()
+      .selectFrom('voice_calls')
+      .selectAll()
+      .execute()
+
   const openRuns = () =>
     db
       .withTables<{ executions: { id: string; status: string } }>()
@@ -176,13 +186,20 @@ export async function openVoiceWorld(open: OpenTestDb) {
       assert.equal(reply.status, 200)
       return reply.json.messages as Message[]
     },
-    async callRow(id: string) {
-      return db
-        .withTables<{ voice_calls: { id: string; ended_at: string | null; end_reason: string | null } }>()
-        .selectFrom('voice_calls')
-        .selectAll()
-        .where('id', '=', id)
-        .executeTakeFirst()
+    calls,
+    /** Resolves when the call is over, for this reason. */
+    async over(id: string, reason: string) {
+      const row = async () => (await calls()).find((call) => call.id === id)
+      await until(async () => (await row())?.ended_at != null, 'the call is over')
+      assert.equal((await row())?.end_reason, reason)
+    },
+    unshare: (email: string) => world.request(owner.key, 'DELETE', `/api/agents/scout/share/${email}`),
+    /** From now on nothing is written; call the result to mend it. */
+    breakDatabase: () => {
+      writes.areRefused = true
+      return () => {
+        writes.areRefused = false
+      }
     },
 
     async [Symbol.asyncDispose]() {
@@ -198,6 +215,17 @@ export async function openVoiceWorld(open: OpenTestDb) {
 // Replies are looked at field by field; their shapes are checked by the server.
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Message = any
+
+/** A database whose transactions fail while they are refused. */
+function refusing(db: Db, writes: { areRefused: boolean }): Db {
+  return {
+    ...db,
+    atomically: async (work) => {
+      if (writes.areRefused) throw new Error('The database is away.')
+      return db.atomically(work)
+    },
+  }
+}
 
 /** Each part is looked for when it is used. */
 function lazyOf<T extends object>(get: () => T): T {
