@@ -2,6 +2,7 @@ import { gather, untilQuiet } from './aftermath.ts'
 import { type Blow, blowsOf } from './blows.ts'
 import { startCaretaker } from './caretaker.ts'
 import { violationsOf } from './judge.ts'
+import { type Interruption, unlessGivenUp } from './kept.ts'
 import { startLoad } from './load.ts'
 import type { ChaosOptions } from './options.ts'
 import { createChance } from './random.ts'
@@ -13,9 +14,14 @@ import { openWorld } from './world.ts'
 /** The whole of it: a platform under load, blows, quiet, and what was seen from outside. */
 export async function runChaos(
   options: ChaosOptions,
-  { tag, progress, enough }: { tag: string; progress(text: string): void; enough: AbortSignal },
+  {
+    tag,
+    progress,
+    enough,
+    hurry,
+  }: { tag: string; progress(text: string): void } & Pick<Interruption, 'enough' | 'hurry'>,
 ): Promise<Findings> {
-  await using world = await openWorld(options, tag)
+  await using world = await openWorld(options, tag, enough)
   progress(`${world.agents.length} agents are up, seed ${options.seed}`)
   const chance = createChance(options.seed)
   await using caretaker = startCaretaker(world)
@@ -27,12 +33,12 @@ export async function runChaos(
   const blows: Blow[] = blowsOf(options.scenario, world, chance.fork())
   const siege = await besiege(world, { enough, blows, kills: options.kills, chance: chance.fork(), progress })
   const lastBlow = performance.now()
-  await load.stop()
-  await untilQuiet(world)
+  await unlessGivenUp(hurry, load.stop())
+  await unlessGivenUp(hurry, untilQuiet(world))
   const quietAfterMs = performance.now() - lastBlow
   progress(`quiet after ${(quietAfterMs / 1000).toFixed(1)} s`)
   const apiMegabytes = residentMegabytes(world.platform.apiPid())
-  const evidence = await gather(world, load, siege.crashes)
+  const evidence = await unlessGivenUp(hurry, gather(world, load, siege.crashes))
   const violations = violationsOf(evidence)
   return { options, siege, evidence, violations, quietAfterMs, apiMegabytes, starts: caretaker.starts() }
 }

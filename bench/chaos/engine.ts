@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -17,33 +16,12 @@ export type Engine = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Set in the process that has a network of its own. */
-const apartVariable = 'ROOST_CHAOS_APART'
-
 /**
- * A second daemon on the network of the first would take its bridge and its firewall rules away. So this
- * program is started once more with a network and mounts of its own, in which everything lives: daemon,
- * agents, platform. Null: it is that process already; otherwise the exit code of the other one. Needs root.
+ * Needs root and `dockerd`, and a process that is kept apart in `folder` (see `runKept`): what is left of containers
+ * and mounts goes with that process, the folder with its keeper. The images of agents are copied from the machine's
+ * own engine.
  */
-export async function runApart(): Promise<number | null> {
-  if (process.env[apartVariable]) return null
-  // Nothing can be fetched from in there.
-  await execute(process.execPath, [join(import.meta.dirname, '../../server/src/start/images.ts')])
-  const script = 'ip link set lo up && mkdir -p /run/docker && mount -t tmpfs tmpfs /run/docker && exec "$@"'
-  const command = [process.execPath, ...process.argv.slice(1)]
-  const child = spawn('unshare', ['--net', '--mount', 'sh', '-c', script, 'sh', ...command], {
-    stdio: 'inherit',
-    env: { ...process.env, [apartVariable]: '1' },
-  })
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code) => resolve(code ?? 1))
-  })
-}
-
-/** Needs root and `dockerd`, and `runApart` before. The images of agents are copied from the machine's own engine. */
-export async function openEngine(): Promise<Engine> {
-  const folder = await mkdtemp(join(tmpdir(), 'roost-chaos-engine-'))
+export async function openEngine(folder: string): Promise<Engine> {
   const socket = `unix://${folder}/docker.sock`
   const clientArguments = ['-H', socket]
   const client = (...args: string[]) => execute('docker', [...clientArguments, ...args])
@@ -76,8 +54,18 @@ export async function openEngine(): Promise<Engine> {
     await ended
   }
 
-  await start()
-  await copyImages(clientArguments)
+  async function close(): Promise<void> {
+    await end('SIGTERM')
+    await log.close()
+  }
+
+  try {
+    await start()
+    await copyImages(clientArguments)
+  } catch (error) {
+    await close()
+    throw error
+  }
 
   return {
     url: `docker://${folder}/docker.sock`,
@@ -87,26 +75,8 @@ export async function openEngine(): Promise<Engine> {
       await pause(awayMs)
       await start()
     },
-    async [Symbol.asyncDispose]() {
-      const { stdout } = await client('ps', '-aq')
-      const left = stdout.split('\n').filter(Boolean)
-      if (left.length > 0) await client('rm', '-f', ...left)
-      await end('SIGTERM')
-      await log.close()
-      await unmountBelow(folder)
-      await rm(folder, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: close,
   }
-}
-
-/** A daemon that was killed leaves its mounts behind. */
-async function unmountBelow(folder: string): Promise<void> {
-  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '')
-  const inside = mounts.filter((path) => path.startsWith(`${folder}/`))
-  // The innermost first.
-  for (const path of inside.reverse()) await execute('umount', ['-l', path]).catch(() => {})
 }
 
 /** Every image of agents and what they are built from: building them again would take minutes. */

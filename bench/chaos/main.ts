@@ -1,10 +1,11 @@
 /**
  * Breaks a platform under load at random moments and looks, from outside, whether anything was lost, done twice,
- * left hanging or left unexplained. One command, a seed, a report; exit code 1 when something was.
+ * left hanging or left unexplained. One command, a seed, a report; exit code 1 when something was, 130 when it was
+ * called off before there was anything to judge.
  */
 import { runChaos } from './chaos.ts'
-import { runApart } from './engine.ts'
-import { readOptions, usage } from './options.ts'
+import { listenForInterruption, runKept } from './kept.ts'
+import { type ChaosOptions, readOptions, usage } from './options.ts'
 import { isClean, writeReport } from './report.ts'
 
 if (process.argv.includes('--help')) {
@@ -12,20 +13,23 @@ if (process.argv.includes('--help')) {
   process.exit(0)
 }
 const options = readOptions(process.argv.slice(2), Math.random)
-const code = options.scenario === 'engine' ? await runApart() : null
-if (code !== null) process.exit(code)
+process.exit((await runKept(options.scenario)) ?? (await run(options)))
 
-const started = performance.now()
-const progress = (text: string) =>
-  console.log(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}`)
-// What was seen so far is judged and reported, and everything that was started is taken away again.
-const interrupted = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
-const findings = await runChaos(options, {
-  tag: String(process.pid),
-  progress,
-  enough: interrupted.signal,
-})
-const { text, path } = await writeReport(findings)
-console.log(`\n${text}\nWritten to ${path}`)
-process.exit(isClean(findings) ? 0 : 1)
+async function run(options: ChaosOptions): Promise<number> {
+  const interruption = listenForInterruption()
+  const started = performance.now()
+  const progress = (text: string) =>
+    console.log(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${text}`)
+  try {
+    const findings = await runChaos(options, { tag: String(process.pid), progress, ...interruption })
+    const { text, path } = await writeReport(findings)
+    console.log(`\n${text}\nWritten to ${path}`)
+    return isClean(findings) && interruption.faults.length === 0 ? 0 : 1
+  } catch (error) {
+    if (!interruption.enough.aborted || interruption.faults.length > 0) throw error
+    console.log('Called off.')
+    return 130
+  } finally {
+    for (const fault of interruption.faults) console.error(fault)
+  }
+}

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Platform, startPlatform } from '../../checks/acceptance/platform.ts'
+import { run } from '../../cli/src/machine/run.ts'
 import type { RestartableService } from '../../cli/src/testing/services.ts'
 import { type Engine, openEngine } from './engine.ts'
+import { engineFolder } from './kept.ts'
 import type { ChaosOptions } from './options.ts'
 import type { AskedAgent } from './requests.ts'
 import { openPostgres, openRedis, type Redis } from './services.ts'
@@ -20,16 +22,19 @@ export type World = {
 export const slotsPerAgent = 3
 const sessionsPerAgent = 3
 
-/** `tag` keeps the agents of several such worlds apart on one engine. */
-export async function openWorld(options: ChaosOptions, tag: string): Promise<World> {
+/** `tag` keeps the agents of several such worlds apart on one engine. Rejects when it is called off on the way. */
+export async function openWorld(options: ChaosOptions, tag: string, calledOff: AbortSignal): Promise<World> {
   const { scenario, database } = options
   await using stack = new AsyncDisposableStack()
   const postgres = database === 'postgres' ? await openPostgres() : null
   if (postgres) stack.defer(() => postgres.stop())
   const redis = scenario === 'redis' || scenario === 'all' ? await openRedis() : null
   if (redis) stack.use(redis)
-  const engine = scenario === 'engine' ? await openEngine() : null
+  calledOff.throwIfAborted()
+  const engine = scenario === 'engine' ? await openEngine(engineFolder() ?? '') : null
   if (engine) stack.use(engine)
+  else stack.defer(() => removeContainers(`agent-chaos-${tag}-`))
+  calledOff.throwIfAborted()
   const platform = await startPlatform({
     env: {
       ROOST_LOG_LEVEL: 'info',
@@ -43,11 +48,23 @@ export async function openWorld(options: ChaosOptions, tag: string): Promise<Wor
   platform.token = (await must(platform, 'POST', '/api/mcp/keys', { name: 'chaos' })).key
   const agents: AskedAgent[] = []
   for (const [index, runtime] of options.agents.entries()) {
+    calledOff.throwIfAborted()
     agents.push(await createAgent(platform, `chaos-${tag}-${index + 1}`, runtime))
   }
-  await untilReachable(platform, agents, 120_000)
+  await untilReachable(platform, agents, 120_000, calledOff)
+  calledOff.throwIfAborted()
   const kept = stack.move()
   return { platform, agents, postgres, redis, engine, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+/** A platform that could not be asked at the end has left them. */
+async function removeContainers(prefix: string): Promise<void> {
+  const docker = async (...args: string[]) => (await run('docker', args, { timeoutMs: 60_000 })).stdout
+  const words = (text: string) => text.split('\n').filter(Boolean)
+  const containers = words(await docker('ps', '-aq', '--filter', `name=^/${prefix}`))
+  if (containers.length > 0) await docker('rm', '-f', '-v', ...containers)
+  const volumes = words(await docker('volume', 'ls', '-q', '--filter', `name=^${prefix}`))
+  if (volumes.length > 0) await docker('volume', 'rm', ...volumes)
 }
 
 async function createAgent(platform: Platform, name: string, runtime: string): Promise<AskedAgent> {

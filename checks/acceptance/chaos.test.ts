@@ -17,7 +17,7 @@ const options = {
 test('killed eight times under load: nothing lost, done twice, stuck, leaked or unexplained', async (t) => {
   const findings = await runChaos(
     { ...options, agents: [...options.agents] },
-    { tag: `ci-${process.pid}`, progress: (text) => t.diagnostic(text), enough: t.signal },
+    { tag: `ci-${process.pid}`, progress: (text) => t.diagnostic(text), enough: t.signal, hurry: t.signal },
   )
   const told = figures(findings)
   assert.deepEqual(findings.violations, [])
