@@ -16,14 +16,15 @@ import * as agentSharing from './agents/sharing.ts'
 import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
+import * as calls from './conversations/calls.ts'
 import * as canvas from './conversations/canvas.ts'
 import * as canvasShares from './conversations/canvas-shares.ts'
 import * as chat from './conversations/chat.ts'
 import * as paid from './conversations/paid.ts'
 import * as publicChat from './conversations/public-chat.ts'
 import * as publicLinks from './conversations/public-links.ts'
-import * as voice from './conversations/voice.ts'
 import * as slack from './conversations/slack.ts'
+import * as voice from './conversations/voice.ts'
 import * as workspace from './conversations/workspace.ts'
 import * as workspaceConversations from './conversations/workspace-conversations.ts'
 import * as workspaceDocuments from './conversations/workspace-documents.ts'
@@ -138,6 +139,7 @@ const modules: Record<string, unknown>[] = [
   workspaceDocuments,
   slack,
   voice,
+  calls,
   canvas,
   canvasShares,
   publicLinks,

@@ -194,6 +194,7 @@ export async function compose(
     slack: { platform: adapters.chatPlatform, settings },
     ephemeral,
     voice: { voice: adapters.voice, voiceKey: () => settings.providerKey('voice') },
+    calls: { telephony: adapters.telephony, isOn: () => settings.featureFlags().voip },
     baseUrl: config.baseUrl,
     isExchangeEntitled: config.entitlements.includes('portal_delegate_exchange'),
     standing,

@@ -259,6 +259,12 @@ export const variables = {
     description: 'Where the broker sends Google’s model traffic, and where calls are spoken.',
     parse: httpUrl,
   }),
+  twilioBaseUrl: required({
+    name: 'ROOST_TWILIO_BASE_URL',
+    default: 'https://api.twilio.com',
+    description: 'Where telephone calls are asked for.',
+    parse: httpUrl,
+  }),
   voiceModel: required({
     name: 'ROOST_VOICE_MODEL',
     default: 'gemini-3.8-live',

@@ -11,6 +11,7 @@ import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
+import { type CallsDeps, callRoutes, callSocketRoutes, createCalls } from './calls/index.ts'
 import { createCanvas } from './canvas/index.ts'
 import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.ts'
 import { createPaid, type PaidDeps, paidRoutes } from './paid/index.ts'
@@ -37,7 +38,8 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     identity: Pick<IdentityArea, 'users' | 'codes' | 'identify' | 'sessions' | 'keys'>
     ephemeral: VoiceDeps['ephemeral']
     voice: Pick<VoiceDeps, 'voice' | 'voiceKey'>
-    agents: Pick<AgentsArea, 'hooks' | 'directory' | 'reach' | 'workspace'>
+    calls: Pick<CallsDeps, 'telephony' | 'isOn'>
+    agents: Pick<AgentsArea, 'hooks' | 'lifecycle' | 'directory' | 'reach' | 'workspace'>
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
     slack: Pick<SlackDeps, 'platform' | 'settings'>
@@ -90,6 +92,18 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     executions: records.executions,
     heard: workspaceChat.conversations.heard,
   })
+  const calls = createCalls({
+    ...deps,
+    ...deps.voice,
+    ...deps.calls,
+    hooks: records.hooks,
+    settle: records.executions.settle,
+    executions: records.executions,
+    dispatch: runs.dispatch,
+    voiceOf: voice.settings.of,
+  })
+  works.register(calls.workState)
+  agents.lifecycle.hooks.onStopping((tx, agent) => calls.agentStopped(tx, agent.id))
   const canvas = createCanvas({
     ...deps,
     identify: identity.identify,
@@ -119,6 +133,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     dispatch: runs.dispatch,
   })
   // Before the conversations that they stand on.
+  agents.hooks.onDeleting((tx, { agent }) => calls.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => voice.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => publicChat.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => workspaceChat.agentDeleted(tx, agent.id))
@@ -130,15 +145,24 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
       ...chatRoutes(chat),
       ...workspaceChatRoutes(workspaceChat),
       ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, directory: agents.directory }),
+      ...callRoutes(calls),
       ...canvas.routes,
       ...publicRoutes(publicChat),
       ...paidRoutes(paid, deps.limits),
       ...slackRoutes(slack),
     ],
-    socketRoutes: voiceSocketRoutes(voice),
+    socketRoutes: [...voiceSocketRoutes(voice), ...callSocketRoutes(calls)],
     open: voice.open,
-    loops: [...workspaceChat.loops, ...voice.loops, ...publicChat.loops, ...paid.loops, ...slack.loops],
+    loops: [
+      ...workspaceChat.loops,
+      ...voice.loops,
+      ...calls.loops,
+      ...publicChat.loops,
+      ...paid.loops,
+      ...slack.loops,
+    ],
     async close() {
+      await calls.close()
       await voice.close()
       await slack.close()
       await workspaceChat.settled()

@@ -26,6 +26,8 @@ import { openMailer } from '../ports/mail/open.ts'
 import type { Mailer } from '../ports/mail/port.ts'
 import { createFacilitator } from '../ports/payments/facilitator.ts'
 import type { Payments } from '../ports/payments/port.ts'
+import type { Telephony } from '../ports/telephony/port.ts'
+import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
 import { createOutward, mayGitBeInner, type Outward } from './outward.ts'
@@ -45,6 +47,7 @@ export type Adapters = {
   host: Host
   outward: Outward
   voice: VoicePort
+  telephony: Telephony
   /** Null: no mail is sent. */
   mail: Mailer | null
   /** Null: no payments are collected. */
@@ -86,6 +89,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     chatPlatform: createSlack({ apiUrl: config.slackApiUrl, fetch }),
     host: systemHost(dataDir),
     outward: createOutward(config),
+    telephony: createTwilio({ baseUrl: config.twilioBaseUrl, fetch }),
     voice: createGeminiVoice({ baseUrl: config.geminiBaseUrl, model: config.voiceModel }),
     mail,
     payments: facilitatorUrl === null ? null : createFacilitator({ url: facilitatorUrl, fetch }),

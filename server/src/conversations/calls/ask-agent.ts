@@ -1,35 +1,25 @@
-import { z } from 'zod'
 import { isFault } from '../../kit/fault.ts'
-import type { VoiceTool } from '../../ports/voice/port.ts'
 import type { Dispatch, Source } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
+import { askedOf, asksAtOnce, longestAsk } from '../voice/index.ts'
 import type { CallRow } from './store.ts'
-
-export const askAgentTool: VoiceTool = {
-  name: 'ask_agent',
-  description:
-    'Ask the agent whose voice you are: it has the files, the tools and the memory, and can do things. It may take a minute; say so and go on talking.',
-  parameters: {
-    type: 'object',
-    properties: {
-      message: { type: 'string', description: 'What it is to find out or do, with all it needs.' },
-    },
-    required: ['message'],
-  },
-}
-
-const Asked = z.object({ message: z.string().trim().min(1).max(8_000) })
-/** As much as a voice can use. */
-const longestAnswer = 8_000
 
 export type AskAgentDeps = {
   dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
   executions: Pick<Executions, 'watch'>
 }
 
-/** What the agent answers to the voice of a call; a task of its own, which goes on when the call has ended. */
-export function createAskAgent({ dispatch, executions }: AskAgentDeps) {
-  async function ask(call: CallRow, message: string, signal: AbortSignal): Promise<object> {
+/** As much as a voice can use. */
+const longestAnswer = 8_000
+
+/**
+ * Brings what the voice of one call asks to its agent: each a task of its own, which goes on when the call has
+ * ended. The answer says what the voice is told.
+ */
+export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: CallRow, signal: AbortSignal) {
+  let open = 0
+
+  async function ask(message: string): Promise<object> {
     const agent = await dispatch.admit(call.agent_id)
     const { row } = await dispatch.transaction((tx) =>
       dispatch.acceptIn(tx, agent, {
@@ -47,23 +37,25 @@ export function createAskAgent({ dispatch, executions }: AskAgentDeps) {
       if (told.kind !== 'end') continue
       const { status, response, error } = told.row
       if (status === 'success') return { answer: (response ?? '').slice(0, longestAnswer).toWellFormed() }
-      return { error: error ?? `The agent's run was ${status}.` }
+      return { error: error ?? 'The agent could not answer.' }
     }
     return { error: 'The call is over.' }
   }
 
-  return async function askAgent(
-    call: CallRow,
-    args: Record<string, unknown>,
-    signal: AbortSignal,
-  ): Promise<object> {
-    const asked = Asked.safeParse(args)
-    if (!asked.success) return { error: 'message: a text of 1 to 8,000 characters is needed' }
+  return async function askAgent(args: Record<string, unknown>): Promise<object> {
+    const message = askedOf(args)
+    if (message === null) return { error: `message must be a text of 1 to ${longestAsk} characters.` }
+    if (open >= asksAtOnce) {
+      return { error: 'The agent still works on what you asked before: wait for it.' }
+    }
+    open += 1
     try {
-      return await ask(call, asked.data.message, signal)
+      return await ask(message)
     } catch (error) {
       if (isFault(error)) return { error: error.message }
       throw error
+    } finally {
+      open -= 1
     }
   }
 }

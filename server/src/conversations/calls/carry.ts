@@ -1,4 +1,5 @@
 import { maxCallSeconds } from '@roost/contracts/conversations/calls'
+import { defaultVoice } from '@roost/contracts/conversations/voice'
 import type { Clock } from '../../kit/clock.ts'
 import { secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Secret } from '../../kit/secret.ts'
@@ -6,14 +7,15 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Telephony } from '../../ports/telephony/port.ts'
 import { type LiveVoice, VoiceDown, type VoicePort } from '../../ports/voice/port.ts'
-import { askAgentTool } from './ask-agent.ts'
+import { askTool } from '../voice/index.ts'
+import { type AskAgentDeps, createAskAgent } from './ask-agent.ts'
 import type { End } from './end.ts'
 import { createLeaving, hangUpTool } from './leaving.ts'
 import { answeredWord, instructionsOf, type Outcome } from './rules.ts'
 import { createEar, createMouth, type Line } from './sound.ts'
 import { type CallRow, callStore } from './store.ts'
 
-export type CarryDeps = {
+export type CarryDeps = AskAgentDeps & {
   db: Db
   clock: Clock
   log: Log
@@ -22,9 +24,8 @@ export type CarryDeps = {
   /** Null: the platform has none. */
   voiceKey(): Secret | null
   /** How the agent speaks. */
-  speakerOf(agentId: string): Promise<{ voiceName: string; prompt: string | null }>
+  voiceOf(agentId: string): Promise<{ voice_name: string | null; prompt: string | null }>
   agentName(agentId: string): Promise<string | null>
-  askAgent(call: CallRow, args: Record<string, unknown>, signal: AbortSignal): Promise<object>
   endings: Pick<End, 'end'>
 }
 
@@ -66,15 +67,15 @@ export function createCarry(deps: CarryDeps) {
     const key = deps.voiceKey()
     if (key === null) throw new VoiceDown('The platform has no key of the voice provider.')
     const [speaker, agentName] = await Promise.all([
-      deps.speakerOf(call.agent_id),
+      deps.voiceOf(call.agent_id),
       deps.agentName(call.agent_id),
     ])
     return deps.voice.open({
       key,
       model: null,
       systemInstruction: instructionsOf(call, { agentName: agentName ?? '', voicePrompt: speaker.prompt }),
-      voiceName: speaker.voiceName,
-      tools: [askAgentTool, hangUpTool],
+      voiceName: speaker.voice_name ?? defaultVoice,
+      tools: [askTool, hangUpTool],
       signal,
     })
   }
@@ -105,6 +106,7 @@ export function createCarry(deps: CarryDeps) {
     const ear = createEar(line, live)
     const mouth = createMouth(line, deps.telephony)
     const leaving = createLeaving({ clock, mouth, line, signal, leave: () => finish('hung_up') })
+    const askAgent = createAskAgent(deps, call, signal)
     const said = createMinutes(store, call.id, log)
     const close = () => live.close()
     signal.addEventListener('abort', close, { once: true })
@@ -131,8 +133,8 @@ export function createCarry(deps: CarryDeps) {
           if (name === hangUpTool.name) {
             leaving.begin()
             answer({ ok: true })
-          } else if (name === askAgentTool.name) {
-            void asked(call, args, signal).then(answer)
+          } else if (name === askTool.name) {
+            void asked(call, () => askAgent(args)).then(answer)
           } else {
             answer({ error: 'There is no such tool.' })
           }
@@ -148,9 +150,9 @@ export function createCarry(deps: CarryDeps) {
     await said.kept()
   }
 
-  async function asked(call: CallRow, args: Record<string, unknown>, signal: AbortSignal): Promise<object> {
+  async function asked(call: CallRow, ask: () => Promise<object>): Promise<object> {
     try {
-      return await deps.askAgent(call, args, signal)
+      return await ask()
     } catch (error) {
       log.error({ call_id: call.id, err: error }, 'the voice of a call could not ask its agent')
       return { error: 'The agent cannot be asked now.' }

@@ -1,8 +1,7 @@
-import type { ExecutionErrorCode } from '@roost/contracts/runs/executions'
-import type { Ending } from '../../runs/executions/index.ts'
+import type { ExecutionErrorCode, FinalStatus } from '@roost/contracts/runs/executions'
 import type { CallLine, CallRow } from './store.ts'
 
-/** How a call ended; those in `connected` were spoken in. */
+/** How a call ended. */
 export type Outcome =
   | 'hung_up'
   | 'time_over'
@@ -19,7 +18,7 @@ export type Outcome =
   | 'unbound'
 
 type Verdict = {
-  status: Ending['status']
+  status: FinalStatus
   error: string | null
   code: ExecutionErrorCode | null
   reason: string | null
@@ -55,7 +54,7 @@ const verdicts: Record<Outcome, Verdict> = {
 }
 
 /** How its execution ends. `detail` is what the provider said of it. */
-export function endingOf(outcome: Outcome, lines: readonly CallLine[], detail: string | null = null): Ending {
+export function endingOf(outcome: Outcome, lines: readonly CallLine[], detail: string | null = null) {
   const { status, error, code, reason } = verdicts[outcome]
   return {
     status,

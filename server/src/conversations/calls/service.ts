@@ -2,7 +2,6 @@ import type { Loop } from '../../background/loops.ts'
 import type { WorkStateOf } from '../../foundation/idempotency/index.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Telephony } from '../../ports/telephony/port.ts'
-import { type AskAgentDeps, createAskAgent } from './ask-agent.ts'
 import { type BindingDeps, type Bindings, createBindings } from './binding.ts'
 import { type CarryDeps, createCarry } from './carry.ts'
 import { createEnd, type EndDeps } from './end.ts'
@@ -12,15 +11,14 @@ import { createStart, type Start, type StartDeps } from './start.ts'
 import { createStatus, type StatusDeps } from './status.ts'
 import { createSweep } from './sweep.ts'
 
-type Without<T> = Omit<T, 'endings' | 'askAgent' | 'telephony'>
+type Without<T> = Omit<T, 'endings' | 'telephony'>
 
 export type CallsDeps = Without<BindingDeps> &
   Without<StartDeps> &
   Without<StatusDeps> &
   Without<CarryDeps> &
   Without<EndDeps> &
-  FollowUpDeps &
-  AskAgentDeps & {
+  FollowUpDeps & {
     db: Db
     telephony: Telephony
     /** Whether the platform makes calls at all. */
@@ -47,7 +45,7 @@ export function createCalls(deps: CallsDeps): Calls {
   const bindings = createBindings({ ...deps, endings })
   const { start, workState } = createStart({ ...deps, endings })
   const told = createStatus({ ...deps, endings })
-  const carry = createCarry({ ...deps, endings, askAgent: createAskAgent(deps) })
+  const carry = createCarry({ ...deps, endings })
   const media = createMedia({ ...deps, carry })
   const followUps = createFollowUp(deps)
   const sweep = createSweep({ ...deps, endings })

@@ -82,7 +82,7 @@ export async function startCallWorld(
     settle: platform.executions.settle,
     voice: createGeminiVoice({ baseUrl: live.url, model: 'gemini-3.8-live' }),
     voiceKey: () => secret(voiceKey),
-    speakerOf: async () => ({ voiceName: 'Kore', prompt: 'Be kind.' }),
+    voiceOf: async () => ({ voice_name: null, prompt: 'Be kind.' }),
     baseUrl,
     isOn: () => world.isOn,
   })
