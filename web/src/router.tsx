@@ -85,6 +85,7 @@ const agent = createRoute({
     schedule: text,
     part: text,
     loop: text,
+    canvas: text,
   }),
 }).lazy(() => loadCode(() => import('./pages/agent.tsx').then((page) => page.route)))
 
@@ -185,7 +186,7 @@ const workspaceFrame = createRoute({
   id: 'frame',
   validateSearch: searchOf({
     q: text,
-    rail: oneOf(['files', 'people', 'info']),
+    rail: oneOf(['canvas', 'files', 'people', 'info']),
   }),
 }).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.frameRoute)))
 
@@ -205,6 +206,11 @@ const workspaceConversation = createRoute({ getParentRoute: () => workspaceFrame
   loadCode(() => import('./pages/workspace.tsx').then((page) => page.conversationRoute)),
 )
 
+/** Also for whoever has the link; the page itself asks for a sign-in where one is needed. */
+const sharedCanvas = createRoute({ getParentRoute: () => root, path: '/canvas/s/$token' }).lazy(() =>
+  loadCode(() => import('./pages/shared-canvas.tsx').then((page) => page.route)),
+)
+
 /** Also for whoever has the link; the page itself asks for an address where one is needed. */
 const publicChat = createRoute({ getParentRoute: () => root, path: '/chat/$token' }).lazy(() =>
   loadCode(() => import('./pages/public-chat.tsx').then((page) => page.route)),
@@ -213,6 +219,7 @@ const publicChat = createRoute({ getParentRoute: () => root, path: '/chat/$token
 const routeTree = root.addChildren([
   setup,
   login,
+  sharedCanvas,
   publicChat,
   signedIn.addChildren([dashboard, agent, execution, library, operations, settings, account]),
   workspace.addChildren([

@@ -20,6 +20,10 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   if (type === 'agent_event') return agent('events')
   if (type === 'agent_notification' || type === 'notifications_cleared') return [['notifications']]
   if (type === 'agent_report') return [['reports']]
+  if (type.startsWith('canvas_')) {
+    const shown: QueryKey[] = name === null ? [] : [['workspace', 'agent', name, 'canvas']]
+    return [...agent('canvas'), ...shown]
+  }
   if (type === 'agent_health_changed') return [['monitoring']]
   if (type === 'agent_renamed') return [['agents'], ['folders'], ['agent', event.old_name], ...agent()]
   // What a library holds, who has what, and how deliveries went: all of it is told together.

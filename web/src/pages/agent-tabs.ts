@@ -51,6 +51,13 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/executions/executions-tab.tsx')).ExecutionsTab),
   },
   {
+    id: 'canvas',
+    label: 'Canvas',
+    group: 'runs',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/canvas/canvas-tab.tsx')).CanvasTab),
+  },
+  {
     id: 'reports',
     label: 'Reports',
     group: 'runs',

@@ -5,12 +5,18 @@ import { type ReportTable, textOf } from './shapes.ts'
 type Row = { index: number; cells: unknown[] }
 
 /** A table of any length: only the rows in sight are built. */
-export function ReportTableView({ table }: { table: ReportTable }) {
+export function ReportTableView({
+  table,
+  label = 'Table of the report',
+}: {
+  table: ReportTable
+  label?: string
+}) {
   const columns = useMemo(() => table.columns.map((name, place) => columnOf(table, name, place)), [table])
   const rows = useMemo(() => table.rows.map((cells, index): Row => ({ index, cells })), [table])
   return (
     <DataTable
-      label="Table of the report"
+      label={label}
       columns={columns}
       rows={rows}
       rowKey={({ index }) => String(index)}

@@ -5,6 +5,7 @@ import {
   ArrowLeft,
   FolderOpen,
   Info,
+  LayoutPanelTop,
   MoreHorizontal,
   Pencil,
   RotateCcw,
@@ -57,6 +58,12 @@ export function ConversationHeader({ agent, conversation }: ConversationHeaderPr
         icon={<Star aria-hidden className={cx(starred && 'fill-current')} />}
         aria-pressed={starred}
         onClick={() => star.mutate({ id, starred: !starred })}
+      />
+      <IconButton
+        label="Canvases"
+        icon={<LayoutPanelTop aria-hidden />}
+        aria-pressed={rail === 'canvas'}
+        onClick={() => showRail('canvas')}
       />
       <IconButton
         label="Files"

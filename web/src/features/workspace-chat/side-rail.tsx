@@ -1,9 +1,11 @@
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import type { ComponentType } from 'react'
+import { type ComponentType, Suspense } from 'react'
 import { IconButton } from '../../ui/button.tsx'
 import { Sheet } from '../../ui/dialog.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
 import { useMediaQuery } from '../../ui/use-media-query.ts'
 import { AboutAgent } from './about-agent.tsx'
 import { Clients } from './clients.tsx'
@@ -11,7 +13,10 @@ import { Documents } from './documents.tsx'
 
 const route = getRouteApi('/workspace/frame')
 
+const Canvases = lazyPart(async () => (await import('../canvas/roster-canvases.tsx')).RosterCanvases)
+
 const parts: Record<string, { title: string; Content: ComponentType<{ agent: RosterAgent }> }> = {
+  canvas: { title: 'Canvases', Content: Canvases },
   files: { title: 'Files', Content: Documents },
   people: { title: 'People', Content: Clients },
   info: { title: 'About this agent', Content: AboutAgent },
@@ -32,10 +37,15 @@ export function SideRail({ agent }: { agent: RosterAgent }) {
     })
   if (!part) return null
   const { title, Content } = part
+  const content = (
+    <Suspense fallback={<SkeletonList rows={3} />}>
+      <Content agent={agent} />
+    </Suspense>
+  )
   if (!isWide) {
     return (
       <Sheet open onOpenChange={close} title={title}>
-        <Content agent={agent} />
+        {content}
       </Sheet>
     )
   }
@@ -45,9 +55,7 @@ export function SideRail({ agent }: { agent: RosterAgent }) {
         <h2 className="font-medium text-sm">{title}</h2>
         <IconButton label={`Close ${title.toLowerCase()}`} icon={<X aria-hidden />} onClick={close} />
       </div>
-      <div className="min-h-0 flex-1 overflow-y-auto p-4">
-        <Content agent={agent} />
-      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto p-4">{content}</div>
     </aside>
   )
 }

@@ -5,8 +5,15 @@ import { ChartTooltip } from './chart-tooltip.tsx'
 import { axisProps, gridProps, margin, useMayMove } from './drawing.ts'
 import { Pattern } from './patterns.tsx'
 
+export type BarsProps = ChartProps & {
+  /** The parts of a point stand beside each other and not on each other. */
+  isGrouped?: boolean
+  /** Amounts are no counts. */
+  hasFractions?: boolean
+}
+
 /** Loaded only where a chart is shown: the library is heavy. */
-export function BarsDrawing({ data, series, format = String }: ChartProps) {
+export function BarsDrawing({ data, series, format = String, isGrouped, hasFractions = false }: BarsProps) {
   const id = useId()
   const mayMove = useMayMove()
   return (
@@ -19,7 +26,7 @@ export function BarsDrawing({ data, series, format = String }: ChartProps) {
         </defs>
         <CartesianGrid {...gridProps} />
         <XAxis dataKey="label" {...axisProps} minTickGap={16} />
-        <YAxis {...axisProps} width="auto" tickFormatter={format} allowDecimals={false} />
+        <YAxis {...axisProps} width="auto" tickFormatter={format} allowDecimals={hasFractions} />
         <Tooltip
           cursor={{ fill: 'var(--color-hover)' }}
           isAnimationActive={false}
@@ -30,10 +37,10 @@ export function BarsDrawing({ data, series, format = String }: ChartProps) {
             key={one.id}
             dataKey={(point) => point.values[one.id] ?? 0}
             name={one.id}
-            stackId="all"
+            {...(isGrouped ? {} : { stackId: 'all' })}
             fill={`url(#${id}-${index})`}
             maxBarSize={28}
-            radius={index === series.length - 1 ? [2, 2, 0, 0] : 0}
+            radius={isGrouped || index === series.length - 1 ? [2, 2, 0, 0] : 0}
             isAnimationActive={mayMove}
             animationDuration={250}
           />

@@ -18,6 +18,8 @@ export type ChartProps = {
   format?: (value: number) => string
   /** Pixels. */
   height?: number
+  /** What the points are, above their column of the table; `Time` unless told. */
+  heading?: string
 }
 
 /** The token of a series; those without a tone take the palette in order. */

@@ -58,14 +58,14 @@ function Legend({ series, kind }: { series: readonly ChartSeries[]; kind: 'bars'
   )
 }
 
-function NumbersTable({ label, data, series, format = String }: ChartProps) {
+function NumbersTable({ label, data, series, format = String, heading = 'Time' }: ChartProps) {
   return (
     <div className="sr-only">
       <table>
         <caption>{label}</caption>
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <th scope="col">{heading}</th>
             {series.map((one) => (
               <th key={one.id} scope="col">
                 {one.label}

@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { drawDiagram, themeColours } from './draw-diagram.ts'
+import { useThemeName } from './use-theme-name.ts'
+
+/**
+ * A diagram as a picture: in one, nothing of what an agent wrote can act. Its words stand below; alone, where it is
+ * of a kind that is not drawn.
+ */
+export function DiagramBlock({ source, label }: { source: string; label: string }) {
+  const theme = useThemeName()
+  const drawing = useQuery({
+    queryKey: ['diagram', source, theme],
+    queryFn: ({ signal }) => drawDiagram(source, themeColours(), signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    retry: false,
+  })
+  const code = <CodeBlock code={source} language="mermaid" />
+  if (drawing.error) {
+    return (
+      <>
+        <p className="mb-2 text-muted text-xs">Not drawn: {drawing.error.message}</p>
+        {code}
+      </>
+    )
+  }
+  if (drawing.data === undefined) return <Skeleton className="h-48 w-full" />
+  return (
+    <>
+      <img
+        src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing.data)}`}
+        alt={`${label}. Its words are below the picture.`}
+        className="mx-auto max-h-[36rem] max-w-full object-contain"
+      />
+      <details className="mt-2 text-sm print:hidden">
+        <summary className="w-fit cursor-default text-muted text-xs hover:text-ink">As text</summary>
+        <div className="mt-2">{code}</div>
+      </details>
+    </>
+  )
+}

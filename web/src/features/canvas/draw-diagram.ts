@@ -1,0 +1,44 @@
+import type { DiagramAnswer, DiagramColours, DiagramRequest } from './diagram.worker.ts'
+import { readDiagram } from './diagram-source.ts'
+
+/** A layout that takes longer is nothing that anybody could read. */
+const patienceMs = 8000
+
+/** The diagram as an SVG document. Throws when it is no diagram of a kind that is drawn, or takes too long. */
+export async function drawDiagram(
+  source: string,
+  colours: DiagramColours,
+  signal: AbortSignal,
+): Promise<string> {
+  const worker = new Worker(new URL('./diagram.worker.ts', import.meta.url), { type: 'module' })
+  try {
+    const request: DiagramRequest = { source: readDiagram(source), colours }
+    const answer = await new Promise<DiagramAnswer>((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<DiagramAnswer>) => resolve(data)
+      worker.onerror = () => reject(new Error('The code that draws could not be loaded.'))
+      AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]).addEventListener('abort', () =>
+        reject(new Error('It takes too long to draw.')),
+      )
+      worker.postMessage(request)
+    })
+    if ('problem' in answer) throw new Error(answer.problem)
+    return answer.svg
+  } finally {
+    worker.terminate()
+  }
+}
+
+/** The colours of the theme that is shown: a picture knows none of the page's. */
+export function themeColours(root: Element = document.documentElement): DiagramColours {
+  const style = getComputedStyle(root)
+  const of = (name: string) => style.getPropertyValue(`--color-${name}`).trim()
+  return {
+    bg: of('surface'),
+    fg: of('ink'),
+    line: of('muted'),
+    accent: of('accent'),
+    muted: of('muted'),
+    surface: of('sunken'),
+    border: of('line-strong'),
+  }
+}

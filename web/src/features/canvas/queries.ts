@@ -1,0 +1,54 @@
+import type { Client } from '@roost/contracts/client'
+import {
+  getCanvas,
+  getRosterCanvas,
+  listCanvases,
+  listRosterCanvases,
+} from '@roost/contracts/conversations/canvas'
+import { listCanvasShares, readSharedCanvas } from '@roost/contracts/conversations/canvas-shares'
+import { queryOptions } from '@tanstack/react-query'
+import { workspaceKeys } from '../workspace-chat/queries.ts'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const canvasKey = (name: string) => ['agent', name, 'canvas'] as const
+const rosterKey = (name: string) => [...workspaceKeys.conversations(name), 'canvas'] as const
+
+export const canvasesQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...canvasKey(name), 'list'],
+    queryFn: ({ signal }) => api.call(listCanvases, { params: { name }, signal }),
+  })
+
+export const canvasQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...canvasKey(name), 'one', id],
+    queryFn: ({ signal }) => api.call(getCanvas, { params: { name, canvas_id: id }, signal }),
+  })
+
+export const sharesQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...canvasKey(name), 'shares', id],
+    queryFn: ({ signal }) =>
+      api.call(listCanvasShares, { params: { name }, query: { canvas_id: id }, signal }),
+  })
+
+/** Those that an agent shows to the people of the Workspace. */
+export const rosterCanvasesQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...rosterKey(name), 'list'],
+    queryFn: ({ signal }) => api.call(listRosterCanvases, { params: { name }, signal }),
+  })
+
+export const rosterCanvasQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...rosterKey(name), 'one', id],
+    queryFn: ({ signal }) => api.call(getRosterCanvas, { params: { name, canvas_id: id }, signal }),
+  })
+
+/** `as`: the token with which it is asked for; null: without one. No events come to a link: it is asked again. */
+export const sharedCanvasQuery = (api: Client, token: string, as: string | null) =>
+  queryOptions({
+    queryKey: ['shared-canvas', token, as],
+    queryFn: ({ signal }) => api.withToken(as).call(readSharedCanvas, { params: { token }, signal }),
+    refetchInterval: 60_000,
+  })

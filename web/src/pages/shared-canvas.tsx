@@ -1,0 +1,81 @@
+import { ApiError } from '@roost/contracts/client'
+import { useQuery } from '@tanstack/react-query'
+import { createLazyRoute, useLocation } from '@tanstack/react-router'
+import { LinkIcon } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import { nameOf } from '../features/canvas/names.ts'
+import { sharedCanvasQuery } from '../features/canvas/queries.ts'
+import { SharedCanvasSheet } from '../features/canvas/shared-canvas.tsx'
+import { WorkspaceSignIn } from '../features/workspace-chat/workspace-sign-in.tsx'
+import { useApp } from '../shell/app-context.ts'
+import { Doorway } from '../shell/doorway.tsx'
+import { PagePending } from '../shell/page-pending.tsx'
+import { Button } from '../ui/button.tsx'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { ErrorState } from '../ui/error-state.tsx'
+
+export const route = createLazyRoute('/canvas/s/$token')({ component: SharedCanvasPage })
+
+/** What a link to a canvas shows; who has to be known for it signs in first. */
+function SharedCanvasPage() {
+  const { token } = route.useParams()
+  const { api, session, guest } = useApp()
+  const { href } = useLocation()
+  const person = useSyncExternalStore(session.onChange, session.token)
+  const visitor = useSyncExternalStore(guest.onChange, guest.token)
+  const canvas = useQuery(sharedCanvasQuery(api, token, person ?? visitor))
+  switch (codeOf(canvas.error)) {
+    case 'sign_in_required':
+      return (
+        <WorkspaceSignIn
+          next={href}
+          notice="This canvas is for people who may use its agent: sign in to see it."
+        />
+      )
+    case 'access_recheck_failed':
+      return <NoAccess onOther={() => (person === null ? guest : session).end()} />
+    case 'canvas_not_found':
+      return (
+        <main className="grid min-h-dvh place-items-center bg-canvas text-ink">
+          <EmptyState
+            isPage
+            icon={<LinkIcon aria-hidden />}
+            title="This link leads nowhere"
+            description="It has ended, or the canvas is gone. Ask whoever sent it for a new one."
+          />
+        </main>
+      )
+  }
+  if (canvas.data) {
+    return (
+      <>
+        <title>{`${nameOf(canvas.data)} · Roost`}</title>
+        <SharedCanvasSheet canvas={canvas.data} />
+      </>
+    )
+  }
+  if (!canvas.error) return <PagePending />
+  return (
+    <main className="grid min-h-dvh place-items-center bg-canvas text-ink">
+      <ErrorState
+        title="The canvas could not be loaded"
+        error={canvas.error}
+        onRetry={() => void canvas.refetch()}
+      />
+    </main>
+  )
+}
+
+function NoAccess({ onOther }: { onOther: () => void }) {
+  return (
+    <Doorway title="Not for this account" description="You may not use the agent whose canvas this is.">
+      <Button className="w-full" onClick={onOther}>
+        Sign in as somebody else
+      </Button>
+    </Doorway>
+  )
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof ApiError ? (error.body?.error ?? null) : null
+}

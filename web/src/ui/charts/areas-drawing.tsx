@@ -1,0 +1,39 @@
+import { Area, AreaChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import { type ChartProps, colourOf, dashOf } from './chart-data.ts'
+import { ChartTooltip } from './chart-tooltip.tsx'
+import { axisProps, gridProps, margin, useMayMove } from './drawing.ts'
+
+/** Loaded only where a chart is shown: the library is heavy. */
+export function AreasDrawing({ data, series, format = String }: ChartProps) {
+  const mayMove = useMayMove()
+  return (
+    <ResponsiveContainer width="100%" height="100%">
+      <AreaChart data={[...data]} margin={margin} accessibilityLayer={false}>
+        <CartesianGrid {...gridProps} />
+        <XAxis dataKey="label" {...axisProps} minTickGap={16} />
+        <YAxis {...axisProps} width="auto" tickFormatter={format} />
+        <Tooltip
+          cursor={{ stroke: 'var(--color-line-strong)' }}
+          isAnimationActive={false}
+          content={<ChartTooltip series={series} format={format} />}
+        />
+        {series.map((one, index) => (
+          <Area
+            key={one.id}
+            dataKey={(point) => point.values[one.id] ?? null}
+            name={one.id}
+            type="monotone"
+            stroke={colourOf(one, index)}
+            strokeWidth={1.75}
+            strokeDasharray={dashOf(index)}
+            fill={colourOf(one, index)}
+            fillOpacity={0.12}
+            activeDot={{ r: 3, strokeWidth: 0 }}
+            isAnimationActive={mayMove}
+            animationDuration={250}
+          />
+        ))}
+      </AreaChart>
+    </ResponsiveContainer>
+  )
+}

@@ -1,0 +1,14 @@
+import { lazyPart } from '../lazy-part.tsx'
+import type { ChartProps } from './chart-data.ts'
+import { ChartFrame, ChartMissing } from './chart-frame.tsx'
+
+/** Measures over time, each with the area below its line. */
+export function Areas(props: ChartProps) {
+  return (
+    <ChartFrame chart={props} kind="lines">
+      <Drawing {...props} />
+    </ChartFrame>
+  )
+}
+
+const Drawing = lazyPart(async () => (await import('./areas-drawing.tsx')).AreasDrawing, ChartMissing)
