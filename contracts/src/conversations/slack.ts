@@ -20,6 +20,11 @@ const word = z
   .max(4096)
   .regex(/^[\x21-\x7e]+$/, 'must be one word of printable characters')
 
+export const SlackBody = z.object({
+  signing_secret: word.min(8, 'must have at least 8 characters'),
+  bot_token: word.startsWith('xoxb-', 'must be a bot token, which begins with xoxb-'),
+})
+
 const settings = {
   tag,
   path: '/api/settings/slack',
@@ -41,10 +46,7 @@ export const putSlack = endpoint({
   summary: 'Connect a Slack app; Slack is asked whether the token is good',
   description:
     "Both are of the app's own pages: the signing secret under Basic Information, the bot token (`xoxb-…`) under OAuth & Permissions. The app's request URL is `<base url>/api/public/slack/events`.",
-  body: z.object({
-    signing_secret: word.min(8, 'must have at least 8 characters'),
-    bot_token: word.startsWith('xoxb-', 'must be a bot token, which begins with xoxb-'),
-  }),
+  body: SlackBody,
   fails: ['upstream_error'],
   audit: { type: 'credentials', action: 'put_slack' },
 })
@@ -67,6 +69,11 @@ export const SlackChannel = z
   })
   .meta({ id: 'SlackChannel' })
 export type SlackChannel = z.output<typeof SlackChannel>
+
+export const SlackChannelBody = z.object({
+  channel_id: z.string().regex(/^[CG][A-Z0-9]{2,30}$/, 'must be the id of a channel, like C0123456789'),
+  is_dm_default: z.boolean().optional(),
+})
 
 const channel = {
   tag,
@@ -93,10 +100,7 @@ export const putSlackChannel = endpoint({
   description:
     'Everybody in the channel talks with the agent. A channel has one agent, and one agent of the platform answers direct messages.',
   access: writes,
-  body: z.object({
-    channel_id: z.string().regex(/^[CG][A-Z0-9]{2,30}$/, 'must be the id of a channel, like C0123456789'),
-    is_dm_default: z.boolean().optional(),
-  }),
+  body: SlackChannelBody,
   fails: [
     'agent_not_found',
     'system_agent_protected',

@@ -14,10 +14,15 @@ import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { SubscriptionsSection } from '../provider-subscriptions/subscriptions-section.tsx'
 import { providersQuery, settingKeys } from './queries.ts'
+
+const SlackConnection = lazyPart(
+  async () => (await import('../slack/connection-panel.tsx')).SlackConnectionPanel,
+)
 
 const names: Record<Provider, { name: string; use: string }> = {
   anthropic: { name: 'Anthropic', use: 'Agents with the runtime claude-code' },
@@ -43,6 +48,9 @@ export function IntegrationsTab() {
         </ul>
       </Section>
       <SubscriptionsSection />
+      <Section title="Slack" description="Through which app of a workspace people talk with agents.">
+        <SlackConnection />
+      </Section>
     </>
   )
 }

@@ -15,6 +15,8 @@ const PublicLinks = lazyPart(
   async () => (await import('../public-links/public-links-panel.tsx')).PublicLinksPanel,
 )
 
+const SlackChannel = lazyPart(async () => (await import('../slack/channel-panel.tsx')).SlackChannelPanel)
+
 /** With whom an agent is shared, and what they may do with it. */
 export function SharingTab({ agent }: { agent: AgentDetails }) {
   const access = useQuery(accessQuery(useApi(), agent.name))
@@ -50,6 +52,11 @@ export function SharingTab({ agent }: { agent: AgentDetails }) {
           description="Pages on which people without an account talk with this agent."
         >
           <PublicLinks name={agent.name} />
+        </Section>
+      )}
+      {!agent.is_system && (
+        <Section title="Slack" description="A channel in which everybody talks with this agent.">
+          <SlackChannel name={agent.name} />
         </Section>
       )}
       <Section title="What they may do" description="The same for everybody an agent is shared with.">

@@ -1,0 +1,23 @@
+import type { Client } from '@roost/contracts/client'
+import { getSlack, getSlackChannel } from '@roost/contracts/conversations/slack'
+import { queryOptions } from '@tanstack/react-query'
+
+/** Keys begin with what they show; `live/stale.ts` names their prefixes. */
+export const slackKeys = {
+  connection: ['settings', 'slack'] as const,
+  channel: (name: string) => ['agent', name, 'slack'] as const,
+}
+
+/** For admins. */
+export const slackQuery = (api: Client) =>
+  queryOptions({
+    queryKey: slackKeys.connection,
+    queryFn: ({ signal }) => api.call(getSlack, { signal }),
+  })
+
+/** For the owner of the agent and admins. */
+export const slackChannelQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: slackKeys.channel(name),
+    queryFn: ({ signal }) => api.call(getSlackChannel, { params: { name }, signal }),
+  })
