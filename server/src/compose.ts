@@ -271,6 +271,7 @@ export async function compose(
       ...runs.routes,
       ...triggers.routes,
       ...conversations.routes,
+      ...operations.workspaceRoutes(conversations.workspaceChat),
       ...operations.routes,
     ],
     internalRoutes: [

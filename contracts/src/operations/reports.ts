@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { workspaceAccess, workspaceAgentPath, workspaceTag } from '../conversations/workspace.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { jsonBytes } from '../kit/json.ts'
@@ -165,6 +166,32 @@ export const getReport = endpoint({
   params: z.object({ id: z.string() }),
   returns: Report,
   fails: ['not_found'],
+})
+
+const workspace = { tag: workspaceTag, access: workspaceAccess } as const
+
+export const listRosterReports = endpoint({
+  ...workspace,
+  id: 'listWorkspaceReports',
+  method: 'GET',
+  path: workspaceAgentPath('/reports'),
+  summary:
+    'Reports that an agent shows to the people of the Workspace, without their payloads, the newest first',
+  params: AgentParams,
+  query: z.object(filters),
+  returns: z.array(ReportSummary),
+  fails: ['agent_not_found'],
+})
+
+export const getRosterReport = endpoint({
+  ...workspace,
+  id: 'getWorkspaceReport',
+  method: 'GET',
+  path: workspaceAgentPath('/reports/{id}'),
+  summary: 'One of them',
+  params: z.object({ name: z.string(), id: z.string() }),
+  returns: Report,
+  fails: ['agent_not_found', 'not_found'],
 })
 
 export const agentReport = eventType({

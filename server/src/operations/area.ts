@@ -1,5 +1,6 @@
 import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
+import type { WorkspaceChat } from '../conversations/workspace-chat/index.ts'
 import type { Leases } from '../foundation/leases/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
@@ -25,7 +26,7 @@ import {
 import { createMetrics, type Metrics, metricsRoutes } from './metrics/index.ts'
 import { createNotifications, notificationRoutes } from './notifications/index.ts'
 import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from './operator-queue/index.ts'
-import { createReports, reportRoutes } from './reports/index.ts'
+import { createReports, reportRoutes, rosterReportRoutes } from './reports/index.ts'
 import {
   createCallerOf,
   createSockets,
@@ -54,7 +55,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
     RunRecords,
     'breakers' | 'link' | 'hooks' | 'view' | 'isPlatformEnabled' | 'providerSubscriptions'
   >
-  runs: Pick<RunsArea, 'dispatch' | 'queue'>
+  runs: Pick<RunsArea, 'dispatch' | 'halt'>
   schedules: Pick<Schedules, 'admin'>
   leases: Leases
   build: BuildInfo
@@ -64,6 +65,8 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
 
 export type OperationsArea = {
   operatorQueue: OperatorQueue
+  /** The Workspace's side of reports, once it stands. */
+  workspaceRoutes(workspace: Pick<WorkspaceChat, 'principals' | 'roster'>): Route[]
   sockets: Pick<Sockets, 'open' | 'close'>
   routes: Route[]
   internalRoutes: Route[]
@@ -116,6 +119,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
   const telemetry = createTelemetry({ ...deps, reach, health })
   return {
     operatorQueue,
+    workspaceRoutes: (workspace) => rosterReportRoutes(reports, workspace),
     sockets,
     routes: [
       ...socketTicketRoutes(tickets),

@@ -4,5 +4,5 @@
  * Owns the table `agent_reports`. Promises that a report is what its agent handed in, whole and for good, until its
  * window is over or its agent is deleted; lists never read payloads. Refuses to know what a payload means.
  */
-export { reportRoutes } from './routes.ts'
+export { reportRoutes, rosterReportRoutes } from './routes.ts'
 export { createReports, type Reports, type ReportsDeps } from './service.ts'

@@ -3,19 +3,19 @@ import {
   getAgentReport,
   getReport,
   getReportStats,
+  getRosterReport,
   listAgentReports,
   listReports,
+  listRosterReports,
   type ReportsQuery,
 } from '@roost/contracts/operations/reports'
+import { createBinding, type WorkspaceChat } from '../../conversations/workspace-chat/index.ts'
 import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
-import type { Reports } from './service.ts'
+import type { ReportPage, Reports } from './service.ts'
 
 export function reportRoutes(reports: Reports): Route[] {
-  async function list(caller: SignedIn, query: ReportsQuery) {
-    const { reports: page, total } = await reports.list(caller, query)
-    return answer(page, { headers: { 'x-total-count': String(total) } })
-  }
+  const list = async (caller: SignedIn, query: ReportsQuery) => counted(await reports.list(caller, query))
 
   return [
     signedInRoute(listReports, (call) => list(call.caller, call.query)),
@@ -30,4 +30,22 @@ export function reportRoutes(reports: Reports): Route[] {
     agentRoute(listAgentReports, (call) => list(call.caller, { ...call.query, agent_name: call.agent.name })),
     agentRoute(getAgentReport, (call) => reports.read(call.caller, call.params.id, call.agent.name)),
   ]
+}
+
+/** For people of the Workspace, whom an agent is shared with or who own it. */
+export function rosterReportRoutes(
+  reports: Pick<Reports, 'listForRoster' | 'readForRoster'>,
+  workspace: Pick<WorkspaceChat, 'principals' | 'roster'>,
+): Route[] {
+  const { withAgent } = createBinding(workspace)
+  return [
+    withAgent(listRosterReports, async ({ agent, query }) =>
+      counted(await reports.listForRoster(agent, query)),
+    ),
+    withAgent(getRosterReport, ({ agent, params }) => reports.readForRoster(agent, params.id)),
+  ]
+}
+
+function counted({ reports, total }: ReportPage) {
+  return answer(reports, { headers: { 'x-total-count': String(total) } })
 }

@@ -21,12 +21,20 @@ export type ReportsDeps = SweepDeps & {
 export type Reports = {
   /** Throws `rate_limited`, `execution_not_found`, `agent_not_found` for an agent that has just gone. */
   create(agentId: string, body: ReportBody): Promise<Report>
-  list(caller: SignedIn, query: ReportsQuery): Promise<{ reports: ReportSummary[]; total: number }>
+  list(caller: SignedIn, query: ReportsQuery): Promise<ReportPage>
   /** Of the agent of this name, else of all that the caller reaches. Throws `not_found`. */
   read(caller: SignedIn, id: string, agentName?: string): Promise<Report>
+  /** What the agent shows to the people of the Workspace. */
+  listForRoster(agent: Named, query: Omit<ReportsQuery, 'agent_name'>): Promise<ReportPage>
+  /** One of those. Throws `not_found`. */
+  readForRoster(agent: Named, id: string): Promise<Report>
   stats(caller: SignedIn): Promise<ReportStats>
   loops: Loop[]
 }
+
+type Named = { id: string; name: string }
+/** `total`: with those of other pages. */
+export type ReportPage = { reports: ReportSummary[]; total: number }
 
 export type ReportStats = {
   total: number
@@ -68,8 +76,8 @@ export function createReports(deps: ReportsDeps): Reports {
       const names = await reachedNames(reach, caller, agent_name)
       const ids = [...names.keys()]
       const [rows, total] = await Promise.all([
-        store.list(ids, report_type, { limit, offset }),
-        store.count(ids, report_type),
+        store.list(ids, { report_type }, { limit, offset }),
+        store.count(ids, { report_type }),
       ])
       return { reports: rows.map((row) => summaryOf(row, names.get(row.agent_id) ?? '')), total }
     },
@@ -77,9 +85,25 @@ export function createReports(deps: ReportsDeps): Reports {
     async read(caller, id, agentName) {
       const names = await reachedNames(reach, caller, agentName)
       const row = await store.visible([...names.keys()], id)
-      if (!row) throw new Fault('not_found', 'There is no such report.')
+      if (!row) throw unknownReport()
       const { payload, ...rest } = row
       return { ...summaryOf(rest, names.get(row.agent_id) ?? ''), payload: JSON.parse(payload) }
+    },
+
+    async listForRoster(agent, { report_type, limit, offset }) {
+      const filter = { report_type, audience: 'roster' } as const
+      const [rows, total] = await Promise.all([
+        store.list([agent.id], filter, { limit, offset }),
+        store.count([agent.id], filter),
+      ])
+      return { reports: rows.map((row) => summaryOf(row, agent.name)), total }
+    },
+
+    async readForRoster(agent, id) {
+      const row = await store.visible([agent.id], id, 'roster')
+      if (!row) throw unknownReport()
+      const { payload, ...rest } = row
+      return { ...summaryOf(rest, agent.name), payload: JSON.parse(payload) }
     },
 
     async stats(caller) {
@@ -104,6 +128,10 @@ export function createReports(deps: ReportsDeps): Reports {
       }),
     ],
   }
+}
+
+function unknownReport(): Fault {
+  return new Fault('not_found', 'There is no such report.')
 }
 
 function summaryOf(row: SummaryRow, agent_name: string): ReportSummary {

@@ -1,8 +1,11 @@
+import type { ReportAudience } from '@roost/contracts/operations/reports'
 import type { Executor } from '../../ports/database/port.ts'
 import type { ReportsTable, ReportTables } from './tables.ts'
 
 export type ReportRow = ReportsTable
 export type SummaryRow = Omit<ReportRow, 'payload'>
+/** What is undefined restricts nothing. */
+export type ReportFilter = { report_type?: string | undefined; audience?: ReportAudience | undefined }
 
 const summary = [
   'id',
@@ -22,9 +25,10 @@ const summary = [
 export function reportStore(executor: Executor) {
   const db = executor.withTables<ReportTables>()
 
-  const matching = (agentIds: readonly string[], reportType: string | undefined) => {
+  const matching = (agentIds: readonly string[], { report_type, audience }: ReportFilter) => {
     const query = db.selectFrom('agent_reports').where('agent_id', 'in', [...agentIds])
-    return reportType === undefined ? query : query.where('report_type', '=', reportType)
+    const typed = report_type === undefined ? query : query.where('report_type', '=', report_type)
+    return audience === undefined ? typed : typed.where('audience', '=', audience)
   }
 
   return {
@@ -32,19 +36,23 @@ export function reportStore(executor: Executor) {
       await db.insertInto('agent_reports').values(row).execute()
     },
 
-    async visible(agentIds: readonly string[], id: string): Promise<ReportRow | null> {
+    async visible(
+      agentIds: readonly string[],
+      id: string,
+      audience?: ReportAudience,
+    ): Promise<ReportRow | null> {
       if (agentIds.length === 0) return null
-      const row = await matching(agentIds, undefined).selectAll().where('id', '=', id).executeTakeFirst()
+      const row = await matching(agentIds, { audience }).selectAll().where('id', '=', id).executeTakeFirst()
       return row ?? null
     },
 
     async list(
       agentIds: readonly string[],
-      reportType: string | undefined,
+      filter: ReportFilter,
       page: { limit: number; offset: number },
     ): Promise<SummaryRow[]> {
       if (agentIds.length === 0) return []
-      return matching(agentIds, reportType)
+      return matching(agentIds, filter)
         .select(summary)
         .orderBy('created_at', 'desc')
         .orderBy('id')
@@ -53,9 +61,9 @@ export function reportStore(executor: Executor) {
         .execute()
     },
 
-    async count(agentIds: readonly string[], reportType: string | undefined): Promise<number> {
+    async count(agentIds: readonly string[], filter: ReportFilter): Promise<number> {
       if (agentIds.length === 0) return 0
-      const row = await matching(agentIds, reportType)
+      const row = await matching(agentIds, filter)
         .select((e) => e.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
       return Number(row.total)
@@ -63,7 +71,7 @@ export function reportStore(executor: Executor) {
 
     async figures(agentIds: readonly string[]) {
       if (agentIds.length === 0) return []
-      const rows = await matching(agentIds, undefined)
+      const rows = await matching(agentIds, {})
         .select(['agent_id', 'report_type'])
         .select((e) => e.fn.countAll<number>().as('total'))
         .groupBy(['agent_id', 'report_type'])
