@@ -1,5 +1,6 @@
 import type { Tool } from '../tool.ts'
 import { agentTools } from './agents.ts'
+import { callTools } from './calls.ts'
 import { canvasTools } from './canvas.ts'
 import { chatTools } from './chat.ts'
 import { connectorTools } from './connector.ts'
@@ -32,6 +33,7 @@ export const tools: readonly Tool[] = [
   ...eventTools,
   ...operatorQueueTools,
   ...messageTools,
+  ...callTools,
   ...canvasTools,
   ...gitTools,
   ...skillTools,

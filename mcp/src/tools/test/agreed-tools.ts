@@ -116,9 +116,7 @@ ask(message, agent?) C
 `
 
 /** Agreed tools that the server does not have, and why. Whoever builds one takes its line away. */
-export const notThere: Record<string, string> = {
-  call_user: 'there are no calls yet',
-}
+export const notThere: Record<string, string> = {}
 
 export type AgreedParameter = { isOptional: boolean; default?: unknown; maximum?: unknown }
 export type AgreedTool = { mark: string; parameters: Record<string, AgreedParameter> }
