@@ -232,6 +232,34 @@ describe('an agent', () => {
     const answer = await ask(tool('list_agents', {}))
     assert.match(answer, /"count":2/)
   })
+
+  test('keeps a canvas, which people see and may show to others by a link', async () => {
+    const markdown = { kind: 'markdown', payload: { markdown: 'All is well.' } }
+    const html = { id: 'more', kind: 'html', payload: { html: '<b>Bold</b><script>alert(1)</script>' } }
+    const answer = await ask(tool('set_canvas', { title: 'State', blocks: [markdown, html] }))
+    assert.match(answer, /"block_ids":\["b1","more"\]/)
+    const changed = { blocks: [{ id: 'b1', payload: { markdown: 'All is done.' } }] }
+    assert.match(await ask(tool('patch_canvas', changed)), /"canvas_id":"main"/)
+    const path = '/api/agents/mcp-one/canvas'
+    const { title, blocks } = (await platform.request('GET', `${path}/main`)).json
+    assert.equal(title, 'State')
+    assert.deepEqual(
+      blocks.map(({ id, payload }: Loose) => [id, payload]),
+      [
+        ['b1', { markdown: 'All is done.' }],
+        ['more', { html: '<b>Bold</b>' }],
+      ],
+    )
+    const view = async (scope: string, token: string | null) => {
+      const share = (await platform.request('POST', `${path}/main/share`, { scope })).json
+      return platform.request('GET', `/api/public/canvas/${share.token}`, undefined, { token })
+    }
+    assert.equal((await view('public', null)).json.title, 'State')
+    assert.equal((await view('authorized', null)).json.error, 'sign_in_required')
+    assert.equal((await view('authorized', platform.token)).json.title, 'State')
+    assert.match(await ask(tool('clear_canvas', {})), /"deleted":true/)
+    assert.deepEqual((await platform.request('GET', path)).json, [])
+  })
 })
 
 describe('a connector', () => {
