@@ -45,10 +45,11 @@ export function staleBy(event: LiveEvent): QueryKey[] {
     const left = type === 'execution_finished' ? leftBehind.flatMap((part) => agent(part)) : []
     const loop = event.triggered_by === 'loop' ? agent('loops') : []
     const visit = event.triggered_by === 'public' ? agent('public-links') : []
+    const payment = event.triggered_by === 'paid' ? agent('payments') : []
     const turn: QueryKey[] =
       name !== null && event.triggered_by === 'workspace' ? [['workspace', 'agent', name]] : []
     const lists: QueryKey[] = [['executions'], ['agents', 'figures'], ...agent('executions')]
-    return [...lists, ...run, ...talk, ...left, ...loop, ...turn, ...visit]
+    return [...lists, ...run, ...talk, ...left, ...loop, ...turn, ...visit, ...payment]
   }
   if (type.startsWith('operator_queue_')) {
     return [['operator-queue'], ['workspace', 'asks'], ['monitoring', 'alerts']]

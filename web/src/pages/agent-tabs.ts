@@ -164,6 +164,13 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/sharing/sharing-tab.tsx')).SharingTab),
   },
   {
+    id: 'payments',
+    label: 'Payments',
+    group: 'access',
+    who: 'owner',
+    Content: lazyPart(async () => (await import('../features/paid-chat/payments-tab.tsx')).PaymentsTab),
+  },
+  {
     id: 'info',
     label: 'Info',
     group: 'agent',

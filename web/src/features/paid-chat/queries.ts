@@ -1,0 +1,22 @@
+import type { Client } from '@roost/contracts/client'
+import { getPaidChat, listPayments } from '@roost/contracts/conversations/paid'
+import { queryOptions } from '@tanstack/react-query'
+import { agentKeys } from '../agents/queries.ts'
+
+/** Among what an agent is set to, so that a change made elsewhere shows here too. */
+export const paidChatKey = (name: string) => [...agentKeys.settings(name), 'paid'] as const
+export const paymentsKey = (name: string) => ['agent', name, 'payments'] as const
+
+/** What a message costs; for the agent's owner and admins. */
+export const paidChatQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: paidChatKey(name),
+    queryFn: ({ signal }) => api.call(getPaidChat, { params: { name }, signal }),
+  })
+
+/** The newest payments. */
+export const paymentsQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: paymentsKey(name),
+    queryFn: ({ signal }) => api.call(listPayments, { params: { name }, query: {}, signal }),
+  })
