@@ -245,4 +245,65 @@ describe('the fleet as one', () => {
     const found = await eventually(check, ({ link }) => link.latency_ms !== null)
     assert.deepEqual([found.container.status, found.container.restart_count], ['running', 0])
   })
+
+  test('an emergency stop ends all that goes on, waits or would come back by itself', async () => {
+    await createAgent(platform, 'qa-halt')
+    const of = (path: string) => `/api/agents/qa-halt/${path}`
+    const post = async (path: string, body?: object): Promise<Loose> => {
+      const { status, json, text } = await platform.request('POST', path, body)
+      assert.ok(status < 300, `${path}: ${text}`)
+      return json
+    }
+    const untilLoop = (id: string, accept: (loop: Loose) => boolean): Promise<Loose> =>
+      eventually(() => ask(`/api/loops/${id}`), accept, 60_000)
+    const busy = '[[sleep:600]]'
+    const retried = { name: 'again', cron_expression: '0 0 1 1 *', message: '[[fail:400]]' }
+    const schedule = await post(of('schedules'), { ...retried, max_retries: 1, retry_delay_seconds: 600 })
+    await post(of(`schedules/${schedule.id}/trigger`))
+    const idle = await post(of('loops'), { message: '[[reply:one]]', max_runs: 5, delay_seconds: 600 })
+    await untilLoop(idle.loop_id, ({ runs_completed }) => runs_completed === 1)
+    const rows = (status: string) => ask(of(`executions?status=${status}`))
+    await eventually(
+      () => rows('pending_retry'),
+      ({ length }) => length === 1,
+    )
+    const [turn, loop] = [
+      await beginTurn(platform, 'qa-halt', busy),
+      await post(of('loops'), { message: busy, max_runs: 5 }),
+    ]
+    const tasks = [1, 2, 3].map(() => ({ message: busy }))
+    const fanOut = await post(of('fan-out'), { tasks, max_concurrency: 1, async_mode: true })
+    await eventually(
+      () => rows('running'),
+      ({ length }) => length === 3,
+      60_000,
+    )
+    await post(of('task'), { message: busy, async_mode: true })
+    const before = (await ask(of('executions'))).length
+
+    const halted = await post('/api/ops/emergency-stop')
+    assert.deepEqual(halted, {
+      success: true,
+      message: halted.message,
+      // The retry, the turn, the run of the loop, three of the fan-out, the task.
+      ...{ schedules_paused: 1, executions_cancelled: 7, agents_stopped: 4, errors: [] },
+    })
+    await turn.ended
+    await post(of('start'))
+    for (const { loop_id } of [idle, loop]) {
+      const ended = await untilLoop(loop_id, ({ status }) => status === 'stopped')
+      assert.equal(ended.stop_reason, 'user_stopped')
+    }
+    assert.deepEqual(
+      (await ask(of(`fan-out/${fanOut.fan_out_id}`))).results.map(({ status }: Loose) => status),
+      ['cancelled', 'cancelled', 'cancelled'],
+    )
+    assert.equal((await ask(of(`schedules/${schedule.id}`))).enabled, false)
+    const agent = await eventually(
+      () => ask('/api/agents/slots'),
+      ({ agents }) => 'qa-halt' in agents,
+    )
+    assert.deepEqual(agent.agents['qa-halt'], { max: 3, active: 0, queued: 0 })
+    assert.equal((await ask(of('executions'))).length, before)
+  })
 })

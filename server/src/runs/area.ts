@@ -4,6 +4,7 @@ import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { SweepDeps, TestProvider } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
+import type { SignedIn } from '../identity/access/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
 import type { Db } from '../ports/database/port.ts'
@@ -39,7 +40,7 @@ import {
   type ProviderSubscriptionsDeps,
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
-import { createQueue, type Queue, queueRoutes } from './queue/index.ts'
+import { createQueue, queueRoutes } from './queue/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
@@ -124,7 +125,11 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
 export type RunsArea = {
   dispatch: Dispatch
   playbooks: Playbooks
-  queue: Pick<Queue, 'cancelOpen'>
+  /**
+   * Ends every loop of the agent and cancels every run that has not ended; answers how many runs. The agent is not told:
+   * for one that is stopped next.
+   */
+  halt(agentId: string, by: SignedIn): Promise<number>
   routes: Route[]
   loops: Loop[]
   close(): Promise<void>
@@ -181,7 +186,10 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   return {
     dispatch,
     playbooks,
-    queue,
+    async halt(agentId, by) {
+      await loops.halt(agentId)
+      return queue.cancelOpen(agentId, by)
+    },
     routes: [
       ...spendCapRoutes(records.spendCaps),
       ...providerSubscriptionRoutes({

@@ -4,7 +4,6 @@ import type { Lifecycle } from '../../agents/lifecycle/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Queue } from '../../runs/queue/index.ts'
 import type { Schedules } from '../../triggers/schedules/index.ts'
 import type { Acts } from './acts.ts'
 import { wordsOf } from './words.ts'
@@ -13,7 +12,8 @@ export type EmergencyDeps = {
   log: Pick<Log, 'warn'>
   directory: Pick<Directory, 'all'>
   lifecycle: Pick<Lifecycle, 'stop'>
-  queue: Pick<Queue, 'cancelOpen'>
+  /** Ends an agent's loops and cancels what runs, waits, is held or is to be retried; answers how many runs. */
+  haltRuns(agentId: string, by: SignedIn): Promise<number>
   schedules: Pick<Schedules['admin'], 'pause'>
   acts: Pick<Acts, 'halt'>
 }
@@ -25,7 +25,7 @@ type Failure = EmergencyStop['errors'][number]
 
 /** Halts the fleet, or one agent. No failure keeps the rest from being halted. Throws `agent_not_found`. */
 export function createEmergencyStop(deps: EmergencyDeps) {
-  const { log, directory, lifecycle, queue, schedules, acts } = deps
+  const { log, directory, lifecycle, haltRuns, schedules, acts } = deps
 
   return async (by: SignedIn, agentName: string | null): Promise<EmergencyStop> => {
     const errors: Failure[] = []
@@ -50,7 +50,7 @@ export function createEmergencyStop(deps: EmergencyDeps) {
     let executions_cancelled = 0
     const cancelAll = async () => {
       for (const agent of agents) {
-        const cancel = () => queue.cancelOpen(agent.id, by)
+        const cancel = () => haltRuns(agent.id, by)
         executions_cancelled += (await attempt('cancel_executions', agent, cancel)) ?? 0
       }
     }

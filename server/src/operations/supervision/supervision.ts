@@ -16,9 +16,8 @@ import type { Log } from '../../ports/log.ts'
 import type { AgentView } from '../../runs/agent-view/index.ts'
 import type { Breakers } from '../../runs/breaker/index.ts'
 import type { ProviderSubscriptions } from '../../runs/provider-subscriptions/index.ts'
-import type { Queue } from '../../runs/queue/index.ts'
 import type { Schedules } from '../../triggers/schedules/index.ts'
-import { createFleet, fleetRoutes } from '../fleet/index.ts'
+import { createFleet, type FleetDeps, fleetRoutes } from '../fleet/index.ts'
 import { checkRetention, createMonitoring, monitoringRoutes } from '../monitoring/index.ts'
 import { alertRoutes, type OperatorQueue } from '../operator-queue/index.ts'
 
@@ -44,7 +43,7 @@ export type SupervisionDeps = {
     providerSubscriptions: Pick<ProviderSubscriptions, 'auth' | 'list'>
     isPlatformEnabled(): boolean
   }
-  runs: { queue: Pick<Queue, 'cancelOpen'> }
+  runs: { halt: FleetDeps['haltRuns'] }
   schedules: Pick<Schedules, 'admin'>
   operatorQueue: OperatorQueue
 }
@@ -72,7 +71,7 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
     events: deps.outbox,
     monitoring,
     dailyLimit,
-    queue: deps.runs.queue,
+    haltRuns: deps.runs.halt,
     schedules: deps.schedules.admin,
     subscriptions: records.providerSubscriptions,
   })

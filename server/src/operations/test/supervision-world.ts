@@ -79,7 +79,7 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNee
         records: { ...runs, breakers, link, view: createAgentView({ ...runs, clock }), isPlatformEnabled },
         operatorQueue,
         leases: createLeases({ db, clock }),
-        runs: { queue: createQueue({ db, settle: runs.executions.settle }) },
+        runs: { halt: createQueue({ db, settle: runs.executions.settle }).cancelOpen },
         schedules,
       })
       return [

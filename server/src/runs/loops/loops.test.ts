@@ -98,6 +98,20 @@ forEachDialect((_, openDb) => {
     assert.deepEqual(await told(on, 'loop.completed'), [{ ...fields, runs_completed: 3, failed_runs: 0 }])
   })
 
+  test('an agent that is halted loses all its loops: the one between two runs at once, the others with their run', async () => {
+    const on = await start()
+    const idle = await begin(on, { delay_seconds: 600 })
+    await end(on, await claimOne(on))
+    const running = await begin(on)
+    const run = await claimOne(on)
+    await on.loops.halt('a1')
+    await on.loops.settled()
+    assert.deepEqual(await outcome(on, idle.id), ['stopped', 'user_stopped', 1])
+    assert.equal((await look(on, running.id)).status, 'running')
+    await end(on, run)
+    assert.deepEqual(await outcome(on, running.id), ['stopped', 'user_stopped', 1])
+  })
+
   test('three equal replies in a row end it, white space apart; with 0 they do not', async () => {
     const on = await start()
     const { id } = await begin(on, { max_runs: 9 })

@@ -49,6 +49,8 @@ export type Loops = {
   find(caller: SignedIn, id: string): Promise<Loop>
   /** The current run finishes. Throws `loop_not_found`. */
   stop(caller: SignedIn, id: string): Promise<'stopping' | 'already_done'>
+  /** Stops every loop of an agent; the current run of each is the caller's to end. */
+  halt(agentId: string): Promise<void>
   /** For the store of idempotency keys. */
   workState: WorkStateOf
   /** Hook of the registry; the runs are those of dispatch. */
@@ -136,6 +138,11 @@ export function createLoops(deps: LoopsDeps): Loops {
       // Between two runs it ends at once.
       advance.soon(id)
       return 'stopping'
+    },
+
+    async halt(agentId) {
+      const ids = await store.requestStopOf(agentId, timestamp(clock.now()))
+      for (const id of ids) advance.soon(id)
     },
 
     async workState({ execution_id }) {

@@ -148,6 +148,18 @@ export function loopStore(executor: Executor) {
       return Number(result.numUpdatedRows) === 1
     },
 
+    /** Of every loop of the agent that has not ended. Their ids. */
+    async requestStopOf(agentId: string, at: string): Promise<string[]> {
+      const rows = await db
+        .updateTable('loops')
+        .set((e) => ({ stop_requested_at: e.fn.coalesce('stop_requested_at', e.val(at)) }))
+        .where('agent_id', '=', agentId)
+        .where('completed_at', 'is', null)
+        .returning('id')
+        .execute()
+      return rows.map(({ id }) => id)
+    },
+
     /** Open loops for which there is something to do: their time has come, their run has ended or is gone. */
     async due(now: string, limit: number): Promise<string[]> {
       const rows = await db
