@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type MailServer, startMailServer } from '@roost/test-support/mail/index'
+import { startFacilitator, type TestFacilitator } from '@roost/test-support/payments/index'
+import { type SlackServer, slackApp, startSlack } from '@roost/test-support/slack/index'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
@@ -17,17 +19,29 @@ const [scout, writer, longName] = [
 const ann = 'ann@example.com'
 
 let mail: MailServer
+let slack: SlackServer
+let facilitator: TestFacilitator
 let bench: Bench
 let annToken = ''
 before(async () => {
   mail = await startMailServer()
-  bench = await openBench({ env: { ROOST_MAIL_URL: mail.url } })
+  slack = await startSlack()
+  facilitator = await startFacilitator()
+  bench = await openBench({
+    env: {
+      ROOST_MAIL_URL: mail.url,
+      ROOST_SLACK_API_URL: slack.url,
+      ROOST_X402_FACILITATOR_URL: facilitator.url,
+    },
+  })
   annToken = await personOf({ platform: bench.platform, mail }, ann)
   for (const name of [scout, writer, longName]) await createAgent(bench.platform, name)
 })
 after(async () => {
   await bench?.[Symbol.asyncDispose]()
   await mail?.close()
+  await slack?.close()
+  await facilitator?.[Symbol.asyncDispose]()
 })
 afterEach((context) => tellFailure(bench, context))
 
@@ -378,6 +392,108 @@ describe('public links', () => {
   })
 })
 
+describe('Slack', () => {
+  const path = `/agents/${scout}?tab=sharing`
+  const channel = async () => (await bench.platform.request('GET', `/api/agents/${scout}/slack/channel`)).json
+
+  test('an admin connects an app, an owner binds a channel; refusals are told on the fields', async () => {
+    const settings = await open('/settings?tab=integrations')
+    await settings.page.getByRole('button', { name: 'Connect Slack' }).click()
+    await settings.page.getByLabel('Signing secret').fill(slackApp.signingSecret)
+    await settings.page.getByLabel('Bot token').fill('xoxb-wrong')
+    await settings.page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await settings.page.getByText('is refused by Slack').waitFor()
+    await settings.page.getByLabel('Bot token').fill(slackApp.token)
+    await settings.page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await settings.page.getByText('Agents answer there as @roost').waitFor()
+    await done(settings)
+
+    slack.channels.set('C0123456789', { name: 'team', isMember: false })
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Bind a channel' }).click()
+    await page.getByLabel('Channel id').fill('C0123456789')
+    await page.getByRole('switch', { name: 'Answer direct messages as well' }).click()
+    await page.getByRole('button', { name: 'Bind', exact: true }).click()
+    await page.getByText('invite it there first').waitFor()
+    await assertAccessible(tab, 'a channel that was refused')
+    slack.channels.set('C0123456789', { name: 'team', isMember: true })
+    await page.getByRole('button', { name: 'Bind', exact: true }).click()
+    await page.getByText('#team', { exact: true }).waitFor()
+    assert.deepEqual(await channel(), {
+      bound: true,
+      channel_id: 'C0123456789',
+      channel_name: 'team',
+      is_dm_default: true,
+    })
+    await done(tab)
+  })
+
+  test('axe finds nothing and nothing runs over, in both themes and widths; unbound, it says what to do', async () => {
+    await reviewPage(bench, {
+      name: 'slack-channel',
+      path,
+      ready: (page) => page.getByText('#team', { exact: true }).waitFor(),
+    })
+    await reviewPage(bench, {
+      name: 'settings-integrations-slack',
+      path: '/settings?tab=integrations',
+      ready: (page) => page.getByText('Agents answer there as @roost').waitFor(),
+    })
+    const tab = await open(path)
+    await tab.page.getByRole('button', { name: 'Unbind' }).click()
+    await tab.page.getByRole('dialog').getByRole('button', { name: 'Unbind' }).click()
+    await tab.page.getByText('Invite the bot to a channel').waitFor()
+    assert.equal((await channel()).bound, false)
+    await done(tab)
+  })
+})
+
 function rowsShown(page: Page): Promise<void> {
   return page.getByRole('switch', { name: `May call ${writer}` }).waitFor()
 }
+
+describe('payments', () => {
+  const path = `/agents/${scout}?tab=payments`
+  const payee = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
+
+  test('the owner sets price and payee, is told of a typing error on the field, and sees a payment', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByText('Nobody has paid yet').waitFor()
+    await page.getByRole('switch', { name: 'Offer messages for pay' }).click()
+    await page.getByRole('textbox', { name: 'Price of a message' }).fill('0.05')
+    await page.getByRole('combobox', { name: 'Network' }).click()
+    await page.getByRole('option', { name: /Base Sepolia/ }).click()
+    const wallet = page.getByRole('textbox', { name: 'Paid to' })
+    await wallet.fill(payee.replace('Bc', 'bC'))
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/the checksum in its letters is wrong/).waitFor()
+    await wallet.fill(payee)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Strangers may pay for messages now.').first().waitFor()
+
+    const poor = facilitator.payer(1n)
+    const chat = `/api/paid/${scout}/chat`
+    const asked = await bench.platform.request('POST', chat, { message: 'hi' }, { token: null })
+    assert.equal(asked.json.payment_required.accepts[0].amount, '50000')
+    const proof = await poor.pay(asked.json.payment_required)
+    const refused = await bench.platform.request(
+      'POST',
+      chat,
+      { message: 'hi' },
+      { token: null, headers: proof },
+    )
+    assert.equal(refused.status, 402, refused.text)
+    await done(tab)
+    await reviewPage(bench, {
+      name: 'payments',
+      path,
+      ready: async (each) => {
+        const row = each.getByRole('list', { name: 'Payments' }).getByRole('listitem')
+        await row.getByText('rejected').waitFor()
+        await row.getByText('$0.05').waitFor()
+      },
+    })
+  })
+})
