@@ -20,7 +20,7 @@ export type StatusDeps = {
 /** Between the answer and the sound; the provider opens its stream within a second or two. */
 const mediaSeconds = 30
 /** Whoever carries a call that is over has this long to tell how it ended and what was said last. */
-const lastWordSeconds = 15
+const lastWordSeconds = 10
 
 /** What the provider tells of a call. Throws `not_found`, `invalid_signature`. */
 export function createStatus({ db, clock, vault, telephony, endings, baseUrl }: StatusDeps) {
