@@ -462,7 +462,7 @@ describe('payments', () => {
     const { page } = tab
     await page.getByText('Nobody has paid yet').waitFor()
     await page.getByRole('switch', { name: 'Offer messages for pay' }).click()
-    await page.getByRole('textbox', { name: 'Price of a message' }).fill('0.05')
+    await page.getByRole('spinbutton', { name: 'Price of a message' }).fill('0.05')
     await page.getByRole('combobox', { name: 'Network' }).click()
     await page.getByRole('option', { name: /Base Sepolia/ }).click()
     const wallet = page.getByRole('textbox', { name: 'Paid to' })
