@@ -4,7 +4,15 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent, docker } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  keepPicture,
+  openBench,
+  reviewPage,
+  type Tab,
+  widths,
+} from './bench.ts'
 import { tellFailure } from './evidence.ts'
 
 const name = 'qa-inbox'
@@ -401,6 +409,7 @@ describe('the inbox', () => {
       ready: async (page) => {
         await page.getByRole('grid', { name: 'Health of agents' }).getByRole('row').nth(1).waitFor()
         await page.getByRole('region', { name: 'Costs' }).getByText('By model').waitFor()
+        await page.getByRole('region', { name: 'Model credentials' }).getByText(name).waitFor()
       },
     })
     const tab = await bench.open()
@@ -475,7 +484,28 @@ describe('the inbox', () => {
     })
   })
 
-  // Last: no agent runs afterwards.
+  test('on the way: what waits is answered, and an agent is stopped and started', async () => {
+    await reviewPage(bench, {
+      name: 'mobile',
+      path: '/m',
+      ready: async (page) => {
+        await items(page).getByText('Which branch?').waitFor()
+        await page.getByRole('button', { name: `Stop ${name}` }).waitFor()
+      },
+    })
+    const tab = await open({ width: widths.phone }, '/m')
+    const { page } = tab
+    await items(page).getByText('Which branch?').click()
+    await page.getByRole('textbox', { name: 'Answer' }).fill('main')
+    await page.getByRole('button', { name: /^Answer/ }).click()
+    await items(page).getByText('Which branch?').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: `Stop ${name}` }).click()
+    await page.getByRole('button', { name: `Start ${name}` }).click()
+    await page.getByRole('button', { name: `Stop ${name}` }).waitFor()
+    await done(tab)
+  })
+
+  // One of the last: it stops the agent.
   test('an emergency stop wants words, halts the fleet, and tells what it did', async () => {
     const tab = await open({}, '/operations?tab=health')
     const { page } = tab
@@ -495,6 +525,26 @@ describe('the inbox', () => {
     await page.getByRole('grid', { name: 'Health of agents' }).getByText('stopped').nth(1).waitFor()
     await keepPicture(tab, 'emergency-stopped-light-desktop')
     await assertAccessible(tab, 'after an emergency stop')
+    await done(tab)
+  })
+
+  test('agents are restarted together, those that were chosen, after words', async () => {
+    const tab = await open({}, '/operations?tab=health')
+    const { page } = tab
+    await page.getByRole('button', { name: 'Restart agents…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Restart agents?' })
+    await dialog.getByLabel('Agents that are').click()
+    await page.getByRole('option', { name: 'Stopped' }).click()
+    await dialog.getByLabel('Name begins with').fill(name)
+    const confirm = dialog.getByRole('button', { name: 'Restart agents' })
+    assert.equal(await confirm.isDisabled(), true)
+    await keepPicture(tab, 'fleet-restart-light-desktop')
+    await assertAccessible(tab, 'a restart of the fleet')
+    await dialog.getByRole('textbox').last().fill('restart agents')
+    await confirm.click()
+    await page.getByText('1 agent done, 0 failed').waitFor()
+    const { status } = (await bench.platform.request('GET', `/api/agents/${name}`)).json
+    assert.equal(status, 'running')
     await done(tab)
   })
 })

@@ -122,6 +122,23 @@ describe('the pages of a small fleet', () => {
     await tab.context.close()
   })
 
+  test('an owner judges the work of an agent; a score beyond 100 is told on its field', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/agents/qa-scout?tab=settings')
+    const section = page.getByRole('region', { name: 'Evaluations' })
+    await section.getByLabel('Score').fill('101')
+    await section.getByRole('button', { name: 'Judge its work' }).click()
+    await section.locator('input[aria-invalid=true]').waitFor()
+    await section.getByLabel('Score').fill('87')
+    await section.getByLabel('Verdict').fill('Careful')
+    await section.getByRole('button', { name: 'Judge its work' }).click()
+    await section.getByRole('list', { name: 'Evaluations' }).getByText('Careful').waitFor()
+    const [first] = (await bench.platform.request('GET', '/api/agents/qa-scout/evaluations')).json
+    assert.deepEqual([first.score, first.verdict, first.notes], [87, 'Careful', null])
+    await tab.context.close()
+  })
+
   test('on a phone the places are behind one button, and a place closes them again', async () => {
     const tab = await bench.open({ width: widths.phone })
     const { page } = tab

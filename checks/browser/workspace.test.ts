@@ -38,6 +38,7 @@ describe('the Workspace', () => {
   }
   const portal = (token: string, method: string, path: string): Promise<Loose> =>
     bench.platform.request(method, `/api/enterprise/client-portal${path}`, undefined, { token })
+  const agentKey = () => docker('exec', bench.platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY')
   const done = async (tab: Tab) => {
     assert.deepEqual(tab.faults, [])
     await tab.context.close()
@@ -106,7 +107,7 @@ describe('the Workspace', () => {
         options: ['Green', 'Blue'],
         to_email: email,
       },
-      { token: await docker('exec', bench.platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY') },
+      { token: await agentKey() },
     )
     assert.equal(asked.status, 201, asked.text)
     const tab = await open('/workspace')
@@ -181,6 +182,23 @@ describe('the Workspace', () => {
       () => portal(ann, 'GET', `/agents/${name}/documents`),
       ({ json }) => json.documents.length === 0,
     )
+    await done(tab)
+  })
+
+  test('a report for the people of the Workspace is opened there, one for operators is not', async () => {
+    const token = await agentKey()
+    for (const fields of [{ title: 'For you', audience: 'roster' }, { title: 'For the office' }]) {
+      const body = { report_type: 'qa.week', payload: '**Seven** days', display_hint: 'markdown', ...fields }
+      const reply = await bench.platform.request('POST', `/api/agents/${name}/reports`, body, { token })
+      assert.equal(reply.status, 201, reply.text)
+    }
+    const tab = await open(`/workspace/a/${name}?rail=reports`)
+    const { page } = tab
+    const rail = page.getByRole('complementary', { name: 'Reports' })
+    await rail.getByRole('button', { name: /^For you/ }).click()
+    await page.getByRole('dialog', { name: 'For you' }).getByText('Seven').waitFor()
+    assert.equal(await rail.getByText('For the office').count(), 0)
+    await assertAccessible(tab, 'a report in the Workspace')
     await done(tab)
   })
 

@@ -166,6 +166,12 @@ const account = createRoute({
   path: '/account',
 }).lazy(() => loadCode(() => import('./pages/account.tsx').then((page) => page.route)))
 
+const mobile = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/m',
+  validateSearch: searchOf({ item: text }),
+}).lazy(() => loadCode(() => import('./pages/mobile.tsx').then((page) => page.route)))
+
 /** Also for people without an account: who has no session is asked for a code there. */
 const workspace = createRoute({
   getParentRoute: () => root,
@@ -186,7 +192,7 @@ const workspaceFrame = createRoute({
   id: 'frame',
   validateSearch: searchOf({
     q: text,
-    rail: oneOf(['canvas', 'files', 'people', 'info']),
+    rail: oneOf(['canvas', 'reports', 'files', 'people', 'info']),
   }),
 }).lazy(() => loadCode(() => import('./pages/workspace.tsx').then((page) => page.frameRoute)))
 
@@ -221,7 +227,7 @@ const routeTree = root.addChildren([
   login,
   sharedCanvas,
   publicChat,
-  signedIn.addChildren([dashboard, agent, execution, library, operations, settings, account]),
+  signedIn.addChildren([dashboard, agent, execution, library, operations, settings, account, mobile]),
   workspace.addChildren([
     workspaceFrame.addChildren([workspaceHome, workspaceInbox, workspaceAgent, workspaceConversation]),
   ]),

@@ -1,6 +1,7 @@
 import { Suspense } from 'react'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ConnectorSection } from '../connector/connector-section.tsx'
+import { EvaluationsSection } from '../evaluations/evaluations-section.tsx'
 import { OwnKeySection } from '../own-key/own-key-section.tsx'
 import { AgentAuthSection } from '../provider-subscriptions/agent-auth-section.tsx'
 import { BehaviourSection } from './behaviour-section.tsx'
@@ -27,6 +28,7 @@ export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
         <ReadOnlySection {...props} />
         <ContainerSection {...props} />
         <BreakerSection {...props} />
+        <EvaluationsSection {...props} />
         {props.isOwner && <OwnKeySection agent={agent} />}
         {props.isOwner && !agent.is_system && <ConnectorSection name={agent.name} />}
       </div>

@@ -8,8 +8,10 @@ import { StatCard } from '../../ui/stat-card.tsx'
 import { PauseAll } from '../schedules/pause-all.tsx'
 import { meQuery } from '../users/queries.ts'
 import { Alerts } from './alerts.tsx'
+import { AuthReport } from './auth-report.tsx'
 import { Costs } from './costs.tsx'
 import { EmergencyOutcome, EmergencyStop, useEmergencyStop } from './emergency-stop.tsx'
+import { FleetActOutcome, FleetActs, useFleetAct } from './fleet-acts.tsx'
 import { HealthTable } from './health-table.tsx'
 import { healthQuery } from './queries.ts'
 import { healthWords } from './words.ts'
@@ -21,6 +23,7 @@ export function FleetHealth() {
   const health = useQuery(healthQuery(api))
   const isAdmin = me.role === 'admin'
   const stop = useEmergencyStop()
+  const acts = useFleetAct()
   return (
     <section aria-label="Fleet health" className="flex min-w-0 flex-col gap-4">
       <CardHeader
@@ -29,6 +32,7 @@ export function FleetHealth() {
         actions={
           isAdmin && (
             <>
+              <FleetActs acts={acts} />
               <PauseAll of=" schedules" />
               <EmergencyStop stop={stop} />
             </>
@@ -36,6 +40,7 @@ export function FleetHealth() {
         }
         className="mb-0"
       />
+      {acts.data && <FleetActOutcome outcome={acts.data} />}
       {stop.data && <EmergencyOutcome outcome={stop.data} />}
       {health.data && !health.data.enabled && (
         <Banner tone="warning" title="Monitoring is off">
@@ -54,6 +59,7 @@ export function FleetHealth() {
           <Figures summary={health.data?.summary} />
           {isAdmin && <Alerts />}
           {isAdmin && <Costs />}
+          {isAdmin && <AuthReport />}
           <HealthTable rows={health.data?.agents ?? []} isLoading={health.isPending} />
         </>
       )}

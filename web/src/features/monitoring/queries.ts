@@ -1,7 +1,7 @@
 import type { Client } from '@roost/contracts/client'
 import { listAlerts } from '@roost/contracts/operations/alerts'
-import { getFleetCosts } from '@roost/contracts/operations/fleet'
-import { getMonitoringStatus } from '@roost/contracts/operations/monitoring'
+import { getAuthReport, getFleetCosts } from '@roost/contracts/operations/fleet'
+import { getAgentHealth, getMonitoringStatus, listHealthChecks } from '@roost/contracts/operations/monitoring'
 import { queryOptions } from '@tanstack/react-query'
 
 /** Keys begin with what they show; `live/stale.ts` names their prefixes. */
@@ -30,4 +30,26 @@ export const costsQuery = (api: Client) =>
     queryKey: [...monitoringKey, 'costs'],
     queryFn: ({ signal }) => api.call(getFleetCosts, { query: {}, signal }),
     refetchInterval: lookAgainMs,
+  })
+
+export const authReportQuery = (api: Client) =>
+  queryOptions({
+    queryKey: [...monitoringKey, 'auth-report'],
+    queryFn: ({ signal }) => api.call(getAuthReport, { signal }),
+  })
+
+export const agentHealthQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...monitoringKey, 'agent', name],
+    queryFn: ({ signal }) => api.call(getAgentHealth, { params: { name }, signal }),
+    refetchInterval: lookAgainMs,
+  })
+
+/** Of the last day, the newest first. */
+export const healthChecksQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...monitoringKey, 'agent', name, 'checks'],
+    queryFn: ({ signal }) =>
+      api.call(listHealthChecks, { params: { name }, query: { limit: '2000' }, signal }),
+    refetchInterval: 10 * lookAgainMs,
   })

@@ -6,6 +6,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { AgentHealth } from '../monitoring/agent-health.tsx'
 import { Attention } from './attention.tsx'
 import { NowCard } from './now-card.tsx'
 import { analyticsQuery } from './queries.ts'
@@ -32,6 +33,7 @@ export function OverviewTab({ agent }: { agent: AgentDetails }) {
         <Attention agent={agent} />
         <NowCard agent={agent} />
       </div>
+      <AgentHealth name={agent.name} />
       <section aria-labelledby="trends" className="flex min-w-0 flex-col gap-3">
         <div className="flex flex-wrap items-center justify-between gap-2">
           <h2 id="trends" className="font-semibold text-base">

@@ -1,5 +1,11 @@
 import type { Client } from '@roost/contracts/client'
-import { getReport, getReportStats, listReports } from '@roost/contracts/operations/reports'
+import {
+  getReport,
+  getReportStats,
+  getRosterReport,
+  listReports,
+  listRosterReports,
+} from '@roost/contracts/operations/reports'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
 /** Keys begin with what they show; `live/stale.ts` names their prefixes. */
@@ -38,5 +44,20 @@ export const reportQuery = (api: Client, id: string) =>
   queryOptions({
     queryKey: [...reportKey, 'one', id],
     queryFn: ({ signal }) => api.call(getReport, { params: { id }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** The newest that an agent shows to the people of the Workspace. */
+export const rosterReportsQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...reportKey, 'roster', name],
+    queryFn: ({ signal }) =>
+      api.call(listRosterReports, { params: { name }, query: { limit: String(pageSize) }, signal }),
+  })
+
+export const rosterReportQuery = (api: Client, name: string, id: string) =>
+  queryOptions({
+    queryKey: [...reportKey, 'roster', name, id],
+    queryFn: ({ signal }) => api.call(getRosterReport, { params: { name, id }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   })

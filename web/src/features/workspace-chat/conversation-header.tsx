@@ -3,6 +3,7 @@ import type { Conversation } from '@roost/contracts/conversations/workspace-conv
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import {
   ArrowLeft,
+  FileChartColumn,
   FolderOpen,
   Info,
   LayoutPanelTop,
@@ -64,6 +65,12 @@ export function ConversationHeader({ agent, conversation }: ConversationHeaderPr
         icon={<LayoutPanelTop aria-hidden />}
         aria-pressed={rail === 'canvas'}
         onClick={() => showRail('canvas')}
+      />
+      <IconButton
+        label="Reports"
+        icon={<FileChartColumn aria-hidden />}
+        aria-pressed={rail === 'reports'}
+        onClick={() => showRail('reports')}
       />
       <IconButton
         label="Files"

@@ -15,8 +15,11 @@ const route = getRouteApi('/workspace/frame')
 
 const Canvases = lazyPart(async () => (await import('../canvas/roster-canvases.tsx')).RosterCanvases)
 
+const Reports = lazyPart(async () => (await import('../reports/roster-reports.tsx')).RosterReports)
+
 const parts: Record<string, { title: string; Content: ComponentType<{ agent: RosterAgent }> }> = {
   canvas: { title: 'Canvases', Content: Canvases },
+  reports: { title: 'Reports', Content: Reports },
   files: { title: 'Files', Content: Documents },
   people: { title: 'People', Content: Clients },
   info: { title: 'About this agent', Content: AboutAgent },

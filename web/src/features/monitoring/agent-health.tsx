@@ -1,0 +1,137 @@
+import { checkAgentHealth, type HealthCheck } from '@roost/contracts/operations/monitoring'
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { formatPercent, plural } from '../../lib/format.ts'
+import { useApi, useApp } from '../../shell/app-context.ts'
+import { StatusDot } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { meQuery } from '../users/queries.ts'
+import { agentHealthQuery, healthChecksQuery } from './queries.ts'
+import { changesOf, stripOf } from './strip.ts'
+import { healthWords } from './words.ts'
+
+/** How an agent was over the last day, as monitoring has seen it. */
+export function AgentHealth({ name }: { name: string }) {
+  const api = useApi()
+  const { data: me } = useSuspenseQuery(meQuery(api))
+  const health = useQuery(agentHealthQuery(api, name))
+  const checks = useQuery(healthChecksQuery(api, name))
+  const uptime = health.data?.uptime_percent_24h ?? null
+  return (
+    <Card aria-label="Health of the last day">
+      <CardHeader
+        title="Health"
+        description={
+          uptime === null
+            ? 'Checks of the last 24 hours.'
+            : `Up ${formatPercent(uptime / 100)} of the last 24 hours.`
+        }
+        actions={
+          <>
+            {health.data && <StatusDot {...healthWords[health.data.aggregate_status]} />}
+            {me.role === 'admin' && <CheckNow name={name} />}
+          </>
+        }
+      />
+      {checks.isError && !checks.data ? (
+        <ErrorState
+          title="The checks could not be loaded"
+          error={checks.error}
+          onRetry={() => void checks.refetch()}
+        />
+      ) : checks.data ? (
+        <History checks={checks.data} issues={health.data?.issues ?? []} />
+      ) : (
+        <SkeletonText lines={3} />
+      )}
+    </Card>
+  )
+}
+
+function CheckNow({ name }: { name: string }) {
+  const { api, queries } = useApp()
+  const check = useMutation({
+    mutationFn: () => api.call(checkAgentHealth, { params: { name } }),
+    onSuccess: (found) => {
+      queries.setQueryData(agentHealthQuery(api, name).queryKey, found)
+      void queries.invalidateQueries({ queryKey: healthChecksQuery(api, name).queryKey })
+    },
+    onError: (error) => void toast({ title: error.message, tone: 'danger' }),
+  })
+  return (
+    <Button size="sm" pending={check.isPending} onClick={() => check.mutate()}>
+      Check now
+    </Button>
+  )
+}
+
+/** Changes told below the strip. */
+const changesShown = 4
+
+function History({ checks, issues }: { checks: readonly HealthCheck[]; issues: readonly string[] }) {
+  if (checks.length === 0) return <p className="py-4 text-muted text-sm">It was not checked yet.</p>
+  const changes = changesOf(checks).slice(0, changesShown)
+  return (
+    <>
+      {issues.length > 0 && (
+        <ul className="mb-3 list-disc pl-5 text-sm">
+          {issues.map((issue) => (
+            <li key={issue}>{issue}</li>
+          ))}
+        </ul>
+      )}
+      <Strip checks={checks} />
+      <ol aria-label="Changes of its health" className="mt-3 flex flex-col text-sm">
+        {changes.map(({ checked_at, status, issues: [first] }) => (
+          <li key={checked_at} className="flex min-w-0 items-baseline gap-3 py-1">
+            <span className="w-24 shrink-0">
+              <StatusDot {...healthWords[status]} />
+            </span>
+            <span className="min-w-0 flex-1 truncate text-muted" title={first}>
+              {first}
+            </span>
+            <span className="shrink-0 text-faint text-xs">
+              <RelativeTime at={checked_at} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+const barClass = {
+  neutral: 'bg-line-strong',
+  success: 'bg-success',
+  warning: 'bg-warning',
+  danger: 'bg-danger',
+} as const
+
+/** The day from left to right, each piece as bad as its worst check. */
+function Strip({ checks }: { checks: readonly HealthCheck[] }) {
+  const bad = checks.filter(({ status }) => status !== 'healthy' && status !== 'unknown').length
+  const told = bad === 0 ? 'none found anything' : `${bad} found something`
+  return (
+    <div
+      role="img"
+      aria-label={`${plural(checks.length, 'check')} of the last day, ${told}`}
+      className="flex h-6 gap-px"
+    >
+      {stripOf(checks).map(({ at, worst }) => (
+        <span
+          key={at}
+          title={`${new Date(at).toLocaleTimeString()} ${worst === null ? 'Not checked' : healthWords[worst].label}`}
+          className={cx(
+            'min-w-0 flex-1 rounded-xs',
+            worst === null ? 'bg-sunken' : barClass[healthWords[worst].tone],
+          )}
+        />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,158 @@
+import {
+  type FleetOutcome,
+  fleetFilters,
+  restartFleet,
+  stopFleet,
+} from '@roost/contracts/operations/fleet-acts'
+import { useMutation } from '@tanstack/react-query'
+import { RotateCw, Square } from 'lucide-react'
+import { useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
+import { plural } from '../../lib/format.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { Banner } from '../../ui/banner.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Checkbox } from '../../ui/checkbox.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Input } from '../../ui/input.tsx'
+import { Select } from '../../ui/select.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { agentKeys } from '../agents/queries.ts'
+import { monitoringKey } from './queries.ts'
+
+type Act = 'restart' | 'stop'
+type Which = { filter_status: (typeof fleetFilters)[number]; name_prefix: string; recreate: boolean }
+
+/** Restarts or stops many agents, one after another; for admins. `FleetActOutcome` tells what came of it. */
+export function useFleetAct() {
+  const { api, queries } = useApp()
+  return useMutation({
+    mutationFn: ({ act, which: { recreate, ...which } }: { act: Act; which: Which }) =>
+      act === 'restart'
+        ? api.call(restartFleet, { body: { ...which, recreate } })
+        : api.call(stopFleet, { body: which }),
+    onError: (error) => {
+      const { sentence, code } = describeFault(error)
+      toast({ title: sentence, description: code, tone: 'danger' })
+    },
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: agentKeys.list }),
+        queries.invalidateQueries({ queryKey: monitoringKey }),
+      ]),
+  })
+}
+
+type FleetActsProps = { acts: ReturnType<typeof useFleetAct> }
+
+export function FleetActs({ acts }: FleetActsProps) {
+  const [asked, setAsked] = useState<Act | null>(null)
+  return (
+    <>
+      <Button icon={<RotateCw aria-hidden />} disabled={acts.isPending} onClick={() => setAsked('restart')}>
+        Restart agents…
+      </Button>
+      <Button icon={<Square aria-hidden />} disabled={acts.isPending} onClick={() => setAsked('stop')}>
+        Stop agents…
+      </Button>
+      {asked && (
+        <AskWhich
+          act={asked}
+          isPending={acts.isPending}
+          onClose={() => setAsked(null)}
+          onConfirm={(which) => acts.mutate({ act: asked, which }, { onSettled: () => setAsked(null) })}
+        />
+      )}
+    </>
+  )
+}
+
+const words = {
+  restart: {
+    title: 'Restart agents?',
+    action: 'Restart agents',
+    description:
+      'One after another, without the system agent. Runs of an agent that is restarted are cut short; the work goes on when you close this.',
+  },
+  stop: {
+    title: 'Stop agents?',
+    action: 'Stop agents',
+    description:
+      'One after another, without the system agent. Their runs are cut short, and they stay stopped until somebody starts them.',
+  },
+} as const
+
+const stateWords = { running: 'Running', stopped: 'Stopped', exited: 'Exited', all: 'In any state' } as const
+const states = fleetFilters.map((value) => ({ value, label: stateWords[value] }))
+
+type AskWhichProps = {
+  act: Act
+  isPending: boolean
+  onClose: () => void
+  onConfirm: (which: Which) => void
+}
+
+function AskWhich({ act, isPending, onClose, onConfirm }: AskWhichProps) {
+  const [which, setWhich] = useState<Which>({ filter_status: 'running', name_prefix: '', recreate: false })
+  const change = (next: Partial<Which>) => setWhich((now) => ({ ...now, ...next }))
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      {...words[act]}
+      typed={`${act} agents`}
+      pending={isPending}
+      onConfirm={() => onConfirm({ ...which, name_prefix: which.name_prefix.trim() })}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Agents that are">
+          <Select
+            options={states}
+            value={which.filter_status}
+            onValueChange={(filter_status) => change({ filter_status })}
+          />
+        </Field>
+        <Field label="Name begins with" hint="Empty: any name.">
+          <Input
+            value={which.name_prefix}
+            maxLength={63}
+            onChange={({ target }) => change({ name_prefix: target.value })}
+          />
+        </Field>
+      </div>
+      {act === 'restart' && (
+        <Checkbox
+          checked={which.recreate}
+          onCheckedChange={(recreate) => change({ recreate })}
+          hint="From the image and settings of now; volumes stay."
+        >
+          Give each a new container
+        </Checkbox>
+      )}
+    </ConfirmDialog>
+  )
+}
+
+/** How many went well, and each that did not. */
+export function FleetActOutcome({ outcome: { summary, results } }: { outcome: FleetOutcome }) {
+  const failed = results.filter(({ result }) => result === 'failed')
+  const told = results.filter(({ reason }) => reason !== undefined)
+  const skipped = summary.skipped > 0 ? `, ${summary.skipped} skipped` : ''
+  return (
+    <Banner
+      tone={failed.length > 0 ? 'danger' : 'success'}
+      title={`${plural(summary.successes, 'agent')} done, ${summary.failures} failed${skipped}`}
+    >
+      {told.length > 0 && (
+        <ul className="max-h-48 overflow-y-auto">
+          {told.map(({ agent, reason }) => (
+            <li key={agent} className="break-words">
+              {agent}: {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Banner>
+  )
+}

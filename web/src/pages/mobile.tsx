@@ -1,0 +1,32 @@
+import { createLazyRoute, Link } from '@tanstack/react-router'
+import { PocketAgents } from '../features/agents/pocket-agents.tsx'
+import { PocketInbox } from '../features/operator-queue/pocket-inbox.tsx'
+import { Page } from '../shell/page.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+
+export const route = createLazyRoute('/signed-in/m')({ component: Mobile })
+
+/** What somebody on the way needs: what waits for an answer, and which agents run. */
+function Mobile() {
+  const { item } = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <Page width="text">
+      <PageHeader
+        title="On the way"
+        actions={
+          <Link to="/" className="text-accent text-sm hover:underline">
+            Everything
+          </Link>
+        }
+      />
+      <div className="flex min-w-0 flex-col gap-6">
+        <PocketInbox
+          chosen={item}
+          onChoose={(next) => void navigate({ search: { item: next }, resetScroll: false })}
+        />
+        <PocketAgents />
+      </div>
+    </Page>
+  )
+}
