@@ -10,7 +10,7 @@ import { Sheet } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { Conversation } from './conversation.tsx'
-import { beginSession, chatKeys, sessionsQuery } from './queries.ts'
+import { beginSession, chatKeys, sessionsQuery, turnCalls } from './queries.ts'
 import { SessionList, type SessionListProps, titleOf } from './session-list.tsx'
 import { useLiveTurns } from './use-live-turns.ts'
 import { useSessionRemoval } from './use-session-removal.ts'
@@ -43,7 +43,7 @@ function Chat({ agent, sessions, asked }: ChatProps) {
   const queries = useQueryClient()
   const navigate = route.useNavigate()
   const { name } = agent
-  const turns = useLiveTurns(name)
+  const turns = useLiveTurns(() => turnCalls(api, queries, name))
   const { pending, remove } = useSessionRemoval(name)
   const [model, setModel] = useState<string | null>(null)
   const shown = sessions

@@ -1,20 +1,18 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { browserSetting } from '../../live/stream-setting.ts'
-import { useApi } from '../../shell/app-context.ts'
-import { createLiveTurns, type LiveTurn, type LiveTurns } from './live-turns.ts'
-import { turnCalls } from './queries.ts'
+import { createLiveTurns, type LiveTurn, type LiveTurns, type LiveTurnsDeps } from './live-turns.ts'
 
 /** Text is drawn so often: each time costs a reading of the block that grows. */
 const frameMs = 40
 
-/** The turns read by this page, for one agent. Reading ends with the page; the turns go on. */
-export function useLiveTurns(agentName: string): LiveTurns {
-  const api = useApi()
-  const queries = useQueryClient()
+/**
+ * The turns read by this page; `callsOf` is asked once how they are sent, followed and fetched. Reading ends with the
+ * page; the turns go on.
+ */
+export function useLiveTurns(callsOf: () => Pick<LiveTurnsDeps, 'send' | 'follow' | 'onStored'>): LiveTurns {
   const [turns] = useState(() =>
     createLiveTurns({
-      ...turnCalls(api, queries, agentName),
+      ...callsOf(),
       setting: browserSetting(),
       gather: (run) => void setTimeout(run, frameMs),
       now: () => new Date(),

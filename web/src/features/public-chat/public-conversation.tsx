@@ -10,17 +10,15 @@ import { Button } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
-import type { Attachment } from '../chat/attachments.ts'
 import { Composer } from '../chat/composer.tsx'
-import type { LiveTurn } from '../chat/live-turns.ts'
 import { turnToStop } from '../chat/shown-turns.ts'
 import { useComposer } from '../chat/use-composer.ts'
-import { newKey, useTurnsOf } from '../chat/use-live-turns.ts'
+import { useLiveTurns, useTurnsOf } from '../chat/use-live-turns.ts'
 import { complain } from '../workspace-chat/complain.ts'
 import { shownMessages } from '../workspace-chat/shown.ts'
+import { talkOf } from '../workspace-chat/talk.ts'
 import { PublicMessages } from './public-messages.tsx'
-import { beginAnew, publicHistoryQuery, stopPublicTurn } from './queries.ts'
-import { usePublicTurns } from './use-public-turns.ts'
+import { beginAnew, publicCalls, publicHistoryQuery, stopPublicTurn } from './queries.ts'
 import type { Visit } from './visit.ts'
 
 type ConversationProps = { token: string; label: string; isAvailable: boolean; visit: Visit }
@@ -30,7 +28,7 @@ export function PublicConversation({ token, label, isAvailable, visit }: Convers
   const { api, queries } = useApp()
   const as = useSyncExternalStore(visit.onChange, visit.snapshot)
   const history = useQuery(publicHistoryQuery(api, token, visit, as))
-  const turns = usePublicTurns(token, visit)
+  const turns = useLiveTurns(() => publicCalls({ api, queries }, token, visit))
   const all = useTurnsOf(turns, token)
   const shown = shownMessages(history.data?.messages ?? [], all)
   const composer = useComposer(`public.${token}`)
@@ -46,32 +44,14 @@ export function PublicConversation({ token, label, isAvailable, visit }: Convers
   }, [turns, token, inFlight])
   useEnding(history.error, visit)
 
-  const send = () => {
-    const files = composer.attachments.map(({ id: _, ...file }) => file)
-    turns.send(token, { message: composer.text, model: null, files, key: newKey() })
-    composer.clear()
-  }
-  const edit = (turn: LiveTurn) => {
-    const files = (turn.asked?.files ?? []).map((file) => ({ ...file, id: newKey() }))
-    // They were attachments of this page before they were sent.
-    composer.restore(turn.asked?.message ?? '', files as Attachment[])
-    turns.forget(turn.key)
-    input.current?.focus()
-  }
-  const retry = (turn: LiveTurn) => {
-    turns.forget(turn.key)
-    if (turn.asked) turns.send(token, { ...turn.asked, key: newKey() })
-  }
-  async function stop({ key, executionId }: LiveTurn): Promise<void> {
-    if (executionId === null) return
-    turns.markStopping(key, true)
-    try {
-      await stopPublicTurn(api, token, visit, executionId)
-    } catch (error) {
-      turns.markStopping(key, false)
-      complain(error)
-    }
-  }
+  const talk = talkOf({
+    turns,
+    sessionId: token,
+    composer,
+    input,
+    model: null,
+    stopRun: (executionId) => stopPublicTurn(api, token, visit, executionId),
+  })
   async function reset(): Promise<void> {
     setResetting(true)
     try {
@@ -112,8 +92,8 @@ export function PublicConversation({ token, label, isAvailable, visit }: Convers
               live={shown.live}
               end={all.at(-1)?.end ?? null}
               isCut={(history.data?.message_count ?? 0) > (history.data?.messages.length ?? 0)}
-              onRetry={retry}
-              onEdit={edit}
+              onRetry={talk.retry}
+              onEdit={talk.edit}
             />
           ) : (
             <div className="m-auto w-full max-w-3xl px-4 py-6">
@@ -135,8 +115,8 @@ export function PublicConversation({ token, label, isAvailable, visit }: Convers
             obstacle={<Obstacle isAvailable={isAvailable} isTooLong={isTooLong} />}
             isBlocked={!isAvailable || isTooLong || stoppable !== null}
             isSending={false}
-            onSend={send}
-            onStop={stoppable && (() => void stop(stoppable))}
+            onSend={talk.send}
+            onStop={stoppable && (() => void talk.stop(stoppable))}
             isStopping={stoppable?.isStopping ?? false}
             modelChoice={null}
           />

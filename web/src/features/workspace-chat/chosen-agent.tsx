@@ -1,14 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { browserSetting } from '../../live/stream-setting.ts'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
-import { createLiveTurns } from '../chat/live-turns.ts'
-import { newKey } from '../chat/use-live-turns.ts'
+import { useLiveTurns } from '../chat/use-live-turns.ts'
 import { ConversationHeader } from './conversation-header.tsx'
 import { conversationsQuery, everyConversationQuery, rosterQuery, workspaceCalls } from './queries.ts'
 import { SideRail } from './side-rail.tsx'
@@ -42,10 +39,10 @@ export function ChosenAgent({ name, chat }: { name: string; chat: string | null 
 }
 
 function Conversations({ name, chat }: { name: string; chat: string | null }) {
-  const api = useApi()
+  const { api, queries } = useApp()
   const roster = useQuery(rosterQuery(api))
   const conversations = useQuery(conversationsQuery(api, name))
-  const turns = useWorkspaceTurns(name)
+  const turns = useLiveTurns(() => workspaceCalls(api, queries, name))
   const agent = roster.data?.agents.find((each) => each.name === name)
   const shown = conversations.data?.find(({ id, is_main }) => (chat === null ? is_main : id === chat))
   const error = conversations.error ?? roster.error
@@ -83,22 +80,4 @@ function ToAgents() {
       To your agents
     </Link>
   )
-}
-
-/** Text is drawn so often: each time costs a reading of the block that grows. */
-const frameMs = 40
-
-function useWorkspaceTurns(name: string) {
-  const { api, queries } = useApp()
-  const [turns] = useState(() =>
-    createLiveTurns({
-      ...workspaceCalls(api, queries, name),
-      setting: browserSetting(),
-      gather: (run) => void setTimeout(run, frameMs),
-      now: () => new Date(),
-      newKey,
-    }),
-  )
-  useEffect(() => () => turns.close(), [turns])
-  return turns
 }

@@ -1,4 +1,3 @@
-import { ApiError } from '@roost/contracts/client'
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
 import { type Conversation, readConversation } from '@roost/contracts/conversations/workspace-conversations'
 import { workspaceMessageLength } from '@roost/contracts/conversations/workspace-turns'
@@ -10,20 +9,19 @@ import { Button } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
-import type { Attachment } from '../chat/attachments.ts'
 import { Composer } from '../chat/composer.tsx'
 import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
 import { turnToStop } from '../chat/shown-turns.ts'
 import { useComposer } from '../chat/use-composer.ts'
 import { newKey, useTurnsOf } from '../chat/use-live-turns.ts'
 import { useStickToBottom } from '../chat/use-stick-to-bottom.ts'
-import { complain } from './complain.ts'
 import type { History } from './history.ts'
 import { LiveView } from './live-view.tsx'
 import { MessageView } from './message-view.tsx'
 import { type ModelOption, ModelOptions } from './model-options.tsx'
 import { historyQuery, stopTurn, workspaceKeys } from './queries.ts'
 import { shownMessages } from './shown.ts'
+import { talkOf } from './talk.ts'
 
 type ConversationProps = {
   agent: RosterAgent
@@ -50,34 +48,14 @@ export function WorkspaceConversation({ agent, conversation, models, turns }: Co
   useFollowing(turns, sessionId, history.data?.in_flight_execution_id ?? null)
   useRead(sessionId, history.data)
 
-  const send = () => {
-    const files = composer.attachments.map(({ id: _, ...file }) => file)
-    turns.send(sessionId, { message: composer.text, model, files, key: newKey() })
-    composer.clear()
-  }
-  const edit = (turn: LiveTurn) => {
-    const files = (turn.asked?.files ?? []).map((file) => ({ ...file, id: newKey() }))
-    // They were attachments of this page before they were sent.
-    composer.restore(turn.asked?.message ?? '', files as Attachment[])
-    turns.forget(turn.key)
-    input.current?.focus()
-  }
-  const retry = (turn: LiveTurn) => {
-    turns.forget(turn.key)
-    // Nobody knows whether a message without an answer arrived: under its old key it counts once.
-    const key = turn.fault instanceof ApiError ? newKey() : (turn.asked?.key ?? newKey())
-    if (turn.asked) turns.send(sessionId, { ...turn.asked, key })
-  }
-  async function stop({ key, executionId }: LiveTurn): Promise<void> {
-    if (executionId === null) return
-    turns.markStopping(key, true)
-    try {
-      await stopTurn(api, name, executionId)
-    } catch (error) {
-      turns.markStopping(key, false)
-      complain(error)
-    }
-  }
+  const talk = talkOf({
+    turns,
+    sessionId,
+    composer,
+    input,
+    model,
+    stopRun: (executionId) => stopTurn(api, name, executionId),
+  })
   return (
     <DropZone label="Drop files to attach them" onFiles={composer.attach}>
       {history.data || shown.live.length > 0 ? (
@@ -86,8 +64,8 @@ export function WorkspaceConversation({ agent, conversation, models, turns }: Co
           sessionId={sessionId}
           history={history.data ?? null}
           shown={shown}
-          onRetry={retry}
-          onEdit={edit}
+          onRetry={talk.retry}
+          onEdit={talk.edit}
           onAgain={(message) => turns.send(sessionId, { message, model, files: [], key: newKey() })}
           onStart={(text) => {
             composer.setText(text)
@@ -119,8 +97,8 @@ export function WorkspaceConversation({ agent, conversation, models, turns }: Co
           obstacle={<Obstacle state={state} isTooLong={isTooLong} />}
           isBlocked={state !== 'ready' || isTooLong || stoppable !== null}
           isSending={false}
-          onSend={send}
-          onStop={stoppable && (() => void stop(stoppable))}
+          onSend={talk.send}
+          onStop={stoppable && (() => void talk.stop(stoppable))}
           isStopping={stoppable?.isStopping ?? false}
           modelChoice={<ModelOptions options={models} value={model} onValueChange={setModel} />}
         />
