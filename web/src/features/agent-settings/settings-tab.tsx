@@ -1,5 +1,6 @@
 import { Suspense } from 'react'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { CallsSection } from '../calls/calls-section.tsx'
 import { ConnectorSection } from '../connector/connector-section.tsx'
 import { EvaluationsSection } from '../evaluations/evaluations-section.tsx'
 import { OwnKeySection } from '../own-key/own-key-section.tsx'
@@ -28,6 +29,7 @@ export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
         <ReadOnlySection {...props} />
         <ContainerSection {...props} />
         <BreakerSection {...props} />
+        <CallsSection name={agent.name} isOwner={props.isOwner} />
         <EvaluationsSection {...props} />
         {props.isOwner && <OwnKeySection agent={agent} />}
         {props.isOwner && !agent.is_system && <ConnectorSection name={agent.name} />}

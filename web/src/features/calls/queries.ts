@@ -1,0 +1,29 @@
+import type { Client } from '@roost/contracts/client'
+import { getCallBinding } from '@roost/contracts/conversations/calls'
+import { listAgentExecutions } from '@roost/contracts/runs/executions'
+import { queryOptions } from '@tanstack/react-query'
+
+/** Below the runs of the agent: each call is one, and changes what was called today. */
+export const callKeys = {
+  binding: (name: string) => ['agent', name, 'executions', 'call-binding'] as const,
+  history: (name: string) => ['agent', name, 'executions', 'calls'] as const,
+}
+
+export const bindingQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: callKeys.binding(name),
+    queryFn: ({ signal }) => api.call(getCallBinding, { params: { name }, signal }),
+  })
+
+const looked = 50
+
+/** The newest calls; what the agent did because of them is left out. */
+export const callsQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: callKeys.history(name),
+    queryFn: async ({ signal }) => {
+      const query = { triggered_by: 'voip', limit: String(looked) }
+      const runs = await api.call(listAgentExecutions, { params: { name }, query, signal })
+      return runs.filter((run) => run.parent_execution_id === null)
+    },
+  })
