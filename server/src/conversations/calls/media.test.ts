@@ -88,7 +88,7 @@ forEachDialect((_, open) => {
     const { functionResponses } = await voice.next('toolResponse')
     assert.deepEqual(functionResponses[0].response, { answer: 'On Friday.' })
     voice.call('t2', 'ask_agent', {})
-    assert.match(JSON.stringify(await voice.next('toolResponse')), /1 to 8,000 characters/)
+    assert.match(JSON.stringify(await voice.next('toolResponse')), /1 to 8000 characters/)
     voice.hear('Good.')
     voice.speak('Goodbye.')
     await phone.untilHeard(1_500)
