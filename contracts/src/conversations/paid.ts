@@ -179,7 +179,7 @@ export const getPaidChatInfo = endpoint({
   access: { who: 'none' },
   params: AgentParams,
   returns: PaidChatInfo,
-  fails: ['agent_not_found', 'rate_limited'],
+  fails: ['not_found', 'rate_limited'],
 })
 
 export const sendPaidMessage = endpoint({
@@ -196,7 +196,7 @@ export const sendPaidMessage = endpoint({
   bodyLimit: 64 * 1024,
   returns: PaidReply,
   fails: [
-    'agent_not_found',
+    'not_found',
     'invalid_payment',
     'payment_required',
     'payment_failed',

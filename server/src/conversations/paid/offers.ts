@@ -27,7 +27,7 @@ export type Offers = {
   /** Throws `validation_error`. */
   change(agent: NamedAgent, body: PaidChatBody): Promise<PaidChat>
   remove(agent: NamedAgent): Promise<void>
-  /** What strangers are offered. Throws `agent_not_found` for agents that are not. */
+  /** What strangers are offered. Throws `not_found` for agents that are not. */
   find(name: string): Promise<Offer>
   info(name: string): Promise<PaidChatInfo>
 }
@@ -56,7 +56,8 @@ export function createOffers(deps: OffersDeps): Offers {
     const agent = await directory.byName(name)
     const row = agent && (await store.offer(agent.id))
     // An agent that is not offered is as good as none to somebody without an account.
-    if (!agent || row?.enabled !== 1) throw new Fault('agent_not_found')
+    if (!agent || row?.enabled !== 1)
+      throw new Fault('not_found', 'No agent of this name is offered for pay.')
     const { price_micros, pay_to, network, asset, description } = row
     const named = { id: agent.id, name: agent.name }
     return { agent: named, price_micros, pay_to, network, asset, description, url: urlOf(agent.name) }

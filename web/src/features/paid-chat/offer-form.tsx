@@ -62,7 +62,7 @@ export function OfferForm({ name, offer }: { name: string; offer: PaidChat }) {
         placeholder="0x…"
         autoComplete="off"
         spellCheck={false}
-        className="font-mono"
+        className="[&_input]:font-mono"
       />
       <TextareaField
         name="description"
