@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createAgent } from '../acceptance/steps.ts'
-import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
+import {
+  assertAccessible,
+  type Bench,
+  keepPicture,
+  openBench,
+  reviewPage,
+  type Tab,
+  widths,
+} from './bench.ts'
 import { tellFailure } from './evidence.ts'
 
 const name = 'qa-canvas'
@@ -164,12 +172,11 @@ describe('canvases', () => {
     await assertAccessible(tab, 'links')
     const shares = (await bench.platform.request('GET', `${path}/shares`)).json
     const tokenOf = (scope: string) => shares.find((share: { scope: string }) => share.scope === scope).token
-    await reviewPage(bench, {
-      name: 'shared-canvas',
-      path: `/canvas/s/${tokenOf('public')}`,
-      token: null,
-      ready: drawn,
-    })
+    const reader = await open(`/canvas/s/${tokenOf('public')}`, { token: null, width: widths.phone })
+    await drawn(reader.page)
+    await keepPicture(reader, 'shared-canvas-light-phone')
+    await assertAccessible(reader, 'a shared canvas')
+    await done(reader)
     const stranger = await open(`/canvas/s/${tokenOf('authorized')}`, { token: null })
     await stranger.page.getByText('sign in to see it').waitFor()
     await assertAccessible(stranger, 'a link that asks who one is')

@@ -1,6 +1,7 @@
 import type { CanvasSummary } from '@roost/contracts/conversations/canvas'
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { LayoutPanelTop, Pin } from 'lucide-react'
 import { useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
@@ -14,7 +15,7 @@ import { nameOf } from './names.ts'
 import { rosterCanvasesQuery, rosterCanvasQuery } from './queries.ts'
 
 /** What an agent shows to the people of the Workspace; each opens over the conversation. */
-export function RosterCanvases({ agent: { name } }: { agent: RosterAgent }) {
+export function RosterCanvases({ agent: { name, can_manage_canvases } }: { agent: RosterAgent }) {
   const canvases = useQuery(rosterCanvasesQuery(useApi(), name))
   const [open, setOpen] = useState<CanvasSummary | null>(null)
   if (canvases.error && !canvases.data) {
@@ -55,6 +56,16 @@ export function RosterCanvases({ agent: { name } }: { agent: RosterAgent }) {
           </li>
         ))}
       </ul>
+      {can_manage_canvases && (
+        <Link
+          to="/agents/$name"
+          params={{ name }}
+          search={{ tab: 'canvas' }}
+          className="mt-3 inline-block text-accent text-sm hover:underline"
+        >
+          Pin, share and delete them
+        </Link>
+      )}
       {open && (
         <Dialog open onOpenChange={() => setOpen(null)} title={nameOf(open)} size="xl">
           <Open canvas={open} />
