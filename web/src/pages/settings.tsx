@@ -25,7 +25,7 @@ const tabs: SettingsTab[] = [
   },
   {
     id: 'integrations',
-    label: 'Provider keys',
+    label: 'Integrations',
     isForAdmins: true,
     width: 'text',
     Content: lazyPart(

@@ -33,7 +33,7 @@ const settingsPlaces: Place[] = [
     keywords: ['who did what', 'history', 'export', 'verify'],
   },
   {
-    label: 'Provider keys',
+    label: 'Integrations',
     to: '/settings',
     search: { tab: 'integrations' },
     keywords: ['anthropic', 'openai', 'google', 'api key'],
