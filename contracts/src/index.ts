@@ -59,6 +59,7 @@ import * as reports from './operations/reports.ts'
 import * as sockets from './operations/sockets.ts'
 import * as systemAgent from './operations/system-agent.ts'
 import * as telemetry from './operations/telemetry.ts'
+import * as usageSharing from './operations/usage-sharing.ts'
 import * as analytics from './runs/analytics.ts'
 import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
@@ -161,6 +162,7 @@ const modules: Record<string, unknown>[] = [
   invariants,
   metrics,
   telemetry,
+  usageSharing,
   health,
 ]
 

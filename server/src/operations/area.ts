@@ -37,7 +37,12 @@ import {
 } from './sockets/index.ts'
 import { createSupervision } from './supervision/index.ts'
 import { createSystemAgent, systemAgentRoutes } from './system-agent/index.ts'
-import { createTelemetry, telemetryRoutes } from './telemetry/index.ts'
+import {
+  createTelemetry,
+  createUsageSharing,
+  telemetryRoutes,
+  usageSharingRoutes,
+} from './telemetry/index.ts'
 import { type BuildInfo, versionRoutes } from './version/index.ts'
 
 export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLinked'> & {
@@ -47,7 +52,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   ephemeral: Ephemeral
   host: Host
   limits: RateLimits
-  settings: Pick<Settings, 'value' | 'retention' | 'monitoring'>
+  settings: Pick<Settings, 'value' | 'retention' | 'monitoring' | 'usageSharing'>
   outbox: Outbox
   identity: IdentityArea
   agents: AgentsArea
@@ -134,6 +139,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ),
       ...invariantRoutes(invariants),
       ...telemetryRoutes(telemetry),
+      ...usageSharingRoutes(createUsageSharing({ ...deps, directory })),
       ...versionRoutes(deps.build, deps.agentImageVersion),
     ],
     internalRoutes: [...internalInvariantRoutes(invariants), ...metricsRoutes(metrics)],

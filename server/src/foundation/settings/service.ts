@@ -28,6 +28,7 @@ import { createMonitoringSettings, type MonitoringSettings } from './monitoring.
 import { createProviderKeys, type ProviderKeys, providerKeysTopic } from './provider-keys.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { checkPlain, checkValue, refuseKey } from './rules.ts'
+import { createUsageSharingSettings, type UsageSharingSettings } from './usage-sharing.ts'
 import { openValues, settingsTopic } from './values.ts'
 
 /** What this installation was given; not changed while it runs. */
@@ -80,6 +81,7 @@ export type Settings = {
   skillsLibrary(): SkillsLibrarySettings
   putSkillsLibrary(patch: Partial<SkillsLibrarySettings>): Promise<void>
   readonly monitoring: MonitoringSettings
+  readonly usageSharing: UsageSharingSettings
   readonly retention: Retention
 
   readonly loops: Loop[]
@@ -115,6 +117,7 @@ export async function openSettings(deps: {
     [settingsTopic, providerKeysTopic].map((topic) => ephemeral.subscribe(topic, onChange, onChange)),
   )
 
+  const usageSharing = createUsageSharingSettings(values)
   const isOn: Record<FeatureFlag, () => boolean> = {
     voice: () => providerKeys.providerKey('voice') !== null,
     voip: () => installed.voip && providerKeys.providerKey('voice') !== null,
@@ -123,7 +126,7 @@ export async function openSettings(deps: {
     two_factor: () => true,
     public_links: () => true,
     paid_chat: () => installed.paidChat,
-    usage_sharing: () => values.row('usage_sharing_enabled')?.value === 'true',
+    usage_sharing: () => usageSharing.state().enabled,
     dispatch_breaker: () => values.value('dispatch_breaker_enabled'),
     email_login: () => installed.mail && values.value('email_auth_enabled'),
     slack: () => values.row('slack_workspace') !== null,
@@ -233,6 +236,7 @@ export async function openSettings(deps: {
       if (rows.length > 0) await values.write(Object.fromEntries(rows))
     },
     monitoring: createMonitoringSettings(values),
+    usageSharing,
     retention: createRetention({ ...deps, values }),
 
     // Processes that share only the database hear nothing of each other.
