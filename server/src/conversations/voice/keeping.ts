@@ -1,15 +1,19 @@
 import type { VoiceEndReason } from '@roost/contracts/conversations/voice'
+import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type ExecutionRow, type Executions, executionStore } from '../../runs/executions/index.ts'
-import { chatStore, noFigures, resultMessage, titleOf } from '../chat/index.ts'
+import { chatStore, noFigures, readyEvent, resultMessage, type SessionRow, titleOf } from '../chat/index.ts'
 import { type CallRow, voiceStore } from './store.ts'
 
 export type KeepingDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   executions: Pick<Executions, 'toolCalls'>
+  events: Pick<Outbox, 'append'>
+  directory: Pick<Directory, 'byId'>
   /** The person has heard what is in the conversation so far. */
   heard(tx: Tx, sessionId: string): Promise<void>
 }
@@ -29,7 +33,7 @@ export type Keeping = ReturnType<typeof createKeeping>
  * What remains of a call: its lines as messages of the conversation, and the answers that were not said aloud
  * before it was over.
  */
-export function createKeeping({ db, clock, executions, heard }: KeepingDeps) {
+export function createKeeping({ db, clock, executions, events, directory, heard }: KeepingDeps) {
   /** False: the conversation is gone. */
   async function keepLine(call: CallRow, line: SpokenLine): Promise<boolean> {
     return db.atomically(async (tx) => {
@@ -91,10 +95,25 @@ export function createKeeping({ db, clock, executions, heard }: KeepingDeps) {
     },
 
     /** False: it was over before. Answers that were not said aloud become messages. */
-    async end(call: Pick<CallRow, 'id' | 'session_id'>, reason: VoiceEndReason): Promise<boolean> {
-      return db.atomically((tx) => endIn(tx, call, reason))
+    async end(call: CallRow, reason: VoiceEndReason): Promise<boolean> {
+      const agent = await directory.byId(call.agent_id)
+      return db.atomically(async (tx) => {
+        if (!(await endIn(tx, call, reason))) return false
+        const session = await chatStore(tx).session(call.session_id)
+        if (agent && session && call.connected_at !== null) await tell(tx, call, session, agent)
+        return true
+      })
     },
     endIn,
+  }
+
+  /** The person's other pages hear of what was said. */
+  async function tell(tx: Tx, call: CallRow, session: SessionRow, agent: Agent): Promise<void> {
+    const of = { id: '', status: 'success', agent_id: agent.id, agent_name: agent.name }
+    const { fields, ...event } = readyEvent(session, of)
+    // There is no one run that it tells of.
+    const said = { ...fields, execution_id: null, voice_session_id: call.id }
+    await events.append(tx, { ...event, fields: said }, clock.now())
   }
 
   async function endIn(

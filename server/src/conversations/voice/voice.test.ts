@@ -53,6 +53,7 @@ forEachDialect((_, open) => {
     assert.equal((await client.next(ended)).reason, 'stopped')
     assert.equal((await client.closed).code, 1000)
 
+    assert.equal((await world.lastEvent('chat.response_ready')).voice_session_id, id)
     const again = await world.request(world.owner.key, 'POST', '/stop', { voice_session_id: id })
     assert.deepEqual(again.json, stopped.json)
   })
