@@ -5,7 +5,7 @@ import { type ChatPlatform, ChatPlatformDown } from '../../ports/chat-platform/p
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Connection } from './connection.ts'
-import { toMrkdwn } from './mrkdwn.ts'
+import { escaped, toMrkdwn } from './mrkdwn.ts'
 import { cut, mostPieces } from './pieces.ts'
 import { retrySeconds } from './rules.ts'
 import { type PostRow, slackStore } from './store.ts'
@@ -43,6 +43,7 @@ const claimSeconds = 90
 /** What could not be said for so long is not said any more. */
 const giveUpSeconds = 24 * 3600
 const atOnce = 500
+const threadsAtOnce = 20
 
 /**
  * What is said in Slack waits in the database until Slack has it. A post whose fate is not known (Slack did not
@@ -75,7 +76,10 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
     const token = unsent.length > 0 ? await connection.botToken() : null
     if (!token) return
     const threads = Map.groupBy(unsent, ({ channel_id, thread_ts }) => `${channel_id} ${thread_ts}`)
-    await Promise.all([...threads.values()].map((posts) => sayInOrder(token, posts, signal)))
+    const waiting = [...threads.values()]
+    while (waiting.length > 0 && !signal.aborted) {
+      await Promise.all(waiting.splice(0, threadsAtOnce).map((posts) => sayInOrder(token, posts, signal)))
+    }
   }
 
   /** What comes later in a thread waits for what comes before it. */
@@ -89,9 +93,9 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
   /** True when it is done with, one way or the other. */
   async function say(token: Secret, row: PostRow, signal: AbortSignal): Promise<boolean> {
     const now = clock.now()
-    const log_ = { post: row.id, channel: row.channel_id, attempts: row.attempts }
+    const facts = { post: row.id, channel: row.channel_id, attempts: row.attempts }
     if (secondsLater(new Date(row.created_at), giveUpSeconds) < now) {
-      log.error(log_, 'an answer could not be brought to Slack within a day')
+      log.error(facts, 'an answer could not be brought to Slack within a day')
       return store.move(row, { state: 'failed' })
     }
     const claim = timestamp(secondsLater(now, claimSeconds))
@@ -100,7 +104,7 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
       return false
     const later = (state: PostRow['state'], seconds: number) =>
       store.move(claimed, { state, due_at: timestamp(secondsLater(clock.now(), seconds)) })
-    const post = { id: row.id, channelId: row.channel_id, threadTs: row.thread_ts, text: row.text }
+    const post = { id: row.id, channelId: row.channel_id, threadTs: row.thread_ts, text: textOf(row) }
     try {
       if (row.state === 'sending' && (await platform.isPosted(token, post, signal))) {
         return await store.move(claimed, { state: 'sent' })
@@ -108,13 +112,13 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
       const posted = await platform.post(token, post, signal)
       if (posted.ok) return await store.move(claimed, { state: 'sent' })
       if (!posted.later) {
-        log.error({ ...log_, code: posted.code }, 'Slack refuses an answer')
+        log.error({ ...facts, code: posted.code }, 'Slack refuses an answer')
         return await store.move(claimed, { state: 'failed' })
       }
       await later('waiting', posted.afterSeconds ?? retrySeconds(row.attempts))
     } catch (error) {
       if (!(error instanceof ChatPlatformDown)) throw error
-      log.warn({ ...log_, err: error }, 'Slack does not answer')
+      log.warn({ ...facts, err: error }, 'Slack does not answer')
       await later('sending', retrySeconds(row.attempts))
     }
     return false
@@ -134,7 +138,7 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
           thread_ts: threadTs,
           execution_id: executionId,
           part,
-          text: toMrkdwn(piece),
+          text: piece,
           state: 'waiting' as const,
           attempts: 0,
           created_at: now,
@@ -150,4 +154,9 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
       await settled()
     },
   }
+}
+
+/** Markdown that shows nothing (a link's definition) is said as it is: Slack takes no empty message. */
+function textOf({ text }: PostRow): string {
+  return toMrkdwn(text) || escaped(text)
 }

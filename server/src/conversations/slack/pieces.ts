@@ -16,9 +16,9 @@ export function cut(markdown: string, length = pieceLength): string[] {
     const piece = opened + rest.slice(0, end).trimEnd()
     rest = fence === null ? rest.slice(end).trimStart() : rest.slice(end).replace(/^\n/, '')
     fence = openFence(piece)
-    pieces.push(fence === null || rest === '' ? piece : `${piece}\n${/^[`~]+/.exec(fence)?.[0]}`)
+    pieces.push(fence === null || rest === '' ? piece : `${piece}\n${marksOf(fence)}`)
     // A block that nothing follows in needs no opening.
-    if (fence !== null && new RegExp(`^\\s*${/^[`~]+/.exec(fence)?.[0]}\\s*$`).test(rest)) rest = ''
+    if (fence !== null && rest.trim() === marksOf(fence)) rest = ''
   }
   return pieces
 }
@@ -43,14 +43,13 @@ function openFence(text: string): string | null {
   for (const line of text.split('\n')) {
     const fence = /^ {0,3}((`{3,}|~{3,})[^`]*)$/.exec(line)?.[1]
     if (fence === undefined) continue
-    const marks = /^[`~]+/.exec(fence)?.[0] ?? ''
     if (open === null) open = fence.trimEnd()
-    else if (fence.trim() === marks && open.startsWith(marks[0] ?? '') && marks.length >= fenceLength(open))
-      open = null
+    // The closing line has marks alone: of the same kind, and not fewer.
+    else if (fence.trim() === marksOf(fence) && fence.startsWith(marksOf(open))) open = null
   }
   return open
 }
 
-function fenceLength(fence: string): number {
-  return /^[`~]+/.exec(fence)?.[0].length ?? 0
+function marksOf(fence: string): string {
+  return /^(`+|~+)/.exec(fence)?.[0] ?? ''
 }

@@ -96,6 +96,9 @@ forEachDialect((_name, open) => {
     await world.end(await world.claim(), { response: ' ' })
     await world.slack.waitForPosts(4)
     assert.equal(world.slack.posted[3]?.text, 'There is nothing to say to that.')
+    await world.end(await world.claim(), { response: '[x]: https://x.y' })
+    await world.slack.waitForPosts(5)
+    assert.equal(world.slack.posted[4]?.text, '[x]: https://x.y')
   })
 
   test('of more than 30 messages a minute of one user the rest is not taken, and that is told once', async () => {

@@ -45,7 +45,7 @@ export type SlackPostsTable = {
   execution_id: string | null
   /** From 0: its place among the pieces of one answer. */
   part: number
-  /** In Slack's markup. */
+  /** Markdown; it becomes Slack's markup on the way. */
   text: string
   /**
    * `waiting`: Slack does not have it. `sending`: Slack was asked, or is asked now; whether it has it is not

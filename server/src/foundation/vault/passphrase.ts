@@ -19,7 +19,7 @@ export function sealWith(passphrase: string, text: string, context: string): Wit
 /** Throws `VaultError` for another passphrase, and for text that was changed. */
 export function openWith(passphrase: string, given: WithPassphrase, context: string): string {
   // What the file asks for is bounded: it may come from anywhere.
-  if (given.cost > 2 ** 20) throw new VaultError('This was not sealed by Roost.')
+  if (given.cost > 2 ** 17) throw new VaultError('This was not sealed by Roost.')
   return vaultOf(passphrase, Buffer.from(given.salt, 'base64'), given.cost).open(given.sealed, context)
 }
 
