@@ -90,7 +90,9 @@ export function createSettle(deps: SettleDeps) {
     const what = { agentId: turn.agent_id, terms: presented.terms }
     await db.atomically(async (tx) => {
       await turnStore(tx).leave(execution_id, isUnknown ? 'settling' : 'running')
-      const error = isUnknown ? 'no answer; asked again when the payer comes back' : 'not reached'
+      const error = isUnknown
+        ? 'no answer; asked again when the payer comes back'
+        : 'not collected; the facilitator failed'
       await record(tx, what, { action: 'settle_failed', execution_id, payer: payerName(turn.payer), error })
     })
     if (!(answer instanceof FacilitatorDown)) throw answer

@@ -54,6 +54,10 @@ test('a settlement without an answer may have been done; one that was refused or
     await using fails = await answering((response) => response.writeHead(status).end('0xsecret'))
     await assert.rejects(fails.facilitator.settle(payment), isDown(mayHaveActed))
   }
+  await using waits = await answering((response) =>
+    response.end('{"success":false,"errorReason":"settlement_pending","transaction":"0x1"}'),
+  )
+  await assert.rejects(waits.facilitator.settle(payment), isDown(true))
   const gone = await answering(() => {})
   await gone[Symbol.asyncDispose]()
   await assert.rejects(gone.facilitator.settle(payment), isDown(false))

@@ -62,6 +62,8 @@ export function createFacilitator({ url, fetch }: { url: string; fetch: typeof g
       if (!read.success) throw unexpected(status)
       const { success, errorReason, transaction, payer } = read.data
       const who = short(payer)
+      // On its way to the chain, and nobody knows whether it arrives: not to be paid for a second time.
+      if (!success && errorReason === settlementPending) throw pending()
       if (!success) return { ok: false, reason: reasonOf(errorReason), payer: who }
       return { ok: true, transaction: short(transaction), payer: who }
     },
@@ -73,6 +75,14 @@ export function createFacilitator({ url, fetch }: { url: string; fetch: typeof g
       return read.data.kinds
     },
   }
+}
+
+/** As facilitators of x402 name it. */
+const settlementPending = 'settlement_pending'
+
+function pending(): FacilitatorDown {
+  const message = 'The facilitator of payments does not know yet whether the payment arrives.'
+  return new FacilitatorDown(message, { mayHaveActed: true })
 }
 
 /** Gateways answer so for what went on behind them. */
