@@ -1,8 +1,8 @@
 import type { CanvasBlock } from '@roost/contracts/conversations/canvas-blocks'
 import { Suspense, useId } from 'react'
 import { cx } from '../../ui/class-names.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
-import { PlainText } from '../../ui/plain-text.tsx'
 import { Skeleton, SkeletonText } from '../../ui/skeleton.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
 import { ReportTimeline } from '../reports/report-timeline.tsx'
@@ -83,7 +83,7 @@ function Content({ block, filesOf }: Omit<BlockViewProps, 'Heading'>) {
     case 'html':
       return <HtmlBlock html={block.payload.html} label={label} />
     case 'json':
-      return <PlainText text={JSON.stringify(block.payload, null, 2)} label={label} />
+      return <CodeBlock code={JSON.stringify(block.payload, null, 2)} language="json" />
     case 'image':
       return <ImageBlock payload={block.payload} label={label} filesOf={filesOf} />
   }
