@@ -1,25 +1,16 @@
 import { maxCallSeconds } from '@roost/contracts/conversations/calls'
 import { defaultVoice } from '@roost/contracts/conversations/voice'
-import type { Clock } from '../../kit/clock.ts'
-import { secondsLater, timestamp } from '../../kit/clock.ts'
+import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Secret } from '../../kit/secret.ts'
-import type { Db } from '../../ports/database/port.ts'
-import type { Log } from '../../ports/log.ts'
-import type { Telephony } from '../../ports/telephony/port.ts'
 import { type LiveVoice, VoiceDown, type VoicePort } from '../../ports/voice/port.ts'
-import { askTool } from '../voice/index.ts'
-import { type AskAgentDeps, createAskAgent } from './ask-agent.ts'
 import type { End } from './end.ts'
-import { createLeaving, hangUpTool } from './leaving.ts'
-import { answeredWord, instructionsOf, type Outcome } from './rules.ts'
-import { createEar, createMouth, type Line } from './sound.ts'
+import { instructionsOf, type Outcome } from './rules.ts'
+import type { Line } from './sound.ts'
 import { type CallRow, callStore } from './store.ts'
+import { callTools, type Finish, type TalkDeps, talk } from './talk.ts'
 
-export type CarryDeps = AskAgentDeps & {
-  db: Db
+export type CarryDeps = TalkDeps & {
   clock: Clock
-  log: Log
-  telephony: Pick<Telephony, 'audioFrame' | 'markFrame' | 'clearFrame'>
   voice: VoicePort
   /** Null: the platform has none. */
   voiceKey(): Secret | null
@@ -30,7 +21,7 @@ export type CarryDeps = AskAgentDeps & {
 }
 
 /** While it is carried a call is put off, so that another process knows when this one has died. */
-export const renewSeconds = 20
+const renewSeconds = 20
 export const leaseSeconds = 60
 
 /** Sound of a call, both ways, until it ends by whomever; then its execution has ended, too. */
@@ -41,7 +32,7 @@ export function createCarry(deps: CarryDeps) {
   return async function carry(call: CallRow, line: Line): Promise<void> {
     const over = new AbortController()
     let outcome: { how: Outcome; detail: string | null } = { how: 'hung_up', detail: null }
-    const finish = (how: Outcome, detail: string | null = null) => {
+    const finish: Finish = (how, detail = null) => {
       if (over.signal.aborted) return
       outcome = { how, detail }
       over.abort()
@@ -51,7 +42,7 @@ export function createCarry(deps: CarryDeps) {
     const renewing = renew(call, over.signal, () => finish('hung_up'))
     try {
       const live = await open(call, over.signal)
-      await talk(call, live, { line, signal: over.signal, finish })
+      await talk(deps, { call, live, line, signal: over.signal, finish })
     } catch (error) {
       if (!(error instanceof VoiceDown)) log.error({ call_id: call.id, err: error }, 'a call was dropped')
       finish('voice_down', error instanceof VoiceDown ? error.message : null)
@@ -75,7 +66,7 @@ export function createCarry(deps: CarryDeps) {
       model: null,
       systemInstruction: instructionsOf(call, { agentName: agentName ?? '', voicePrompt: speaker.prompt }),
       voiceName: speaker.voice_name ?? defaultVoice,
-      tools: [askTool, hangUpTool],
+      tools: callTools,
       signal,
     })
   }
@@ -92,90 +83,5 @@ export function createCarry(deps: CarryDeps) {
       })
       if (!isOpen) gone()
     }
-  }
-
-  async function talk(
-    call: CallRow,
-    live: LiveVoice,
-    {
-      line,
-      signal,
-      finish,
-    }: { line: Line; signal: AbortSignal; finish(how: Outcome, detail?: string | null): void },
-  ): Promise<void> {
-    const ear = createEar(line, live)
-    const mouth = createMouth(line, deps.telephony)
-    const leaving = createLeaving({ clock, mouth, line, signal, leave: () => finish('hung_up') })
-    const askAgent = createAskAgent(deps, call, signal)
-    const said = createMinutes(store, call.id, log)
-    const close = () => live.close()
-    signal.addEventListener('abort', close, { once: true })
-    if (signal.aborted) close()
-    live.sendText(answeredWord)
-    ear.open()
-    for await (const event of live.events) {
-      switch (event.type) {
-        case 'audio':
-          mouth.say(event.pcm24k)
-          break
-        case 'interrupted':
-          mouth.stop()
-          break
-        case 'transcript':
-          if (event.final) said.add(event)
-          break
-        case 'turnComplete':
-          leaving.turnComplete()
-          break
-        case 'toolCall': {
-          const { id, name, args } = event
-          const answer = (result: object) => live.sendToolResult({ id, name, result })
-          if (name === hangUpTool.name) {
-            leaving.begin()
-            answer({ ok: true })
-          } else if (name === askTool.name) {
-            void asked(call, () => askAgent(args)).then(answer)
-          } else {
-            answer({ error: 'There is no such tool.' })
-          }
-          break
-        }
-        case 'toolCancelled':
-          break
-        case 'closed':
-          if (event.reason !== 'asked') finish('voice_down', event.detail)
-          break
-      }
-    }
-    await said.kept()
-  }
-
-  async function asked(call: CallRow, ask: () => Promise<object>): Promise<object> {
-    try {
-      return await ask()
-    } catch (error) {
-      log.error({ call_id: call.id, err: error }, 'the voice of a call could not ask its agent')
-      return { error: 'The agent cannot be asked now.' }
-    }
-  }
-}
-
-/** What was said, kept as it is said: a call whose process dies has its transcript all the same. */
-function createMinutes(store: ReturnType<typeof callStore>, callId: string, log: Log) {
-  let n = 0
-  let keeping = Promise.resolve()
-  return {
-    add({ role, text }: { role: 'user' | 'assistant'; text: string }): void {
-      if (text.trim() === '') return
-      n += 1
-      const line = { role, text: text.trim().replaceAll('\0', '').toWellFormed() }
-      const place = n
-      keeping = keeping
-        .then(() => store.addLine(callId, place, line))
-        .catch((error: unknown) =>
-          log.error({ call_id: callId, err: error }, 'a line of a call was not kept'),
-        )
-    },
-    kept: () => keeping,
   }
 }

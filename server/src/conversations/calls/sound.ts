@@ -20,13 +20,9 @@ const keptBytes = 5 * 8_000
 export const mostUnsent = 512 * 1024
 
 /** What the person says goes to the voice. */
-export function createEar(line: Line, live: Pick<LiveVoice, 'sendAudio'>) {
-  return {
-    open(): void {
-      const convert = telephoneToVoice()
-      line.onAudio((mulaw) => void live.sendAudio(convert(mulaw)))
-    },
-  }
+export function listenTo(line: Pick<Line, 'onAudio'>, live: Pick<LiveVoice, 'sendAudio'>): void {
+  const convert = telephoneToVoice()
+  line.onAudio((mulaw) => void live.sendAudio(convert(mulaw)))
 }
 
 /** What the voice says goes to the person, who may interrupt it. */
