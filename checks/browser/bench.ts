@@ -48,13 +48,22 @@ export type Tab = {
 }
 
 /** A platform whose admin is set up (unless `password: false`), and a browser. */
-export async function openBench(options: Parameters<typeof startPlatform>[0] = {}): Promise<Bench> {
+export async function openBench({
+  browserArgs = [],
+  ...options
+}: Parameters<typeof startPlatform>[0] & { browserArgs?: string[] } = {}): Promise<Bench> {
   // The names of its agents are those of a screen; containers have one name space for all platforms of an engine.
   const env = { ROOST_CONTAINER_PREFIX: `${randomBytes(4).toString('hex')}-`, ...options.env }
   const platform = await startPlatform({ ...options, env })
   const browser = await chromium.launch({
     executablePath: process.env.ROOST_TEST_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--no-first-run',
+      ...browserArgs,
+    ],
   })
   const tabs = new Set<Tab>()
   const lend = createLender(browser, platform.url)

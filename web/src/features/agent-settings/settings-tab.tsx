@@ -13,6 +13,7 @@ import { OperationSection } from './operation-section.tsx'
 import { ReadOnlySection } from './read-only-section.tsx'
 import { SpendSection } from './spend-section.tsx'
 import type { SettingProps } from './use-save.ts'
+import { VoiceSection } from './voice-section.tsx'
 
 /** Every setting of one agent. People who only use it see the values; its owner changes them. */
 export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
@@ -29,6 +30,7 @@ export function SettingsTab({ agent }: Pick<SettingProps, 'agent'>) {
         <ReadOnlySection {...props} />
         <ContainerSection {...props} />
         <BreakerSection {...props} />
+        <VoiceSection {...props} />
         <CallsSection name={agent.name} isOwner={props.isOwner} />
         <EvaluationsSection {...props} />
         {props.isOwner && <OwnKeySection agent={agent} />}

@@ -19,6 +19,8 @@ export type ComposerProps = {
   onStop: (() => void) | null
   isStopping: boolean
   modelChoice: ReactNode
+  /** A way to talk instead. */
+  call?: ReactNode
 }
 
 /** Where a message is written. Enter sends, Shift+Enter begins a new line, Escape leaves the field. */
@@ -34,6 +36,7 @@ export function Composer(props: ComposerProps) {
     onStop,
     isStopping,
     modelChoice,
+    call,
   } = props
   const isReady = !isBlocked && state.isSendable
 
@@ -74,6 +77,7 @@ export function Composer(props: ComposerProps) {
             }}
           />
           <div className="min-w-0 flex-1">{modelChoice}</div>
+          {call}
           {state.excess > 0 && (
             <span className="text-xs text-danger">
               {state.excess.toLocaleString('en')} characters too many

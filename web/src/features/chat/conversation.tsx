@@ -6,13 +6,14 @@ import { useApi } from '../../shell/app-context.ts'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
+import { ChatCall } from '../voice/chat-call.tsx'
 import { ChatObstacle, useChatObstacle } from './chat-obstacle.tsx'
 import { ChatWelcome } from './chat-welcome.tsx'
 import { Composer } from './composer.tsx'
 import type { LiveTurns } from './live-turns.ts'
 import { MessageList } from './message-list.tsx'
 import { ModelChoice } from './model-choice.tsx'
-import { messagesQuery } from './queries.ts'
+import { chatKeys, messagesQuery } from './queries.ts'
 import { shownTurns, turnToStop, unread } from './shown-turns.ts'
 import { TurnAnnouncer } from './turn-announcer.tsx'
 import { turnsOf } from './turns-of.ts'
@@ -117,6 +118,7 @@ export function Conversation(props: ConversationProps) {
             onValueChange={onModel}
           />
         }
+        call={<ChatCall agent={agent} sessionId={sessionId} staleAfter={chatKeys.all(name)} />}
       />
     </DropZone>
   )

@@ -1,5 +1,6 @@
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
 import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import {
   ArrowLeft,
@@ -18,7 +19,9 @@ import { IconButton } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
+import { CallButton } from '../voice/call-button.tsx'
 import { conversationName } from './conversation-name.ts'
+import { workspaceKeys } from './queries.ts'
 import { RenameDialog } from './rename-dialog.tsx'
 import { useConversationActions } from './use-conversation-actions.ts'
 
@@ -30,6 +33,7 @@ type ConversationHeaderProps = { agent: RosterAgent; conversation: Conversation 
 export function ConversationHeader({ agent, conversation }: ConversationHeaderProps) {
   const { rail } = route.useSearch()
   const navigate = useNavigate()
+  const queries = useQueryClient()
   const { star, reset, rename } = useConversationActions(agent.name)
   const [asked, setAsked] = useState<'rename' | 'reset' | null>(null)
   const { id, starred, is_main } = conversation
@@ -54,6 +58,16 @@ export function ConversationHeader({ agent, conversation }: ConversationHeaderPr
         {agent.label ?? agent.name}
         <span className="text-muted"> · {conversationName(conversation)}</span>
       </h1>
+      {agent.voice_available && conversation.archived_at === null && (
+        <CallButton
+          target={{ agentName: agent.name, sessionId: id, place: 'workspace' }}
+          agentLabel={agent.label ?? agent.name}
+          obstacle={null}
+          onEnded={() =>
+            void queries.invalidateQueries({ queryKey: workspaceKeys.conversations(agent.name) })
+          }
+        />
+      )}
       <IconButton
         label={starred ? 'Take the star away' : 'Star'}
         icon={<Star aria-hidden className={cx(starred && 'fill-current')} />}

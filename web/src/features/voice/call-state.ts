@@ -1,0 +1,73 @@
+import type { VoiceEndReason, VoiceServerMessage } from '@roost/contracts/conversations/voice'
+
+export type CallLine = { key: number; role: 'user' | 'assistant'; text: string; final: boolean }
+export type CallTask = { id: string; label: string; state: string }
+
+/** What is seen of a call. */
+export type CallView = {
+  state: 'connecting' | 'listening' | 'speaking' | 'ended'
+  lines: readonly CallLine[]
+  tasks: readonly CallTask[]
+  /** Why it is over; null while it goes on, or when the connection broke. */
+  reason: VoiceEndReason | null
+}
+
+export const newCall: CallView = { state: 'connecting', lines: [], tasks: [], reason: null }
+
+/** The call after a message. */
+export function callAfter(call: CallView, message: VoiceServerMessage): CallView {
+  switch (message.type) {
+    case 'status':
+      return { ...call, state: message.state, reason: message.reason ?? call.reason }
+    case 'transcript':
+      return { ...call, lines: withLine(call.lines, message) }
+    case 'task': {
+      const { task_id: id, label, state } = message
+      const isKnown = call.tasks.some((task) => task.id === id)
+      const task = { id, label, state }
+      const tasks = isKnown ? call.tasks.map((each) => (each.id === id ? task : each)) : [...call.tasks, task]
+      return { ...call, tasks }
+    }
+    default:
+      return call
+  }
+}
+
+/** A line grows until it is final; then the next one of its speaker begins. */
+function withLine(
+  lines: readonly CallLine[],
+  { role, text, final }: Omit<CallLine, 'key'>,
+): readonly CallLine[] {
+  const open = lines.findLastIndex((line) => line.role === role && !line.final)
+  if (open < 0) return [...lines, { key: lines.length, role, text, final }]
+  return lines.map((line, index) => (index === open ? { ...line, text, final } : line))
+}
+
+export function endWords(reason: VoiceEndReason | null): string {
+  switch (reason) {
+    case 'stopped':
+      return 'The call is over.'
+    case 'time_limit':
+      return 'A call lasts at most 30 minutes.'
+    case 'replaced':
+      return 'You called from somewhere else.'
+    case 'access_lost':
+      return 'You can no longer use this agent.'
+    case 'agent_deleted':
+      return 'The agent was deleted.'
+    case 'conversation_gone':
+      return 'The conversation was deleted.'
+    case 'provider_refused':
+      return 'The provider of voices refused the call. An admin can check its key in the settings.'
+    case 'provider_lost':
+      return 'The provider of voices could not be reached any more.'
+    case 'platform_stopping':
+      return 'The platform restarts. Call again in a moment.'
+    case 'slow_client':
+    case 'bad_frames':
+    case 'disconnected':
+    case 'not_answered':
+    case null:
+      return 'The connection was lost.'
+  }
+}

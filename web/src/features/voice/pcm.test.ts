@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createResampler, fromBase64, toBase64 } from './pcm.ts'
+
+const wave = (rate: number, seconds: number) =>
+  Float32Array.from({ length: rate * seconds }, (_, at) => Math.sin((2 * Math.PI * 440 * at) / rate) / 2)
+
+for (const rate of [16_000, 44_100, 48_000]) {
+  test(`speech of ${rate} Hz keeps its length and its sound, however it is cut`, () => {
+    const whole = wave(rate, 1)
+    const resample = createResampler(rate)
+    const pieces: number[] = []
+    for (let at = 0; at < whole.length; at += 128) pieces.push(...resample(whole.subarray(at, at + 128)))
+    assert.ok(Math.abs(pieces.length - 16_000) <= 1, String(pieces.length))
+    const loudest = Math.max(...pieces.map(Math.abs))
+    assert.ok(loudest > 15_000 && loudest <= 16_384, String(loudest))
+    // Twice 440 changes of sign a second.
+    const crossings = pieces.filter(
+      (sample, at) => at > 0 && sample >= 0 !== (pieces[at - 1] ?? 0) >= 0,
+    ).length
+    assert.ok(Math.abs(crossings - 880) <= 2, String(crossings))
+  })
+}
+
+test('what is too loud is cut off, not turned over', () => {
+  assert.deepEqual([...createResampler(16_000)(Float32Array.of(0, 2, -2))], [0, 0, 32_767])
+})
+
+test('samples survive their way', () => {
+  const got = fromBase64(toBase64(Int16Array.of(0, 1, -1, 32_767, -32_768)))
+  assert.deepEqual(
+    [...got].map((value) => Math.round(value * 32_768)),
+    [0, 1, -1, 32_767, -32_768],
+  )
+})
