@@ -372,15 +372,18 @@ describe('public links', () => {
   })
 
   test('a link that asks for an address is entered with the code from the mail', async () => {
-    const { url } = await newLink({ require_email: true })
+    const { url, token } = await newLink({ require_email: true })
     const tab = await visitor()
     const { page } = tab
     await tab.goto(new URL(url).pathname)
-    await page.getByLabel('E-mail address').fill('vic@example.com')
-    await page.getByRole('button', { name: 'Send me a code' }).click()
-    const code = /\d{6}/.exec((await mail.next('vic@example.com')).text)?.[0] ?? ''
-    await page.getByLabel('Code from the mail').fill(code)
-    await page.getByRole('button', { name: 'Come in' }).click()
+    const confirm = async () => {
+      await page.getByLabel('E-mail address').fill('vic@example.com')
+      await page.getByRole('button', { name: 'Send me a code' }).click()
+      const code = /\d{6}/.exec((await mail.next('vic@example.com')).text)?.[0] ?? ''
+      await page.getByLabel('Code from the mail').fill(code)
+      await page.getByRole('button', { name: 'Come in' }).click()
+    }
+    await confirm()
     await say(page, 'Hello. [[reply:Welcome, Vic]]')
     await page
       .getByRole('list', { name: 'Conversation' })
@@ -388,6 +391,16 @@ describe('public links', () => {
       .waitFor()
     await keepPicture(tab, 'public-chat-answered-light-desktop')
     await assertAccessible(tab, 'public chat answered')
+    // Over after a day: the address is asked for again, and what was written is not lost.
+    const over = [`roost.public.${token}`, JSON.stringify({ session_token: 'over' })] as const
+    await page.evaluate(([key, kept]) => localStorage.setItem(key, kept), over)
+    await say(page, 'And now?')
+    await confirm()
+    await page
+      .getByRole('list', { name: 'Conversation' })
+      .getByText('Welcome, Vic', { exact: true })
+      .waitFor()
+    assert.equal(await page.getByRole('textbox', { name: /Message to/ }).inputValue(), 'And now?')
     await done(tab)
   })
 })

@@ -11,8 +11,9 @@ import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { Composer } from '../chat/composer.tsx'
+import type { LiveTurn } from '../chat/live-turns.ts'
 import { turnToStop } from '../chat/shown-turns.ts'
-import { useComposer } from '../chat/use-composer.ts'
+import { type ComposerState, useComposer } from '../chat/use-composer.ts'
 import { useLiveTurns, useTurnsOf } from '../chat/use-live-turns.ts'
 import { complain } from '../workspace-chat/complain.ts'
 import { shownMessages } from '../workspace-chat/shown.ts'
@@ -42,7 +43,7 @@ export function PublicConversation({ token, label, isAvailable, visit }: Convers
   useEffect(() => {
     if (inFlight !== null) turns.follow(token, inFlight)
   }, [turns, token, inFlight])
-  useEnding(history.error, visit)
+  useEnding(history.error, shown.live, composer, visit)
 
   const talk = talkOf({
     turns,
@@ -142,10 +143,18 @@ function Obstacle({ isAvailable, isTooLong }: { isAvailable: boolean; isTooLong:
   )
 }
 
-/** A confirmed address is good for a day: then it is asked for again. */
-function useEnding(error: unknown, visit: Visit): void {
-  const isOver = error instanceof ApiError && error.body?.error === 'session_expired'
+/** A confirmed address is good for a day: then it is asked for again, and what was not taken is kept as a draft. */
+function useEnding(error: unknown, live: readonly LiveTurn[], composer: ComposerState, visit: Visit): void {
+  const untaken = live.find(({ phase }) => phase === 'sending' || phase === 'refused')
+  const hasEnded = isOver(error) || isOver(untaken?.fault)
+  const message = untaken?.asked?.message
   useEffect(() => {
-    if (isOver) visit.forget()
-  }, [isOver, visit])
+    if (!hasEnded) return
+    if (message !== undefined) composer.setText(message)
+    visit.forget()
+  }, [hasEnded, message, composer, visit])
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof ApiError && error.body?.error === 'session_expired'
 }
