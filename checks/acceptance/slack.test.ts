@@ -1,6 +1,7 @@
-/** Slack with a real agent, over a platform that is killed; and a backup of that platform, put back. */
+/** Slack with a real agent, over a platform that is killed; its system agent; and a backup of it, put back. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
@@ -12,7 +13,7 @@ import {
   startSlack,
 } from '@roost/test-support/slack/index'
 import { type Platform, type Reply, signIn, startPlatform } from './platform.ts'
-import { createAgent } from './steps.ts'
+import { answerOf, createAgent } from './steps.ts'
 
 const name = 'slack-wren'
 const main = resolve(import.meta.dirname, '../../cli/src/main.ts')
@@ -21,7 +22,9 @@ let platform: Platform
 before(async () => {
   slack = await startSlack()
   slack.channels.set('C0001', { name: 'team', isMember: true })
-  platform = await startPlatform({ env: { ROOST_SLACK_API_URL: slack.url } })
+  // Each platform has an agent named roost-system, and an engine one name space for containers.
+  const prefix = `${randomBytes(4).toString('hex')}-`
+  platform = await startPlatform({ env: { ROOST_SLACK_API_URL: slack.url, ROOST_CONTAINER_PREFIX: prefix } })
   await createAgent(platform, name)
 })
 after(async () => {
@@ -71,6 +74,27 @@ test('a thread is a conversation; a platform that is killed after it took a mess
     runs.json.map((run: { triggered_by: string }) => run.triggered_by),
     ['slack', 'slack'],
   )
+})
+
+test('the system agent comes with its system key, works, and begins anew with nothing of before', async () => {
+  const act = (what: string) => platform.request('POST', `/api/system-agent/${what}`)
+  const started = await act('restart')
+  assert.deepEqual([started.status, started.json.status], [200, 'running'], started.text)
+  assert.match(
+    await answerOf(platform, 'roost-system', '[[tool:Bash:echo here > note]] [[reply:noted]]'),
+    /noted/,
+  )
+  const again = await act('reinitialize')
+  assert.deepEqual([again.status, again.json.status], [200, 'running'], again.text)
+  assert.doesNotMatch(
+    await answerOf(platform, 'roost-system', '[[tool:Bash:cat note || echo empty]]'),
+    /here/,
+  )
+  // Of one that stands still nothing is left at the engine.
+  await platform.request('POST', '/api/agents/roost-system/stop')
+  assert.deepEqual((await act('reinitialize')).json.warnings, [])
+  const { json } = await platform.request('GET', '/api/system-agent/status')
+  assert.deepEqual([json.status, json.container_id], ['stopped', null])
 })
 
 test('a backup that is made while the platform runs becomes a platform that starts, whose secrets open', async () => {
