@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { useController } from 'react-hook-form'
-import { Field } from './field.tsx'
+import { type ControllerRenderProps, useController } from 'react-hook-form'
+import { Field, type FieldProps } from './field.tsx'
 import { Input, type InputProps, NumberInput, PasswordInput, Textarea, type TextareaProps } from './input.tsx'
 import { Select, type SelectOption } from './select.tsx'
 import { Switch } from './switch.tsx'
@@ -28,23 +28,18 @@ export function TextField({
   emptyAs = 'text',
   ...rest
 }: TextFieldProps) {
-  const { field, fieldState } = useController({ name })
   const Control = rest.type === 'password' ? PasswordInput : Input
   return (
-    <Field
-      label={label}
-      hint={hint}
-      required={required}
-      error={fieldState.error?.message}
-      className={className}
-    >
-      <Control
-        {...rest}
-        {...field}
-        value={field.value ?? ''}
-        onChange={(event) => field.onChange(emptied(event.target.value, emptyAs))}
-      />
-    </Field>
+    <Wired {...{ name, label, hint, required, className }}>
+      {(field) => (
+        <Control
+          {...rest}
+          {...field}
+          value={field.value ?? ''}
+          onChange={(event) => field.onChange(emptied(event.target.value, emptyAs))}
+        />
+      )}
+    </Wired>
   )
 }
 
@@ -54,22 +49,17 @@ export type TextareaFieldProps = FieldBasics &
 
 export function TextareaField(props: TextareaFieldProps) {
   const { name, label, hint, required, className, emptyAs = 'text', ...rest } = props
-  const { field, fieldState } = useController({ name })
   return (
-    <Field
-      label={label}
-      hint={hint}
-      required={required}
-      error={fieldState.error?.message}
-      className={className}
-    >
-      <Textarea
-        {...rest}
-        {...field}
-        value={field.value ?? ''}
-        onChange={(event) => field.onChange(emptied(event.target.value, emptyAs))}
-      />
-    </Field>
+    <Wired {...{ name, label, hint, required, className }}>
+      {(field) => (
+        <Textarea
+          {...rest}
+          {...field}
+          value={field.value ?? ''}
+          onChange={(event) => field.onChange(emptied(event.target.value, emptyAs))}
+        />
+      )}
+    </Wired>
   )
 }
 
@@ -85,24 +75,19 @@ export type NumberFieldProps = FieldBasics & {
 
 export function NumberField(props: NumberFieldProps) {
   const { name, label, hint, required, className, emptyAs = 'undefined', ...rest } = props
-  const { field, fieldState } = useController({ name })
   return (
-    <Field
-      label={label}
-      hint={hint}
-      required={required}
-      error={fieldState.error?.message}
-      className={className}
-    >
-      <NumberInput
-        {...rest}
-        ref={field.ref}
-        name={field.name}
-        onBlur={field.onBlur}
-        value={field.value ?? null}
-        onValueChange={(value) => field.onChange(value ?? emptied('', emptyAs))}
-      />
-    </Field>
+    <Wired {...{ name, label, hint, required, className }}>
+      {(field) => (
+        <NumberInput
+          {...rest}
+          ref={field.ref}
+          name={field.name}
+          onBlur={field.onBlur}
+          value={field.value ?? null}
+          onValueChange={(value) => field.onChange(value ?? emptied('', emptyAs))}
+        />
+      )}
+    </Wired>
   )
 }
 
@@ -113,32 +98,43 @@ export type SelectFieldProps = FieldBasics & {
 }
 
 export function SelectField({ name, label, hint, required, className, ...rest }: SelectFieldProps) {
-  const { field, fieldState } = useController({ name })
   return (
-    <Field
-      label={label}
-      hint={hint}
-      required={required}
-      error={fieldState.error?.message}
-      className={className}
-    >
-      <Select {...rest} value={field.value ?? null} onValueChange={field.onChange} onBlur={field.onBlur} />
-    </Field>
+    <Wired {...{ name, label, hint, required, className }}>
+      {(field) => (
+        <Select {...rest} value={field.value ?? null} onValueChange={field.onChange} onBlur={field.onBlur} />
+      )}
+    </Wired>
   )
 }
 
 export type SwitchFieldProps = Omit<FieldBasics, 'required'> & { disabled?: boolean }
 
 export function SwitchField({ name, label, hint, disabled, className }: SwitchFieldProps) {
+  return (
+    <Wired {...{ name, label, hint, className }} layout="row">
+      {(field) => (
+        <Switch
+          checked={field.value === true}
+          onCheckedChange={field.onChange}
+          onBlur={field.onBlur}
+          disabled={disabled}
+        />
+      )}
+    </Wired>
+  )
+}
+
+type WiredProps = FieldBasics & {
+  layout?: FieldProps['layout']
+  children: (field: ControllerRenderProps) => ReactNode
+}
+
+/** A control under its label, with the value of the form and what is wrong with it. */
+function Wired({ name, children, ...basics }: WiredProps) {
   const { field, fieldState } = useController({ name })
   return (
-    <Field label={label} hint={hint} error={fieldState.error?.message} className={className} layout="row">
-      <Switch
-        checked={field.value === true}
-        onCheckedChange={field.onChange}
-        onBlur={field.onBlur}
-        disabled={disabled}
-      />
+    <Field {...basics} error={fieldState.error?.message}>
+      {children(field)}
     </Field>
   )
 }
