@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { agentStore } from '../../agents/directory/index.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { person } from '../../test/run-platform.ts'
+import type { CallTables } from './tables.ts'
 import { startCallWorld, untilEnded } from './test/call-world.ts'
 
 forEachDialect((_, open) => {
@@ -230,6 +232,26 @@ forEachDialect((_, open) => {
     await world.ask('DELETE', '')
     await last.hungUp
     assert.equal((await untilEnded(world, third.json.execution_id)).status, 'cancelled')
+  })
+
+  test('a deleted agent leaves no call behind: what goes on is ended, account and calls are gone', async () => {
+    await using db = await open()
+    await using world = await startCallWorld(db)
+    await world.bind()
+    const { json } = await world.call()
+    const call = await world.provider.nextCall()
+    await db.atomically(async (tx) => {
+      await world.calls.agentDeleted(tx, 'a1')
+      await agentStore(tx).remove('a1')
+    })
+    await call.hungUp
+    const row = await untilEnded(world, json.execution_id)
+    assert.deepEqual([row.status, row.error_code], ['cancelled', 'agent_deleted'])
+    const left = db.withTables<CallTables>()
+    for (const table of ['call_bindings', 'calls'] as const) {
+      assert.deepEqual(await left.selectFrom(table).select('agent_id').execute(), [])
+    }
+    assert.equal((await call.tell('completed')).status, 404)
   })
 
   test('503 agent_not_running; 422 for numbers that are none', async () => {
