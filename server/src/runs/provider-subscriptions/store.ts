@@ -41,6 +41,21 @@ export function subscriptionStore(executor: Executor) {
     }
   }
 
+  async function rowOf(
+    agentId: string,
+    column: 'a.subscription_id' | 'a.home_id',
+    provider: ModelProvider,
+  ): Promise<SubscriptionRow | null> {
+    const row = await db
+      .selectFrom('agent_provider_subscriptions as a')
+      .innerJoin('provider_subscriptions as s', 's.id', column)
+      .selectAll('s')
+      .where('a.agent_id', '=', agentId)
+      .where('s.provider', '=', provider)
+      .executeTakeFirst()
+    return row ?? null
+  }
+
   return {
     used,
 
@@ -116,16 +131,7 @@ export function subscriptionStore(executor: Executor) {
     },
 
     /** With what the agent asks this provider; null: with the key of the platform. */
-    async assigned(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
-      const row = await db
-        .selectFrom('agent_provider_subscriptions as a')
-        .innerJoin('provider_subscriptions as s', 's.id', 'a.subscription_id')
-        .selectAll('s')
-        .where('a.agent_id', '=', agentId)
-        .where('s.provider', '=', provider)
-        .executeTakeFirst()
-      return row ?? null
-    },
+    assigned: (agentId: string, provider: ModelProvider) => rowOf(agentId, 'a.subscription_id', provider),
 
     async assign(agentId: string, subscriptionId: string, now: string): Promise<void> {
       const patch = { subscription_id: subscriptionId, assigned_at: now, home_id: null }
@@ -136,17 +142,8 @@ export function subscriptionStore(executor: Executor) {
         .execute()
     },
 
-    /** Where the agent asks this provider from when nothing hinders it; null: it is there, or that is gone. */
-    async home(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
-      const row = await db
-        .selectFrom('agent_provider_subscriptions as a')
-        .innerJoin('provider_subscriptions as s', 's.id', 'a.home_id')
-        .selectAll('s')
-        .where('a.agent_id', '=', agentId)
-        .where('s.provider', '=', provider)
-        .executeTakeFirst()
-      return row ?? null
-    },
+    /** Where the agent goes back to when nothing hinders it; null: it is there, or that is gone. */
+    home: (agentId: string, provider: ModelProvider) => rowOf(agentId, 'a.home_id', provider),
 
     /** True for one alone of those who want to move the agent away from the same one; it keeps in mind where it was first. */
     async move(agentId: string, ids: { from: string; to: string }, now: string): Promise<boolean> {
