@@ -72,8 +72,7 @@ export function createKeeping({ db, clock, executions, events, directory, heard 
     if (!session) return
     const tools = row.status === 'success' ? await executions.toolCalls(tx, row.id) : []
     const message = resultMessage(row, session, { tools, source: 'voice', now })
-    // The runtime has said it itself: only what was said aloud is news to it.
-    await chatStore(tx).addMessage({ ...message, is_aside: 0, voice_call_id: callId })
+    await chatStore(tx).addMessage({ ...message, voice_call_id: callId })
     await voiceStore(tx).removeAsk(row.id)
   }
 

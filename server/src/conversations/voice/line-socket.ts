@@ -6,7 +6,7 @@ import {
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../kit/clock.ts'
 
-/** The person's side of a call. */
+/** The person's side of a call. Once `signal` says that the call is over, nobody is waited for. */
 export type LineSocket = {
   /** Resolves when more may be sent, or when the client is gone or `slow`. Never throws. */
   send(message: VoiceServerMessage): Promise<void>
@@ -24,7 +24,7 @@ export type LineSocketEvents = {
   slow(): void
 }
 
-/** What of a frame is not the sound. */
+/** The longest frame: its sound, and the words around it. */
 export const frameMost = voiceFrameLimit + 1024
 const bytesMost = 512 * 1024
 const patienceMs = 30_000
@@ -32,9 +32,10 @@ const pingEveryMs = 30_000
 const unansweredMost = 2
 const badFramesMost = 20
 
+/** `signal`: the call is over, and nobody who is behind is waited for any more. */
 export function createLineSocket(
   socket: WebSocket,
-  { clock, on }: { clock: Clock; on: LineSocketEvents },
+  { clock, on, signal }: { clock: Clock; on: LineSocketEvents; signal: AbortSignal },
 ): LineSocket {
   const over = new AbortController()
   let badFrames = 0
@@ -83,16 +84,10 @@ export function createLineSocket(
     socket.send(JSON.stringify(message), () => taken.resolve())
     if (socket.bufferedAmount <= bytesMost) return
     const waited = new AbortController()
-    const stop = () => waited.abort()
-    over.signal.addEventListener('abort', stop, { once: true })
-    let isTaken = false
-    void taken.promise.then(() => {
-      isTaken = true
-      stop()
-    })
-    await clock.wait(patienceMs, waited.signal)
-    over.signal.removeEventListener('abort', stop)
-    if (!isTaken && !over.signal.aborted) on.slow()
+    void taken.promise.then(() => waited.abort())
+    const until = AbortSignal.any([waited.signal, over.signal, signal])
+    await clock.wait(patienceMs, until)
+    if (!until.aborted) on.slow()
   }
 
   return {

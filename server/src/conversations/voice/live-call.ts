@@ -50,6 +50,7 @@ export function startLiveCall(
   }
   const line = createLineSocket(of.socket, {
     clock,
+    signal: over.signal,
     on: {
       audio: (pcm) => void voice?.sendAudio(pcm),
       silent: () => voice?.audioEnd(),
