@@ -18,10 +18,11 @@ export type Telephony = {
 
   /** One message of the media socket; null when it is nothing that matters. Throws when it is none of the protocol. */
   readFrame(text: string): MediaFrame | null
-  /** What is sent there: sound to be played, a mark that comes back once what was before it is played, and word to
-   * drop what was not played yet. */
+  /** Sent there: sound that is to be played. */
   audioFrame(streamId: string, mulaw: Uint8Array): string
+  /** It comes back once all sound before it was played. */
   markFrame(streamId: string, name: string): string
+  /** Sound that was not played yet is dropped. */
   clearFrame(streamId: string): string
 }
 
