@@ -38,7 +38,7 @@ describe('calls', () => {
 
   test('an agent is called from its chat: heard, shown as it is said, muted, and kept', async () => {
     const tab = await bench.open()
-    await tab.goto(`/agents/${name}?tab=chat`)
+    await tab.goto(`/agents/${name}?tab=chat&session=new`)
     const { model, panel } = await call(tab)
     await model.heardFor(2000)
     assert.ok(loudness(model.audio()) > 100, 'the microphone is heard')

@@ -118,7 +118,7 @@ export function Conversation(props: ConversationProps) {
             onValueChange={onModel}
           />
         }
-        call={<ChatCall agent={agent} sessionId={sessionId} staleAfter={chatKeys.all(name)} />}
+        call={<ChatCall {...{ agent, sessionId, onBegin, onBegun }} staleAfter={chatKeys.all(name)} />}
       />
     </DropZone>
   )

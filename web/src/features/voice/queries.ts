@@ -29,18 +29,18 @@ export const voiceNameQuery = (api: Client, name: string) =>
   })
 
 /** Which conversation is called. */
-export type CallTarget = { agentName: string; sessionId: string | null; place: 'chat' | 'workspace' }
+export type CallTarget =
+  | { place: 'workspace'; agentName: string; sessionId: string }
+  /** `begin` makes the conversation that there is not yet. */
+  | { place: 'chat'; agentName: string; sessionId: string | null; begin: () => Promise<string> }
 
 /** The path of the call's socket, with its ticket. */
-export async function beginCall(
-  api: Client,
-  { agentName: name, sessionId, place }: CallTarget,
-): Promise<string> {
-  const params = { name }
-  if (place === 'workspace') {
-    const body = { portal_session_id: sessionId ?? '' }
+export async function beginCall(api: Client, target: CallTarget): Promise<string> {
+  const params = { name: target.agentName }
+  if (target.place === 'workspace') {
+    const body = { portal_session_id: target.sessionId }
     return (await api.call(startWorkspaceVoice, { params, body })).websocket_url
   }
-  return (await api.call(startVoice, { params, body: sessionId === null ? {} : { session_id: sessionId } }))
-    .websocket_url
+  const session_id = target.sessionId ?? (await target.begin())
+  return (await api.call(startVoice, { params, body: { session_id } })).websocket_url
 }
