@@ -46,11 +46,6 @@ export const voice: Migration = {
       .addColumn('call_id', 'text', (c) => c.notNull().references('voice_calls.id').onDelete('cascade'))
       .addColumn('is_answered', 'integer', (c) => c.notNull())
       .execute()
-    await db.schema
-      .createIndex('voice_asks_call')
-      .ifNotExists()
-      .on('voice_asks')
-      .column('call_id')
-      .execute()
+    await db.schema.createIndex('voice_asks_call').ifNotExists().on('voice_asks').column('call_id').execute()
   },
 }

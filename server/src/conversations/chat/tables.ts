@@ -43,7 +43,7 @@ export type ChatMessagesTable = {
   files: string | null
   error_code: string | null
   rating: 'up' | 'down' | null
-  /** 1: left by a task; the runtime's own memory of the conversation does not have it. */
+  /** 1: left by a task or said aloud; the runtime's own memory of the conversation does not have it. */
   is_aside: number
   /** The call in which it was said aloud. */
   voice_call_id: string | null

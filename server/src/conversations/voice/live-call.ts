@@ -39,6 +39,8 @@ export function startLiveCall(
   let state: VoiceState = 'connecting'
   /** Runs that were answered, and whose answer the next line of the voice tells. */
   let toBeSaid: string[] = []
+  /** Calls of the tool whose answers the voice does not want any more. */
+  const cancelled = new Set<string>()
   /** Of the line that is being said. */
   let saying: string[] | null = null
 
@@ -76,7 +78,7 @@ export function startLiveCall(
   async function answer(live: LiveVoice, asked: Asked): Promise<void> {
     try {
       const told = await asking.ask(asked)
-      if (!told) return
+      if (!told || cancelled.delete(asked.id)) return
       if (told.executionId !== null) toBeSaid.push(told.executionId)
       live.sendToolResult({ ...asked, result: told.result })
     } catch (error) {
@@ -113,7 +115,8 @@ export function startLiveCall(
       case 'turnComplete':
         return become('listening')
       case 'toolCancelled':
-        // The run goes on: what it answers is kept with the conversation.
+        // The runs go on: what they answer is kept with the conversation when the call is over.
+        for (const id of event.ids) cancelled.add(id)
         return
     }
   }

@@ -113,6 +113,26 @@ forEachDialect((_, open) => {
     }
   })
 
+  test('an answer that the voice did not want any more is read afterwards as well', async () => {
+    await using world = await openVoiceWorld(open)
+    const { id, client, model, chat_session_id } = await world.call()
+    const run = await asked(world, model)
+    model.send({ toolCallCancellation: { ids: ['c1'] } })
+    model.speak('Never mind.')
+    await client.next(
+      ({ type, role, final }: Message) => type === 'transcript' && role === 'assistant' && final,
+    )
+    await world.ended(run)
+    await client.next('tool_result')
+    model.speak('Anything else?')
+    await until(async () => (await world.kept(chat_session_id)).length === 3, 'three lines are kept')
+    await world.request(world.owner.key, 'POST', '/stop', { voice_session_id: id })
+    assert.deepEqual(
+      (await world.kept(chat_session_id)).map(({ content }) => content),
+      ['What is the time?', 'Never mind.', 'Anything else?', 'It is noon.'],
+    )
+  })
+
   test('the next turn in writing brings along what was said aloud, once', async () => {
     await using world = await openVoiceWorld(open)
     const { id, model, chat_session_id } = await world.call()
