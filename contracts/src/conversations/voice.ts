@@ -42,7 +42,10 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** What a client sends: speech, and that the microphone is off. Audio is PCM, 16 kHz, mono, 16 bit, in base64. */
 export const VoiceClientMessage = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('audio'), data: z.string().max(voiceFrameLimit).regex(base64, 'must be base64') }),
+  z.object({
+    type: z.literal('audio'),
+    data: z.string().max(voiceFrameLimit).regex(base64, 'must be base64'),
+  }),
   z.object({ type: z.literal('end') }),
 ])
 export type VoiceClientMessage = z.output<typeof VoiceClientMessage>
@@ -147,9 +150,7 @@ export const stopVoice = endpoint({
   params: AgentParams,
   body: z.object({ voice_session_id: Id }),
   returns: z.object({
-    transcript: z.array(
-      z.object({ role: z.enum(['user', 'assistant']), text: z.string(), at: Timestamp }),
-    ),
+    transcript: z.array(z.object({ role: z.enum(['user', 'assistant']), text: z.string(), at: Timestamp })),
     messages_saved: z.number().int(),
     duration_seconds: z.number(),
   }),
