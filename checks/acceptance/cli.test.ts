@@ -9,6 +9,8 @@ import { buildClient } from '../../client/build.ts'
 import { adminPassword, type Loose, type Platform, startPlatform } from './platform.ts'
 import { createAgent } from './steps.ts'
 
+/** Commands for the machine that the platform runs on; each has a test beside it, or one of its own here. */
+const ofTheMachine = ['up', 'doctor', 'backup', 'restore', 'regain-admin', 'test', 'model']
 const main = resolve(import.meta.dirname, '../../cli/src/main.ts')
 const agent = 'cli-agent'
 let platform: Platform
@@ -41,8 +43,12 @@ async function ok(...args: string[]): Promise<string> {
 }
 const json = async (...args: string[]): Promise<Loose> => JSON.parse(await ok(...args, '--json'))
 
+/** What was tried in a terminal. */
+const tried = new Set<string>()
+
 /** A command in a pseudo-terminal. `steps` types each text once what is before it was seen. */
-async function terminal(args: string[], steps: [seen: RegExp, typed: string][]): Promise<Ended> {
+async function terminal(args: string[], steps: [seen: RegExp, typed: string][] = []): Promise<Ended> {
+  tried.add(args[0] ?? '')
   const words = [process.execPath, main, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
   const child = spawn('script', ['-qefc', words.join(' '), '/dev/null'], {
     env: environment({ TERM: 'dumb' }),
@@ -199,13 +205,18 @@ describe('agents and runs', () => {
   })
 
   test('events as they happen', async () => {
-    const tail = roost(['events', 'tail', '--agent', agent, '--type', 'execution_finished', '--limit', '1'])
+    const kind = ['--agent', agent, '--type', 'execution_finished']
+    const [limited, stopped] = [
+      roost(['events', 'tail', ...kind, '--limit', '1']),
+      terminal(['events', 'tail', ...kind], [[/execution_finished/, '\u0003']]),
+    ]
     let isOver = false
-    void tail.then(() => (isOver = true))
+    void Promise.all([limited, stopped]).then(() => (isOver = true))
     while (!isOver) await roost(['task', agent, '[[reply:x]]'])
-    const { code, out } = await tail
+    const { code, out } = await limited
     assert.equal(code, 0)
     assert.match(out, /execution_finished\s+cli-agent/)
+    assert.equal((await stopped).code, 130)
   })
 })
 
@@ -283,6 +294,37 @@ describe('keys and other clients', () => {
     assert.equal((await roost(['mcp-config', 'nothing'])).code, 2)
   })
 
+  test('an act on the whole fleet asks first; Enter alone is a no', async () => {
+    const no = await terminal(['fleet', 'restart', '--prefix', agent], [[/\[y\/N\] $/, '\r']])
+    assert.equal(no.code, 1, no.out)
+    const yes = await terminal(['fleet', 'restart', '--prefix', agent], [[/\[y\/N\] $/, 'y\r']])
+    assert.deepEqual([yes.code, /1 of 1 done, 0 failed/.test(yes.out)], [0, true], yes.out)
+  })
+
+  test('what agents tell is listed and acknowledged', async () => {
+    const told = { agent_name: agent, notification_type: 'info', title: 'The mails are read' }
+    assert.equal((await platform.request('POST', '/api/notifications', told)).status, 201)
+    const { out } = await terminal(['notifications', 'list', agent])
+    assert.match(out, /The mails are read/)
+    const [{ id }] = (await json('notifications')).notifications
+    assert.match((await terminal(['notifications', 'acknowledge', id])).out, /acknowledged/)
+  })
+
+  test('every command for platforms works in a terminal', async () => {
+    const words = [
+      ...['agents', 'executions', 'skills', 'reports', 'keys', 'servers', 'version'],
+      ...['fleet status', 'fleet health', 'mcp-config cursor', 'completion zsh'],
+      ...[`schedules ${agent}`, `loops ${agent}`, `task ${agent} [[reply:fine]]`],
+    ]
+    for (const line of words) {
+      const { code, out } = await terminal(line.split(' '))
+      assert.equal(code, 0, `${line}: ${out}`)
+    }
+    const listed = [...(await ok('help')).matchAll(/^ {2}roost ([\w-]+)/gm)].map(([, name = '']) => name)
+    const untried = listed.filter((name) => !tried.has(name) && !ofTheMachine.includes(name))
+    assert.deepEqual(untried, ['logout'], 'it is the last one')
+  })
+
   test('completion for bash knows commands and their verbs', async () => {
     const script = `${await ok('completion', 'bash')}
       COMP_WORDS=(roost sched) COMP_CWORD=1; _roost; echo "\${COMPREPLY[@]}"
@@ -297,7 +339,7 @@ describe('keys and other clients', () => {
 
   test('logout forgets the platform and deletes the key that was made', async () => {
     const { servers } = JSON.parse(await readFile(config, 'utf8'))
-    await ok('logout')
+    assert.equal((await terminal(['logout'])).code, 0)
     const { json: keys } = await platform.request('GET', '/api/mcp/keys')
     assert.ok(!keys.some(({ id }: Loose) => id === servers.default.key_id))
     assert.ok(!(await readFile(config, 'utf8')).includes(servers.default.key))

@@ -37,6 +37,14 @@ export const doors: readonly Door[] = [
       return [...agents, 'user key', 'system key'].includes(kind) ? 'ok' : 'close 4003'
     },
   },
+  {
+    name: 'WS /ws/voice/{session_id} (with a ticket of another kind)',
+    shown: 'ticket',
+    listener: 'public',
+    method: 'WS',
+    path: '/ws/voice/{session_id}',
+    answers: () => 'close 4001',
+  },
   hidden('WS', '/link'),
   hidden('POST', '/broker/anthropic/v1/messages'),
   hidden('GET', '/api/internal/health'),

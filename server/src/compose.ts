@@ -227,7 +227,6 @@ export async function compose(
   const build = await readBuildInfo(root, {
     installSource: config.installSource,
     entitlements: config.entitlements,
-    voiceEnabled: config.voipEnabled,
   })
   const operations = createOperationsArea({
     ...base,

@@ -16,7 +16,7 @@ const tool = (path: string) => join(repository.root, 'node_modules', path)
 
 /** In the order in which they are run: the quickest to fix first. */
 export function staticStages(): StaticStage[] {
-  const checks = ['laws', 'docs', 'reference'].map((name) => ({
+  const checks = ['laws', 'docs', 'reference', 'coverage'].map((name) => ({
     name: `checks/${name}.ts`,
     file: process.execPath,
     args: [join('checks', `${name}.ts`)],

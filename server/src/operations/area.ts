@@ -52,7 +52,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   ephemeral: Ephemeral
   host: Host
   limits: RateLimits
-  settings: Pick<Settings, 'value' | 'retention' | 'monitoring' | 'usageSharing'>
+  settings: Pick<Settings, 'value' | 'retention' | 'monitoring' | 'usageSharing' | 'featureFlags'>
   outbox: Outbox
   identity: IdentityArea
   agents: AgentsArea
@@ -140,7 +140,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...invariantRoutes(invariants),
       ...telemetryRoutes(telemetry),
       ...usageSharingRoutes(createUsageSharing({ ...deps, directory })),
-      ...versionRoutes(deps.build, deps.agentImageVersion),
+      ...versionRoutes({ ...deps, isVoiceOn: () => deps.settings.featureFlags().voice }),
     ],
     internalRoutes: [...internalInvariantRoutes(invariants), ...metricsRoutes(metrics)],
     observed: metrics.observe,

@@ -10,12 +10,12 @@ import { getVersion, type Version } from '@roost/contracts/operations/health'
 import type { z } from 'zod'
 import { type Route, route } from '../../http/route.ts'
 
-export type BuildInfo = Omit<z.output<typeof Version>, 'components' | 'runtimes'>
+export type BuildInfo = Omit<z.output<typeof Version>, 'components' | 'runtimes' | 'voice_enabled'>
 
 /** `root` is the folder of the repository or of its copy in an image. */
 export async function readBuildInfo(
   root: string,
-  options: { installSource: string; entitlements: string[]; voiceEnabled: boolean },
+  options: { installSource: string; entitlements: string[] },
 ): Promise<BuildInfo> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
   const [commit, short, branch, subject, date] = await gitFacts(root)
@@ -30,14 +30,22 @@ export async function readBuildInfo(
     edition: options.entitlements.length > 0 ? 'enterprise' : 'oss',
     enterprise_features: options.entitlements,
     platform: 'roost',
-    voice_enabled: options.voiceEnabled,
   }
 }
 
-export function versionRoutes(build: BuildInfo, agentImageVersion: string): Route[] {
+export function versionRoutes({
+  build,
+  agentImageVersion,
+  isVoiceOn,
+}: {
+  build: BuildInfo
+  agentImageVersion: string
+  /** Somebody may have set the key of the voice provider since the start. */
+  isVoiceOn(): boolean
+}): Route[] {
   const runtimes = ['claude-code', 'gemini-cli', 'codex']
   const components = { server: build.version, agent_image: agentImageVersion }
-  return [route(getVersion, async () => ({ ...build, runtimes, components }))]
+  return [route(getVersion, async () => ({ ...build, runtimes, components, voice_enabled: isVoiceOn() }))]
 }
 
 /** Empty when there is no repository or no git: an image carries neither. */
