@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { startFacilitator, type TestFacilitator, testNetwork } from '@roost/test-support/payments/index'
-import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
+import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
 import { createAgent } from './steps.ts'
 
 const agent = 'qa-paid'
@@ -20,8 +20,11 @@ before(async () => {
   assert.equal(set.status, 200, set.text)
 })
 after(async () => {
-  await platform?.[Symbol.asyncDispose]()
-  await facilitator?.[Symbol.asyncDispose]()
+  try {
+    await platform?.[Symbol.asyncDispose]()
+  } finally {
+    await facilitator?.[Symbol.asyncDispose]()
+  }
 })
 
 /** As a stranger: no credential but the proof. */
@@ -102,6 +105,7 @@ test('killed while the money is collected: the reply is there afterwards, and it
   letGo()
   await lost
   await platform.startApi()
+  platform.token = await signIn(platform)
   // The dead process counts as at it for 10 s; more than 30 requests a minute would be refused.
   const given = await eventually(
     async () => {
