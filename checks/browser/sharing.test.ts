@@ -308,7 +308,7 @@ describe('public links', () => {
     const tab = await open(path)
     const { page } = tab
     await page.getByRole('button', { name: 'New link' }).click()
-    await page.getByLabel('Name').fill('Website')
+    await page.getByLabel('Name', { exact: true }).fill('Website')
     await page.getByLabel('Messages a day').fill('20')
     await page.getByRole('button', { name: 'Create link' }).click()
     await links(page).getByText('at most 20 messages a day').waitFor()

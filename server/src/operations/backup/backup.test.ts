@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setImmediate as soon } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { openVault } from '../../foundation/vault/index.ts'
 import { secret } from '../../kit/secret.ts'
@@ -190,6 +191,8 @@ function writePairs(db: TestDb) {
         [`pair-${written}-b`, 'y'.repeat(500)],
       ])
       written += 1
+      // On SQLite nothing else of this process would have its turn.
+      await soon()
       for (const { count, resolve } of watchers) if (written >= count) resolve()
     }
   })()
