@@ -52,12 +52,14 @@ export function createExecuteAll({ clock, log, schedules, firing, one }: Execute
     const until = Math.max(...tasks.map(({ due_at }) => Date.parse(due_at)))
     const early = () => until - clock.now().getTime()
     if (early() <= 0) return look(tasks)
-    if (early() > takenAheadSeconds * 1000) throw new Fault('conflict', 'The fires are not due yet.')
+    refuseTooEarly(early())
     const position = await schedules.position()
     const looked = await look(tasks)
-    if (early() > 0) await clock.wait(early())
-    // A clock that was set back meanwhile.
-    if (early() > 0) throw new Fault('conflict', 'The fires are not due yet.')
+    // More than once: a timer may end a moment before the clock says so, and a clock may be set back.
+    while (early() > 0) {
+      refuseTooEarly(early())
+      await clock.wait(early())
+    }
     const isSame = looked.records.active.size === 0 && (await schedules.position()) === position
     return isSame ? looked : look(tasks)
   }
@@ -88,6 +90,10 @@ export function createExecuteAll({ clock, log, schedules, firing, one }: Execute
 
     return { results: (await Promise.allSettled(tasks.map(answer))).map(resultOf) }
   }
+}
+
+function refuseTooEarly(ms: number): void {
+  if (ms > takenAheadSeconds * 1000) throw new Fault('conflict', 'The fires are not due yet.')
 }
 
 /** Who asks in asynchronous mode is never answered with an end. */
