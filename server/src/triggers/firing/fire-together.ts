@@ -1,3 +1,4 @@
+import { setImmediate as soon } from 'node:timers/promises'
 import type { PreCheckAnswer } from '@roost/contracts/link/messages'
 import { newId } from '../../kit/ids.ts'
 import type { Schedule } from '../schedules/index.ts'
@@ -12,6 +13,8 @@ import { scheduleRunStore } from './run-store.ts'
 import { type FireRow, fireStore, keyOf } from './store.ts'
 
 const rehearsedTogether = 50
+/** Without a pause for others. */
+const chosenTogether = 50
 /** While one transaction is being committed, the next one is written. */
 const lanes = 2
 
@@ -85,16 +88,22 @@ export function createFireTogether(
     const ask = createHooks()
     const first = asked
     asked += dues.length
-    return Promise.allSettled(
-      dues.map(async (due, index) => {
-        const row = rows.get(keyOf(timeOf(due)))
-        const told = row && toldOf(row)
-        if (told) return told
-        const known = (await agents.get(due.schedule.agent_id)) ?? null
-        const choice = await steps.choose(dueOf(due, row, active), known, ask)
-        return lineOf(due.schedule.agent_id)(choice, first + index)
-      }),
-    )
+    async function fire(due: DueAsked, index: number): Promise<Fired> {
+      const row = rows.get(keyOf(timeOf(due)))
+      const told = row && toldOf(row)
+      if (told) return told
+      const known = (await agents.get(due.schedule.agent_id)) ?? null
+      const choice = await steps.choose(dueOf(due, row, active), known, ask)
+      return lineOf(due.schedule.agent_id)(choice, first + index)
+    }
+    await Promise.allSettled(agents.values())
+    const fired: Promise<PromiseSettledResult<Fired>[]>[] = []
+    for (const [index, due] of dues.entries()) {
+      // What was chosen goes to the database while the rest is chosen.
+      if (index > 0 && index % chosenTogether === 0) await soon()
+      fired.push(Promise.allSettled([fire(due, index)]))
+    }
+    return (await Promise.all(fired)).flat()
   }
 
   async function rehearse(dues: readonly DueAsked[]): Promise<void> {
