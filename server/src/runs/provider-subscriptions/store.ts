@@ -41,19 +41,30 @@ export function subscriptionStore(executor: Executor) {
     }
   }
 
-  async function rowOf(
+  /**
+   * With what the agent asks this provider, and where it goes back to when nothing hinders it: one statement, so that
+   * both are of the same moment.
+   */
+  async function standing(
     agentId: string,
-    column: 'a.subscription_id' | 'a.home_id',
     provider: ModelProvider,
-  ): Promise<SubscriptionRow | null> {
-    const row = await db
+  ): Promise<{ assigned: SubscriptionRow | null; home: SubscriptionRow | null }> {
+    const rows = await db
       .selectFrom('agent_provider_subscriptions as a')
-      .innerJoin('provider_subscriptions as s', 's.id', column)
+      .innerJoin('provider_subscriptions as s', (join) =>
+        join.on((e) =>
+          e.or([e('s.id', '=', e.ref('a.subscription_id')), e('s.id', '=', e.ref('a.home_id'))]),
+        ),
+      )
       .selectAll('s')
+      .select('a.subscription_id')
       .where('a.agent_id', '=', agentId)
       .where('s.provider', '=', provider)
-      .executeTakeFirst()
-    return row ?? null
+      .execute()
+    return {
+      assigned: rows.find((row) => row.id === row.subscription_id) ?? null,
+      home: rows.find((row) => row.id !== row.subscription_id) ?? null,
+    }
   }
 
   return {
@@ -130,8 +141,12 @@ export function subscriptionStore(executor: Executor) {
       return (await query.where('subscription_id', '=', id).execute()).map((row) => row.agent_id)
     },
 
+    standing,
+
     /** With what the agent asks this provider; null: with the key of the platform. */
-    assigned: (agentId: string, provider: ModelProvider) => rowOf(agentId, 'a.subscription_id', provider),
+    async assigned(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
+      return (await standing(agentId, provider)).assigned
+    },
 
     async assign(agentId: string, subscriptionId: string, now: string): Promise<void> {
       const patch = { subscription_id: subscriptionId, assigned_at: now, home_id: null }
@@ -141,9 +156,6 @@ export function subscriptionStore(executor: Executor) {
         .onConflict((conflict) => conflict.column('agent_id').doUpdateSet(patch))
         .execute()
     },
-
-    /** Where the agent goes back to when nothing hinders it; null: it is there, or that is gone. */
-    home: (agentId: string, provider: ModelProvider) => rowOf(agentId, 'a.home_id', provider),
 
     /** True for one alone of those who want to move the agent away from the same one; it keeps in mind where it was first. */
     async move(agentId: string, ids: { from: string; to: string }, now: string): Promise<boolean> {

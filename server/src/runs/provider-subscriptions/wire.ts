@@ -63,7 +63,7 @@ export function createWire({ db, clock, events, vault, raiseAlert, isAutoSwitchO
   /** What somebody has chosen for the agent is asked again as soon as its limit, or its refusal, has passed. */
   async function rowFor(agentId: string, provider: ModelProvider): Promise<SubscriptionRow | null> {
     const store = subscriptionStore(db)
-    const [row, home] = await Promise.all([store.assigned(agentId, provider), store.home(agentId, provider)])
+    const { assigned: row, home } = await store.standing(agentId, provider)
     const now = timestamp(clock.now())
     if (!row || !home || !isAutoSwitchOn() || !isFree(home, now)) return row
     await db.atomically(async (tx) => {
