@@ -192,6 +192,10 @@ export async function compose(
     mail: adapters.mail,
     payments: adapters.payments,
     slack: { platform: adapters.chatPlatform, settings },
+    retention: {
+      settings,
+      raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
+    },
     ephemeral,
     voice: { voice: adapters.voice, voiceKey: () => settings.providerKey('voice') },
     calls: { telephony: adapters.telephony, isOn: () => settings.featureFlags().voip },

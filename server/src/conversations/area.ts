@@ -3,6 +3,7 @@ import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
 import type { RateLimits } from '../foundation/rate-limits/index.ts'
+import type { SweepDeps } from '../foundation/settings/index.ts'
 import type { Vault } from '../foundation/vault/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
@@ -13,7 +14,14 @@ import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { type CallsDeps, callRoutes, callSocketRoutes, createCalls } from './calls/index.ts'
 import { createCanvas } from './canvas/index.ts'
-import { type Chat, type ChatDeps, chatRoutes, createChat } from './chat/index.ts'
+import {
+  type Chat,
+  type ChatDeps,
+  chatRoutes,
+  createChat,
+  strangersKey,
+  strangersRetention,
+} from './chat/index.ts'
 import { createPaid, type PaidDeps, paidRoutes } from './paid/index.ts'
 import { createPublicChat, type PublicChatDeps, publicRoutes } from './public/index.ts'
 import { createSlackConversations, type SlackDeps, slackRoutes } from './slack/index.ts'
@@ -44,6 +52,8 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
     slack: Pick<SlackDeps, 'platform' | 'settings'>
     publicLinks: Pick<PublicChatDeps, 'vault' | 'publicUrl' | 'isOn'>
+    /** How long strangers and their conversations are kept; of which operators are told. */
+    retention: Pick<SweepDeps, 'settings' | 'raiseAlert'>
     payments: PaidDeps['payments']
   }
 
@@ -115,6 +125,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     ...deps,
     ...records,
     ...deps.publicLinks,
+    keptDays: () => Number(deps.retention.settings.value(strangersKey)),
     codes: identity.codes,
     directory: agents.directory,
     dispatch: runs.dispatch,
@@ -154,6 +165,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     socketRoutes: [...voiceSocketRoutes(voice), ...callSocketRoutes(calls)],
     open: voice.open,
     loops: [
+      strangersRetention({ ...deps, ...deps.retention }),
       ...workspaceChat.loops,
       ...voice.loops,
       ...calls.loops,

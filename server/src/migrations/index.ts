@@ -37,6 +37,7 @@ import { calls } from './0036-calls.ts'
 import { canvas } from './0037-canvas.ts'
 import { slack } from './0038-slack.ts'
 import { subscriptionHomes } from './0041-subscription-homes.ts'
+import { strangersRetention } from './0045-strangers-retention.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -78,4 +79,5 @@ export const migrations: Migration[] = [
   canvas,
   slack,
   subscriptionHomes,
+  strangersRetention,
 ]

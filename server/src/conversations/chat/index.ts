@@ -15,6 +15,7 @@ export {
 } from './lasting.ts'
 export { createTakeOneTurn, type OneTurnDeps } from './one-turn.ts'
 export { outcomeWords } from './outcome-words.ts'
+export { strangersKey, strangersRetention } from './retention.ts'
 export { chatRoutes } from './routes.ts'
 export { titleOf } from './rules.ts'
 export { type Chat, type ChatDeps, createChat } from './service.ts'

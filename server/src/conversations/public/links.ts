@@ -56,7 +56,11 @@ export function createLinks({ db, clock, vault, events, publicUrl }: LinksDeps):
       daily_message_limit: row.daily_message_limit,
       created_by: row.created_by,
       created_at: row.created_at,
-      usage: { total_messages: row.total_messages, unique_people: people, last_used_at: row.last_used_at },
+      usage: {
+        total_messages: row.total_messages,
+        unique_people: row.past_people + people,
+        last_used_at: row.last_used_at,
+      },
     }
   }
 
@@ -146,6 +150,7 @@ const fresh = {
   last_used_at: null,
   day: null,
   day_messages: 0,
+  past_people: 0,
 }
 
 /** What was sent; what is absent stays as it is. An empty name is none. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type {
   PublicLinksTable,
@@ -113,9 +114,6 @@ export function publicStore(executor: Executor) {
     },
 
     // ── visitors ──
-    async insertVisitor(row: VisitorRow): Promise<void> {
-      await db.insertInto('public_visitors').values(row).execute()
-    },
     /** The visitor of a confirmed address, made when there is none. */
     async ensureAddress(row: VisitorRow & { email: string }): Promise<VisitorRow> {
       await db
@@ -159,11 +157,12 @@ export function publicStore(executor: Executor) {
         .execute()
       return rows.map(({ id }) => id)
     },
-    async spoke(visitorId: string, at: string): Promise<void> {
+    /** Also one who was forgotten at this moment. */
+    async spoke(visitor: VisitorRow, at: string): Promise<void> {
       await db
-        .updateTable('public_visitors')
-        .set({ last_message_at: at })
-        .where('id', '=', visitorId)
+        .insertInto('public_visitors')
+        .values({ ...visitor, last_message_at: at })
+        .onConflict((c) => c.column('id').doUpdateSet({ last_message_at: at }))
         .execute()
     },
     /** False: the old one is none any more. */
@@ -181,6 +180,64 @@ export function publicStore(executor: Executor) {
     },
     async removeOverTokens(now: string): Promise<void> {
       await db.deleteFrom('public_session_tokens').where('expires_at', '<=', now).execute()
+    },
+
+    /**
+     * Forgets at most `limit` people of whom nothing has been heard since `before`: those whose conversation is gone
+     * and who have no session token. Links go on counting them. In a transaction; answers how many.
+     */
+    async forgetVisitors(before: string, now: string, limit: number): Promise<number> {
+      const silent = db
+        .selectFrom('public_visitors as v')
+        .where((e) => e(e.fn.coalesce('v.last_message_at', 'v.created_at'), '<', before))
+        .where((e) =>
+          e.not(
+            e.exists(
+              e
+                .selectFrom('chat_sessions as s')
+                .select('s.id')
+                .where('s.current_key', '=', sql<string>`'public:' || v.link_id || ':' || v.id`),
+            ),
+          ),
+        )
+        .where((e) =>
+          e.not(
+            e.exists(
+              e
+                .selectFrom('public_session_tokens as t')
+                .select('t.token_hash')
+                .whereRef('t.visitor_id', '=', 'v.id')
+                .where('t.expires_at', '>', now),
+            ),
+          ),
+        )
+        .limit(limit)
+      // Links before their visitors, as a message takes them: else the two would wait for each other.
+      const held = await db
+        .updateTable('public_links')
+        .set((e) => ({ past_people: e.ref('past_people') }))
+        .where('id', 'in', silent.select('v.link_id'))
+        .returning('id')
+        .execute()
+      if (held.length === 0) return 0
+      const links = held.map(({ id }) => id)
+      const gone = await db
+        .deleteFrom('public_visitors')
+        .where('id', 'in', silent.where('v.link_id', 'in', links).select('v.id'))
+        .returning(['link_id', 'last_message_at'])
+        .execute()
+      const spoken = Map.groupBy(
+        gone.filter(({ last_message_at }) => last_message_at !== null),
+        ({ link_id }) => link_id,
+      )
+      for (const [id, { length }] of spoken) {
+        await db
+          .updateTable('public_links')
+          .set((e) => ({ past_people: e('past_people', '+', length) }))
+          .where('id', '=', id)
+          .execute()
+      }
+      return gone.length
     },
 
     // ── turns ──

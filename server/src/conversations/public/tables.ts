@@ -18,6 +18,8 @@ export type PublicLinksTable = {
   /** The day (UTC, `2026-01-31`) that `day_messages` counts; null before the first message. */
   day: string | null
   day_messages: number
+  /** People who have spoken on it and are forgotten since. */
+  past_people: number
 }
 
 /** Somebody who has spoken on a link, or has confirmed an address for it. */
@@ -49,4 +51,5 @@ export type PublicTables = {
   public_turns: PublicTurnsTable
   /** Rows of another feature: only whether they are there still. */
   executions: { id: string }
+  chat_sessions: { id: string; current_key: string | null }
 }

@@ -67,7 +67,8 @@ export function createTalk(deps: TalkDeps): Talk {
     const store = chatStore(tx)
     const key = holderOfVisitor(visitor.row)
     const present = await store.current(key)
-    if (present) return present
+    // Not one that is being removed because nobody has spoken in it for long.
+    if (present && (await store.hold(present.id))) return present
     await store.insertSession(newConversation(agentId, visitor, timestamp(clock.now())))
     const made = await store.current(key)
     if (!made) throw new Error('The conversation of a visitor came and went.')
@@ -94,7 +95,6 @@ export function createTalk(deps: TalkDeps): Talk {
         .transaction(async (tx) => {
           await count(tx, open)
           const visitor = known ?? visitors.newVisitor(open.link)
-          if (!known) await publicStore(tx).insertVisitor(visitor.row)
           const session = await conversationOf(tx, open.agent.id, visitor)
           const turn = await takeOneTurn(tx, fact, session, {
             triggeredBy: 'public',
@@ -106,7 +106,7 @@ export function createTalk(deps: TalkDeps): Talk {
             title: null,
           })
           const store = publicStore(tx)
-          await store.spoke(visitor.row.id, turn.row.created_at)
+          await store.spoke(visitor.row, turn.row.created_at)
           await store.insertTurn({
             execution_id: turn.row.id,
             link_id: open.link.id,

@@ -8,8 +8,15 @@ import { type LinkRow, publicStore, type VisitorRow } from './store.ts'
 
 /** How long a confirmed address is good for. */
 const sessionTokenSeconds = 24 * 3600
+/** A delete holds up all other writers on SQLite, so it is short. */
+const forgottenTogether = 500
 
-export type VisitorsDeps = { db: Db; clock: Pick<Clock, 'now'> }
+export type VisitorsDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  /** Days for which people who do not come back are known; 0: for ever. */
+  keptDays(): number
+}
 
 /** Somebody on a link. */
 export type Visitor = {
@@ -34,11 +41,12 @@ export type Visitors = {
   openSession(on: Executor, link: LinkRow, email: string): Promise<{ token: string; expires_at: string }>
   /** A new `session_id` in the place of the one shown; null when that is none any more. */
   renew(on: Executor, visitor: Visitor): Promise<string | null>
-  sweep(): Promise<void>
+  /** Removes session tokens that are over, and forgets people of whom nothing is left. */
+  sweep(signal: AbortSignal): Promise<void>
 }
 
 /** Who speaks on a link: a confirmed address, or a browser that keeps what it was given. */
-export function createVisitors({ db, clock }: VisitorsDeps): Visitors {
+export function createVisitors({ db, clock, keptDays }: VisitorsDeps): Visitors {
   const store = publicStore(db)
   const now = () => timestamp(clock.now())
 
@@ -95,7 +103,15 @@ export function createVisitors({ db, clock }: VisitorsDeps): Visitors {
       return isMine ? fresh : null
     },
 
-    sweep: () => store.removeOverTokens(now()),
+    async sweep(signal) {
+      await store.removeOverTokens(now())
+      const days = keptDays()
+      if (days === 0) return
+      const before = timestamp(secondsLater(clock.now(), -days * 24 * 3600))
+      for (let gone = forgottenTogether; gone === forgottenTogether && !signal.aborted; ) {
+        gone = await db.atomically((tx) => publicStore(tx).forgetVisitors(before, now(), forgottenTogether))
+      }
+    },
   }
 }
 

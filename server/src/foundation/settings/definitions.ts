@@ -51,6 +51,10 @@ export const definitions = {
   agent_reports_retention_days: retention(90, 'Reports.'),
   operator_queue_retention_days: retention(90, 'Items of the operator queue.'),
   agent_reminders_retention_days: retention(90, 'Reminders.'),
+  public_chat_retention_days: retention(
+    90,
+    'Conversations of visitors of public links and of payers, after their last message.',
+  ),
   audit_retention_days: retention(365, 'The audit log.', 365),
   backup_retention_days: retention(14, 'Backups.', 1),
 

@@ -53,6 +53,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
         mail: hasMail ? mail : null,
         publicUrl: () => 'https://roost.example',
         isOn: () => flag.isOn,
+        keptDays: () => 30,
       })
       return [...publicRoutes(made.publicChat), ...chatRoutes(chat)]
     },
