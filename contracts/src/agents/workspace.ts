@@ -9,8 +9,20 @@ export const maxFileWriteBytes = 5 * megabyte
 export const maxDownloadBytes = 100 * megabyte
 export const maxListedEntries = 5000
 
-const PathQuery = z.object({ path: z.string().min(1).max(4096) })
-const PathBody = z.object({ path: z.string().min(1).max(4096) })
+const utf8 = new TextEncoder()
+const bytesOf = (text: string) => utf8.encode(text).length
+/** As long as a file system takes it: room is left for the home folder in front of it. */
+const FilePath = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((path) => bytesOf(path) <= 4000, 'must be at most 4000 bytes')
+  .refine(
+    (path) => path.split('/').every((name) => bytesOf(name) <= 255),
+    'must name each file and folder in at most 255 bytes',
+  )
+const PathQuery = z.object({ path: FilePath })
+const PathBody = z.object({ path: FilePath })
 const Changed = z.object({ success: z.literal(true), path: z.string() })
 
 export type FileEntry = {
@@ -45,7 +57,7 @@ export const listFiles = endpoint({
   access: { who: 'access' },
   params: AgentParams,
   query: z.object({
-    path: z.string().min(1).max(4096).default(workspaceRoot),
+    path: FilePath.default(workspaceRoot),
     show_hidden: queryBoolean(false),
     depth: queryInteger(1, 10, 1),
   }),

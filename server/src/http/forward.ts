@@ -4,8 +4,10 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
-import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
+import { Fault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
+import { problemOf } from './problem.ts'
+import { requestId } from './serve.ts'
 import type { OpenStreams } from './streams.ts'
 
 /** Headers that belong to one connection and not to what is sent over it (RFC 9110, section 7.6.1). */
@@ -41,10 +43,12 @@ function forward(
   { port, streams }: { port: number; streams: OpenStreams },
   onLost: (error: Error) => void,
 ): void {
-  const { method, url: path, headers } = request
-  const onward = httpRequest({ host: '127.0.0.1', port, method, path, headers: withoutHops(headers) })
+  const { method, url: path } = request
+  const id = requestId(request)
+  const headers = withoutHops({ ...request.headers, 'x-request-id': id })
+  const onward = httpRequest({ host: '127.0.0.1', port, method, path, headers })
   onward.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers))
+    response.writeHead(answer.statusCode ?? 502, withoutHops({ ...answer.headers, 'x-request-id': id }))
     // Event streams begin long before their first event.
     response.flushHeaders()
     answer.pipe(response)
@@ -60,7 +64,7 @@ function forward(
   onward.on('error', (error) => {
     if (response.headersSent || response.destroyed) return void response.destroy()
     onLost(error)
-    refuse(response, 'mcp_unavailable')
+    refuse(response, new Fault('mcp_unavailable', undefined, { retry_after_seconds: 2 }), id)
   })
   response.on('close', () => onward.destroy())
   request.pipe(onward)
@@ -77,8 +81,12 @@ function withoutHops<T extends IncomingMessage['headers']>(headers: T): T {
   return kept
 }
 
-function refuse(response: ServerResponse, error: ErrorCode): void {
-  const [status, detail] = errorCatalogue[error]
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'retry-after': '2' })
-  response.end(JSON.stringify({ detail, error }))
+function refuse(response: ServerResponse, fault: Fault, id: string): void {
+  const { status, headers, body } = problemOf(fault, id)
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'x-request-id': id,
+  })
+  response.end(JSON.stringify(body))
 }

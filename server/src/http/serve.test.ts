@@ -185,6 +185,14 @@ test('404 for a path that cannot be decoded or holds U+0000', async () => {
   assert.equal((await server.inject(post('/echo/%00', '{"text":"x"}'))).statusCode, 404)
 })
 
+test('every reply carries its id, that to an address which cannot be decoded too', async () => {
+  const { server } = app()
+  for (const url of ['/echo/%zz', '/echo/%ff', '/nowhere']) {
+    const reply = await server.inject({ ...post(url, '{}'), headers: { 'x-request-id': 'my-id' } })
+    assert.equal(reply.headers['x-request-id'], 'my-id', url)
+  }
+})
+
 test('a stream is written as it comes', async () => {
   const reply = await app().server.inject({ method: 'GET', url: '/stream' })
   assert.equal(reply.body, 'one two')

@@ -52,6 +52,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const problem = problemOf(error, String(request.id))
+      // No hook runs for an address that cannot be read.
+      reply.header('x-request-id', request.id)
       reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
       reply.send(JSON.stringify(problem.body))
     },
@@ -150,7 +152,8 @@ function closeSignal(response: ServerResponse, streams: OpenStreams | undefined)
   }
 }
 
-function requestId(request: IncomingMessage): string {
+/** The caller's own when it is fit to be one, else a new one. */
+export function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }

@@ -79,6 +79,20 @@ describe('the workspace', () => {
     assert.equal((await world.call('GET', '?depth=11')).status, 422)
   })
 
+  test('422 for a path that no file system takes, before the agent is asked', async () => {
+    await using world = await open()
+    const long = (name: string) => world.call('GET', `?path=${encodeURIComponent(name)}`)
+    assert.equal((await long('x'.repeat(255))).status, 200)
+    assert.equal((await long(`a/${'x'.repeat(255)}/${'ü'.repeat(127)}`)).status, 200)
+    for (const name of ['x'.repeat(256), `a/${'ü'.repeat(128)}`, 'ü/'.repeat(1334)]) {
+      const { status, json } = await long(name)
+      assert.deepEqual(
+        [status, json.error, json.detail[0]?.loc],
+        [422, 'validation_error', ['query', 'path']],
+      )
+    }
+  })
+
   test('200 a saved file has exactly its bytes, whatever its length', async () => {
     await using world = await open()
     for (const content of ['', 'é', 'x'.repeat(fileChunkBytes), 'ü'.repeat(fileChunkBytes)]) {
