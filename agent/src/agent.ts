@@ -24,6 +24,7 @@ import type { Runtime } from './runtimes/port.ts'
 import type { Skills } from './skills/skills.ts'
 import { createDelivery } from './spool/delivery.ts'
 import { openSpool } from './spool/spool.ts'
+import type { Terminals } from './terminal/terminals.ts'
 import { startExecution } from './turns/execution.ts'
 import { clearLeftovers } from './turns/leftovers.ts'
 import { createLivePool } from './turns/live.ts'
@@ -95,6 +96,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       loaded.createSkills({ paths, runtime: config.runtime, clock, environment: () => environment({}) }),
     )
     return loadedSkills
+  }
+
+  let loadedTerminals: Promise<Terminals> | null = null
+  const terminals = () => {
+    loadedTerminals ??= import('./terminal/terminals.ts').then((loaded) =>
+      loaded.createTerminals({ home, identities, clock, environment }),
+    )
+    return loadedTerminals
   }
 
   let workspaceGit: Promise<WorkspaceGit> | null = null
@@ -177,6 +186,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     writer: createWriter(paths, join(home, '.roost', 'parts'), clock),
     packer: createPacker(paths, join(home, '.roost', 'packs'), clock),
     skills,
+    terminals,
     applySettings,
     dropSession: live.drop,
     info: async () => ({
@@ -248,7 +258,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     async close(graceMs) {
       stopBeats()
       queue.close()
-      await Promise.all([runs.close(graceMs), live.close()])
+      const closeTerminals = async () => (await loadedTerminals)?.closeAll()
+      await Promise.all([runs.close(graceMs), live.close(), closeTerminals()])
       link.close()
     },
   }

@@ -7,6 +7,7 @@ import { LinkFault } from './link/link.ts'
 import type { QueueWatch } from './operator-queue/watch.ts'
 import { manifestOf, settledOf } from './skills/manifest.ts'
 import type { Skills } from './skills/skills.ts'
+import type { Terminals } from './terminal/terminals.ts'
 import type { Runs } from './turns/runs.ts'
 import { deletePath, makeDirectory } from './workspace/change.ts'
 import { listFiles } from './workspace/list.ts'
@@ -25,6 +26,7 @@ export type CallDeps = {
   packer: Packer
   skills(): Promise<Skills>
   credentials(): Promise<CredentialStore>
+  terminals(): Promise<Terminals>
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
   info(): Promise<PlatformCalls['info']['answer']>
@@ -108,6 +110,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       return { left_out: await (await deps.credentials()).render() }
     },
     ...createGitCalls(deps.git),
+    ...execCalls(deps.terminals),
     async 'queue.look'() {
       deps.queue.tell()
       return { ok: true }
@@ -128,6 +131,25 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
   return async (t, message) => {
     if (isCall(handlers, t)) return await handlers[t](message)
     throw new LinkFault('unknown_message', `There is no message "${t}".`)
+  }
+}
+
+type ExecCall = Extract<keyof PlatformCalls, `exec.${string}`>
+
+function execCalls(terminals: CallDeps['terminals']): Pick<Handlers, ExecCall> {
+  const id = (message: Json) => text(message, 'terminal_id')
+  const size = (message: Json) => ({ cols: count(message, 'cols'), rows: count(message, 'rows') })
+  return {
+    'exec.open': async (message) => (await terminals()).open(id(message), size(message)),
+    'exec.data': async (message) =>
+      (await terminals()).write(
+        id(message),
+        count(message, 'offset'),
+        Buffer.from(text(message, 'data_base64'), 'base64'),
+      ),
+    'exec.read': async (message) => (await terminals()).read(id(message), count(message, 'offset')),
+    'exec.resize': async (message) => (await terminals()).resize(id(message), size(message)),
+    'exec.close': async (message) => (await terminals()).close(id(message)),
   }
 }
 

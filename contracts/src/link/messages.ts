@@ -21,6 +21,16 @@ import type {
 } from './credentials.ts'
 import type { AgentWayOut } from './egress.ts'
 import type {
+  ExecClose,
+  ExecData,
+  ExecDataAnswer,
+  ExecOpen,
+  ExecOpenAnswer,
+  ExecRead,
+  ExecReadAnswer,
+  ExecResize,
+} from './exec.ts'
+import type {
   FileDelete,
   FileList,
   FileListAnswer,
@@ -224,6 +234,11 @@ export type PlatformCalls = {
   'credentials.read': { request: CredentialsRead; answer: CredentialsReadAnswer }
   'credentials.render': { request: CredentialsRender; answer: CredentialsRenderAnswer }
   'queue.look': { request: QueueLook; answer: OkAnswer }
+  'exec.open': { request: ExecOpen; answer: ExecOpenAnswer }
+  'exec.data': { request: ExecData; answer: ExecDataAnswer }
+  'exec.read': { request: ExecRead; answer: ExecReadAnswer }
+  'exec.resize': { request: ExecResize; answer: OkAnswer }
+  'exec.close': { request: ExecClose; answer: OkAnswer }
   'git.look': { request: GitLook; answer: GitLookAnswer }
   'git.log': { request: GitLog; answer: GitLogAnswer }
   'git.change': { request: GitChange; answer: GitChangeAnswer }

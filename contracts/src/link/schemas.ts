@@ -4,6 +4,7 @@
  * container's program imports: it carries no validation library.
  */
 import { z } from 'zod'
+import { terminalChunkBytes } from './exec.ts'
 import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
 import { type AgentCalls, type LinkErrorCode, type PlatformCalls, preCheckCharacters } from './messages.ts'
@@ -175,6 +176,15 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'credentials.read': FileBytes,
   'credentials.render': z.object({ left_out: LeftOut }),
   'queue.look': Ok,
+  'exec.open': z.object({ outcome: z.enum(['opened', 'too_many', 'unavailable']) }),
+  'exec.data': z.object({ taken: Count }),
+  'exec.read': z.object({
+    // Base64 needs four characters for three bytes.
+    data_base64: z.string().max(Math.ceil(terminalChunkBytes / 3) * 4),
+    ended: z.object({ exit_code: z.number().int().min(0).max(1000) }).nullable(),
+  }),
+  'exec.resize': Ok,
+  'exec.close': Ok,
   'git.look': GitLookReply,
   'git.log': GitLogReply,
   'git.change': GitChangeReply,
