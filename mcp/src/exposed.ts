@@ -50,6 +50,8 @@ export function createExposed(deps: {
         const now = JSON.stringify(agents)
         if (now === known) return false
         known = now
+        // Whoever is told of the change asks at once, and a new name is in nobody's reach of before.
+        reach.clear()
         tools = new Map(agents.map((agent) => [agent.agent_name, chatWith(agent)]))
         return true
       } catch (error) {

@@ -40,7 +40,7 @@ const maxRequestBytes = 6 * 1024 * 1024
 export function createHandler(deps: HandlerDeps): Handler {
   /** Tokens of this moment by their key's id; a protocol server is made for one caller. */
   const callers = new Map<string, Caller>()
-  const serverFor = (keyId: string) => deps.createServer(callers.get(keyId) ?? null)
+  const serverFor = (keyId: string) => deps.createServer(() => callers.get(keyId) ?? null)
   const sessions: Sessions = createSessions({ serverFor, clock: deps.clock })
   const modern = createMcpHandler((context) => serverFor(context.authInfo?.clientId ?? ''), {
     legacy: 'reject',
@@ -62,6 +62,7 @@ export function createHandler(deps: HandlerDeps): Handler {
     const key = token === null ? null : await deps.keys.check(token)
     if (token === null || !key) return refuse(response)
     callers.set(key.id, key.facts && { key: key.facts, api: deps.api.withToken(token) })
+    if (Number(request.headers['content-length']) > maxRequestBytes) return refuseTooLarge(request, response)
     const node = toNodeHandler(
       { fetch: fetchFor(key) },
       { onerror: deps.failed, maxRequestBodySize: maxRequestBytes },
@@ -100,6 +101,16 @@ function refuse(response: ServerResponse): void {
   answer(response, 401, { detail: 'A valid MCP key is needed as bearer token.', error: 'invalid_token' })
 }
 
+/**
+ * What is too large is read and thrown away: an answer in the middle of it ends the connection, and who still writes
+ * never sees the answer.
+ */
+function refuseTooLarge(request: IncomingMessage, response: ServerResponse): void {
+  const error = { code: -32_000, message: `A request must not exceed ${maxRequestBytes} bytes.` }
+  request.once('end', () => answer(response, 413, { jsonrpc: '2.0', error, id: null }))
+  request.resume()
+}
+
 function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
   response.end(JSON.stringify(body))
@@ -107,24 +118,16 @@ function answer(response: ServerResponse, status: number, body: object): void {
 
 /**
  * A page of somebody else must not reach the platform through a browser by giving its own name this machine's
- * address: names are those of the platform, and addresses are no names.
+ * address: names are those of the platform, and an address that was asked is no name. Pages come from there too.
  */
 function refusedOrigin(request: Request, hostNames: readonly string[]): Response | null {
-  const allowed = (header: string | null) => {
-    const host = hostnameOf(header)
-    return host !== null && isAddress(host) ? [...hostNames, host] : [...hostNames]
-  }
-  const host = request.headers.get('host')
-  const origin = request.headers.get('origin')
-  return (
-    hostHeaderValidationResponse(request, allowed(host && `http://${host}`)) ??
-    originValidationResponse(request, allowed(origin)) ??
-    null
-  )
+  const host = hostnameOf(`http://${request.headers.get('host')}`)
+  const allowed = host !== null && isAddress(host) ? [...hostNames, host] : [...hostNames]
+  return hostHeaderValidationResponse(request, allowed) ?? originValidationResponse(request, allowed) ?? null
 }
 
-function hostnameOf(url: string | null): string | null {
-  return url !== null && URL.canParse(url) ? new URL(url).hostname : null
+function hostnameOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname : null
 }
 
 function isAddress(host: string): boolean {

@@ -54,7 +54,7 @@ function denied({
     message: reason,
     caller: key.agent_name ?? key.key_name,
     ...(typeof target === 'string' ? { target } : {}),
-    ...(key.scope === 'agent'
+    ...(key.scope === 'agent' && (code === 'agent_not_permitted' || code === 'agent_not_found')
       ? { hint: 'list_agents shows the agents that you may call; the owner of your agent can permit more.' }
       : {}),
   }

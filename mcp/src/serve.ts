@@ -18,8 +18,11 @@ const refreshMs = 20_000
 const graceMs = 3_000
 
 /** Serves the platform as tools, as a client of its API. */
-export async function serveMcp(config: McpConfig, log: Log): Promise<McpServer> {
-  const clock = { now: () => Date.now() }
+export async function serveMcp(
+  config: McpConfig,
+  log: Log,
+  clock: { now(): number } = { now: () => Date.now() },
+): Promise<McpServer> {
   const api = createClient(config.apiUrl, null, { 'x-via-mcp': '1' })
   const internal = createClient(config.internalUrl)
   const exposed = createExposed({

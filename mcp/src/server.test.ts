@@ -149,8 +149,9 @@ test('an agent that may not is told why and by whom it can be permitted; a perso
   const person = await world.connect(world.key('user'))
   const told = await call(person, 'chat_with_agent', { agent_name: 'scout', message: 'hi' })
   assert.deepEqual([told.error, told.isError], ['agent_not_found', true])
-  const reminder = await call(person, 'set_reminder', { message: 'x', delay_seconds: 60 })
-  assert.equal(reminder.error, 'agent_identity_required')
+  for (const given of [{ message: 'x', delay_seconds: 60 }, { no_such: 1 }]) {
+    assert.equal((await call(person, 'set_reminder', given)).error, 'agent_identity_required')
+  }
   const hidden = await call(agent, 'get_execution_result', { agent_name: 'scout', execution_id: 'e1' })
   assert.equal(hidden.error, 'not found or not accessible')
 })
@@ -249,4 +250,33 @@ test('each call leaves one entry: tool, agent, outcome, names of arguments, neve
   ])
   assert.deepEqual(noted[0].details.arguments, ['message'])
   assert.ok(!JSON.stringify(noted).includes('a secret'))
+})
+
+test('a session goes on under the new name of its agent', async () => {
+  await using world = await startWorld()
+  const token = world.key('agent', 'scout')
+  const client = await world.connect(token)
+  world.routes.set('GET /api/agents/explorer/canvas', () => ({ body: [] }))
+  world.keys.set(token, { scope: 'agent', agent_name: 'explorer' })
+  world.clock.time += 30_000
+  assert.equal((await call(client, 'list_canvases')).count, 0)
+})
+
+test('413 for what is too large, once all of it has been read', async () => {
+  await using world = await startWorld()
+  const body = { id: 1, method: 'ping', params: { pad: 'x'.repeat(7 * 1024 * 1024) } }
+  const refused = await world.post(world.key('user'), body)
+  assert.equal(refused.status, 413)
+  assert.match(refused.text, /must not exceed 6291456 bytes/)
+})
+
+test('a page from an address is let in where that address was asked, and nowhere else', async () => {
+  await using world = await startWorld()
+  const token = world.key('user')
+  const from = async (origin: string) => {
+    const ping = { id: 1, method: 'tools/list' }
+    return (await world.post(token, ping, { origin })).status
+  }
+  assert.notEqual(await from('http://127.0.0.1:9'), 403)
+  assert.equal(await from('http://203.0.113.7'), 403)
 })

@@ -37,8 +37,11 @@ export type ServerDeps = {
 const instructions =
   'Roost hosts AI agents: each is a coding CLI in a container with a workspace of its own. Start with list_agents; chat_with_agent talks to one and waits for its answer; with a long answer you get a receipt with an execution_id, and get_execution_result brings the answer when it is there.'
 
-/** Makes a protocol server for one caller: the tools that the caller's key sees, and their calls. */
-export function createServerFactory(deps: ServerDeps): (caller: Caller) => Server {
+/**
+ * Makes a protocol server for one key: the tools that it sees, and their calls. Who it is is asked each time, because
+ * a session outlives what was known when it began: its agent may have another name by now.
+ */
+export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller) => Server {
   const byName = new Map(deps.tools.map((tool) => [tool.name, tool]))
   const listing = new Map<Tool, ListedTool>()
   const listingOf = (tool: Tool) => {
@@ -47,18 +50,20 @@ export function createServerFactory(deps: ServerDeps): (caller: Caller) => Serve
     return known
   }
 
-  return function createServer(caller) {
+  return function createServer(callerNow) {
     const server = new Server(
       { name: 'roost', title: 'Roost', version: deps.version },
       { capabilities: { tools: { listChanged: true } }, instructions },
     )
     server.setRequestHandler('tools/list', async () => {
+      const caller = callerNow()
       if (!caller) return { tools: [] }
       const own = deps.tools.filter((tool) => isSeenBy(tool, caller.key.scope))
       const exposed = await deps.exposed.toolsFor(caller)
       return { tools: [...own.map(listingOf), ...exposed.map(listed)] }
     })
     server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const caller = callerNow()
       const found = caller && (await find(caller, params.name))
       if (!caller || !found) {
         throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `There is no tool "${params.name}".`)
@@ -102,11 +107,11 @@ export function createServerFactory(deps: ServerDeps): (caller: Caller) => Serve
     context: ServerContext,
   ): Promise<{ body: object; isError: boolean; outcome: string }> {
     try {
-      const read = tool.input.safeParse(given)
-      if (!read.success) throw badParameters(read.error, tool)
       const isOther = tool.audience === 'agent' && by.key.scope !== 'agent'
       if (isOther)
         throw new Refusal('agent_identity_required', 'Only an agent can do this, with its own key.')
+      const read = tool.input.safeParse(given)
+      if (!read.success) throw badParameters(read.error, tool)
       const body = await tool.run(
         {
           ...by,

@@ -11,9 +11,10 @@ function start() {
     return server
   }
   const sessions = createSessions({ serverFor, clock })
-  const request = (body: object, session?: string, method = 'POST') =>
+  const request = (body: object, session?: string, method = 'POST', signal: AbortSignal | null = null) =>
     new Request('http://localhost/mcp', {
       method,
+      signal,
       headers: {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
@@ -91,9 +92,23 @@ test('a change of the tools is told to who listens', async () => {
   const { sessions, begin, request } = start()
   const stream = await sessions.handle(request({}, await begin(), 'GET'), 'k1')
   const reader = stream.body?.getReader() ?? assert.fail('no stream')
+  const read = async () => new TextDecoder().decode((await reader.read()).value)
+  assert.equal(await read(), ': listening\n\n')
   await sessions.toolsChanged()
-  const { value } = await reader.read()
-  assert.match(new TextDecoder().decode(value), /notifications\/tools\/list_changed/)
+  assert.match(await read(), /notifications\/tools\/list_changed/)
   await reader.cancel()
+  await sessions.close()
+})
+
+test('who listens and loses the connection may listen again at once', async () => {
+  const { sessions, begin, request } = start()
+  const session = await begin()
+  const gone = new AbortController()
+  const listen = (signal: AbortSignal | null) => sessions.handle(request({}, session, 'GET', signal), 'k1')
+  const first = await listen(gone.signal)
+  assert.equal((await listen(null)).status, 409)
+  gone.abort()
+  await assert.rejects(first.text())
+  assert.equal((await listen(null)).status, 200)
   await sessions.close()
 })

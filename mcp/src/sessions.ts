@@ -74,7 +74,7 @@ export function createSessions(deps: {
       session.usedAt = clock.now()
       session.open += 1
       const response = await session.transport.handleRequest(request, { parsedBody })
-      return whenRead(response, () => {
+      return whenRead(response, request, () => {
         session.open -= 1
         session.usedAt = clock.now()
       })
@@ -95,14 +95,23 @@ export function createSessions(deps: {
   }
 }
 
-/** The same response; `done` is called once its body has been sent or given up. */
-function whenRead(response: Response, done: () => void): Response {
+/**
+ * The same response; `done` is called once its body has been sent or given up. A stream that is listened to begins
+ * with a comment, because headers wait for the first bytes, and it ends when its listener goes: else the session
+ * would refuse the one who comes back as a second listener.
+ */
+function whenRead(response: Response, { method, signal }: Request, done: () => void): Response {
   if (!response.body) {
     done()
     return response
   }
-  const through = new TransformStream()
-  response.body.pipeTo(through.writable).then(done, done)
+  const isStanding = method === 'GET' && response.ok
+  const through = new TransformStream<Uint8Array, Uint8Array>({
+    start(controller) {
+      if (isStanding) controller.enqueue(new TextEncoder().encode(': listening\n\n'))
+    },
+  })
+  response.body.pipeTo(through.writable, isStanding ? { signal } : {}).then(done, done)
   return new Response(through.readable, response)
 }
 

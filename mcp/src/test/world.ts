@@ -29,6 +29,7 @@ export async function startWorld({ waitSeconds = 1 } = {}) {
   const routes = new Map<string, (asked: Asked) => Answer | Promise<Answer>>()
   const keys = new Map<string, { scope: KeyScope; agent_name: string | null }>()
   const lines: string[] = []
+  const clock = { time: 0, now: () => clock.time }
 
   const api = createServer(async (request, response) => {
     const gone = new AbortController()
@@ -68,6 +69,7 @@ export async function startWorld({ waitSeconds = 1 } = {}) {
       version: '0.0.0',
     },
     { info: log, warn: log },
+    clock,
   )
   const clients: Client[] = []
 
@@ -76,6 +78,7 @@ export async function startWorld({ waitSeconds = 1 } = {}) {
     routes,
     keys,
     lines,
+    clock,
     /** A key of a scope, good from now on. */
     key(scope: KeyScope, agent_name: string | null = null): string {
       const token = `svc_mcp_${scope}_${keys.size}`
