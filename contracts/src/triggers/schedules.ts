@@ -186,7 +186,7 @@ export const updateSchedule = endpoint({
   path: '/api/agents/{name}/schedules/{id}',
   summary: 'Change a schedule',
   description:
-    'Fields that are left out stay as they are; null clears a field that may be empty. For the owner, an admin, and whoever made it; `enabled` needs the owner or an admin.',
+    'Fields that are left out stay as they are; null clears a field that may be empty. For the owner, an admin, and whoever made it; `enabled` needs the owner or an admin. Whoever can reach the agent may name themselves in `deliver_to_workspace_email`, or nobody.',
   tag,
   access: { who: 'access' },
   params: ScheduleParams,

@@ -60,7 +60,7 @@ export function bindRoute(
         state.caller = caller
       })
       state.signal = signalOf(request, reply, endpoint, options)
-      await admit?.()
+      await admit?.({ caller: state.admitted.caller, params })
     },
     handler: async (request, reply) => {
       const call = {

@@ -68,8 +68,11 @@ export type Handled<E> = ReplyOf<E> | Answer | StreamAnswer | undefined
 export type Route = {
   endpoint: AnyEndpoint
   handle: (call: never) => Promise<unknown>
-  /** Throws when the route answers nobody, whatever is sent: asked before the body is read. */
-  admit?: () => Promise<void>
+  /**
+   * Throws when the route answers nobody, or not this caller, whatever is sent: asked before the body is read. For
+   * rules about the path that the endpoint's access cannot say; the parameters are text as it came.
+   */
+  admit?: (asked: { caller: Caller; params: Readonly<Record<string, string>> }) => Promise<void>
 }
 
 export function route<E extends Endpoint<never, never, never, never> | AnyEndpoint>(
@@ -83,8 +86,9 @@ export function route<E extends Endpoint<never, never, never, never> | AnyEndpoi
 export function signedInRoute<E extends Endpoint<never, never, never, never> | AnyEndpoint>(
   endpoint: E,
   handle: (call: SignedInCall<E>) => Promise<Handled<E>>,
+  options: Pick<Route, 'admit'> = {},
 ): Route {
-  return { endpoint: endpoint as AnyEndpoint, handle }
+  return { endpoint: endpoint as AnyEndpoint, handle, ...options }
 }
 
 export function agentRoute<E extends Endpoint<never, never, never, never> | AnyEndpoint>(

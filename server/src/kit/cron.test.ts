@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTimezone, parseCron } from './cron.ts'
+import { isTimezone, parseCron, readCron } from './cron.ts'
 
 test('takes numbers, names, lists, ranges and steps', () => {
   const cron = parseCron('*/15 9-17 1,15 JAN-MAR mon-Fri')
@@ -50,6 +50,19 @@ for (const text of [
   test(`refuses "${text}"`, () => assert.equal(parseCron(text), null))
 }
 
+test('a refusal names the field and its rule', () => {
+  const table: [expression: string, said: RegExp][] = [
+    ['@daily', /five fields \(minute hour day-of-month month day-of-week\)/],
+    ['0 24 * * *', /its hour "24" is not .* 0-23/],
+    ['*/0 * * * *', /its minute "\*\/0"/],
+    ['0 0 * foo *', /its month "foo" is not .* 1-12 or JAN-DEC/],
+    ['0 0 * * FRI-MON', /its day-of-week "FRI-MON" is not .* 0-7 or SUN-SAT/],
+    ['0 0 30 2 *', /never comes due/],
+    ['x'.repeat(1001), /longer than 1000 characters/],
+  ]
+  for (const [expression, said] of table) assert.match(String(readCron(expression)), said)
+})
+
 test('zones are IANA names and aliases, never offsets', () => {
   for (const zone of [
     'UTC',
@@ -61,6 +74,7 @@ test('zones are IANA names and aliases, never offsets', () => {
   ]) {
     assert.equal(isTimezone(zone), true, zone)
   }
+  for (const zone of ['PST', 'ist', 'SystemV/EST5']) assert.equal(isTimezone(zone), false, zone)
   for (const zone of ['', '+02:00', 'Mars/Olympus', 'Europe/', '../etc', 'Z', 'localtime']) {
     assert.equal(isTimezone(zone), false, zone)
   }

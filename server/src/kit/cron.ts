@@ -21,18 +21,41 @@ const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
 const longestExpression = 1000
 const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
+type Range = { from: number; to: number; names?: readonly string[]; firstName?: number }
+
+const ranges = {
+  minute: { from: 0, to: 59 },
+  hour: { from: 0, to: 23 },
+  'day-of-month': { from: 1, to: 31 },
+  month: { from: 1, to: 12, names: monthNames, firstName: 1 },
+  'day-of-week': { from: 0, to: 7, names: dayNames, firstName: 0 },
+} as const satisfies Record<string, Range>
+const fieldNames = Object.keys(ranges).join(' ')
+
 /** Null when the text is not a standard 5-field expression, or names days that no year has (30 February). */
 export function parseCron(expression: string): Cron | null {
-  if (expression.length > longestExpression) return null
+  const read = readCron(expression)
+  return typeof read === 'string' ? null : read
+}
+
+/** The same; in words what is wrong with it instead of null: the rest of a sentence about the expression. */
+export function readCron(expression: string): Cron | string {
+  if (expression.length > longestExpression) return `is longer than ${longestExpression} characters`
   const fields = expression.trim().split(/\s+/)
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
-  if (fields.length !== 5 || !minute || !hour || !dayOfMonth || !month || !dayOfWeek) return null
-  const minutes = parseField(minute, { from: 0, to: 59 })
-  const hours = parseField(hour, { from: 0, to: 23 })
-  const daysOfMonth = parseField(dayOfMonth, { from: 1, to: 31 })
-  const months = parseField(month, { from: 1, to: 12, names: monthNames, firstName: 1 })
-  const weekdays = parseField(dayOfWeek, { from: 0, to: 7, names: dayNames, firstName: 0 })
-  if (!minutes || !hours || !daysOfMonth || !months || !weekdays) return null
+  if (fields.length !== 5 || !minute || !hour || !dayOfMonth || !month || !dayOfWeek) {
+    return `is not a cron expression of five fields (${fieldNames})`
+  }
+  const minutes = parseField(minute, ranges.minute)
+  if (!minutes) return refusalOf('minute', minute)
+  const hours = parseField(hour, ranges.hour)
+  if (!hours) return refusalOf('hour', hour)
+  const daysOfMonth = parseField(dayOfMonth, ranges['day-of-month'])
+  if (!daysOfMonth) return refusalOf('day-of-month', dayOfMonth)
+  const months = parseField(month, ranges.month)
+  if (!months) return refusalOf('month', month)
+  const weekdays = parseField(dayOfWeek, ranges['day-of-week'])
+  if (!weekdays) return refusalOf('day-of-week', dayOfWeek)
   const cron = {
     minutes,
     hours,
@@ -42,7 +65,14 @@ export function parseCron(expression: string): Cron | null {
     restrictsDayOfMonth: dayOfMonth !== '*',
     restrictsDayOfWeek: dayOfWeek !== '*',
   }
-  return comesDue(cron) ? cron : null
+  return comesDue(cron) ? cron : 'never comes due: no year has a day that it names'
+}
+
+function refusalOf(name: keyof typeof ranges, text: string): string {
+  const { from, to, ...range } = ranges[name]
+  const names = 'names' in range ? ` or ${range.names[0]}-${range.names.at(-1)}` : ''
+  const field = text.slice(0, 40)
+  return `is no cron expression: its ${name} "${field}" is not *, or a list of values ${from}-${to}${names}, ranges and steps`
 }
 
 function comesDue({ months, daysOfMonth, restrictsDayOfMonth, restrictsDayOfWeek }: Cron): boolean {
@@ -50,8 +80,6 @@ function comesDue({ months, daysOfMonth, restrictsDayOfMonth, restrictsDayOfWeek
   const first = Math.min(...daysOfMonth)
   return longestMonths.some((days, index) => months.has(index + 1) && first <= days)
 }
-
-type Range = { from: number; to: number; names?: readonly string[]; firstName?: number }
 
 function parseField(text: string, range: Range): Set<number> | null {
   const values = new Set<number>()
@@ -98,8 +126,16 @@ function parseNumber(text: string): number | null {
   return /^\d{1,4}$/.test(text) ? Number(text) : null
 }
 
-/** IANA names and their aliases; offsets such as `+02:00` are no zones. */
+/** Abbreviations that the runtime knows besides the IANA names: most of them mean different places to different people. */
+const runtimesOwn = new Set(
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(
+    ' ',
+  ),
+)
+
+/** IANA names and their aliases; offsets such as `+02:00` are no zones, and of abbreviations only those of IANA. */
 export function isTimezone(name: string): boolean {
+  if (runtimesOwn.has(name.toUpperCase()) || /^systemv\//i.test(name)) return false
   if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })

@@ -1,6 +1,6 @@
 import type { ScheduleError, ScheduleErrorCode } from '@roost/contracts/agents/registry'
 import type { TemplateSchedule } from '@roost/contracts/agents/templates'
-import { isTimezone, parseCron } from '../../kit/cron.ts'
+import { isTimezone, readCron } from '../../kit/cron.ts'
 
 export const maxTemplateSchedules = 20
 
@@ -50,9 +50,9 @@ function parseEntry(entry: unknown): TemplateSchedule | EntryError {
   }
   const cron = textOf(fields.cron) ?? textOf(fields.cron_expression)
   if (!cron) return { error: 'missing_cron', message: 'The entry needs a cron expression.', name }
-  if (!parseCron(cron)) {
-    const message = `"${cron.slice(0, 100)}" is not a standard 5-field cron expression.`
-    return { error: 'invalid_cron_expression', message, name }
+  const read = readCron(cron)
+  if (typeof read === 'string') {
+    return { error: 'invalid_cron_expression', message: `"${cron.slice(0, 100)}" ${read}.`, name }
   }
   const timezone = fields.timezone === undefined || fields.timezone === null ? 'UTC' : textOf(fields.timezone)
   if (!timezone || !isTimezone(timezone)) {
@@ -62,6 +62,7 @@ function parseEntry(entry: unknown): TemplateSchedule | EntryError {
   return { name, cron, message, enabled: fields.enabled !== false, timezone, description }
 }
 
+/** Null also of text that not every database can keep. */
 function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
+  return typeof value === 'string' && value.trim() !== '' && !value.includes('\0') ? value.trim() : null
 }

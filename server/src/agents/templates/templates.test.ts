@@ -188,6 +188,11 @@ test('schedules: at most twenty', () => {
   assert.equal(parseTemplateSchedules('daily').errors[0]?.error, 'not_an_object')
 })
 
+test('schedules: text that cannot be kept is malformed, and does not fail the creation', () => {
+  const { schedules, errors } = parseTemplateSchedules([{ name: 'x', cron: '* * * * *', message: 'a\0b' }])
+  assert.deepEqual([schedules, errors.map(({ error }) => error)], [[], ['missing_message']])
+})
+
 test('required credentials: the union of all places, without defaults and what the platform gives', () => {
   const names = requiredCredentials(
     {

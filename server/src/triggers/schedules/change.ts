@@ -88,7 +88,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
       return db.atomically(async (tx) => {
         await scheduleStore(tx).standInLine()
         const stored = await find(tx, agent, id)
-        checkMayChange(by, stored, fields.enabled)
+        checkMayChange(by, stored, fields)
         checkTimes(fields)
         const recipient = recipientOf(
           by,

@@ -36,12 +36,21 @@ export function scheduleRoutes(schedules: Schedules, fire: FireByHand): Route[] 
   }
   return [
     agentRoute(listSchedules, ({ agent }) => schedules.list(agent)),
-    signedInRoute(createSchedule, async ({ caller, params, body, request }) => {
-      const { agent, relation } = await schedules.agentFor(caller, params.name)
-      const made = await schedules.create(agent, { caller, relation }, body)
-      request.note({ schedule_id: made.id })
-      return shown(made, agent.name)
-    }),
+    signedInRoute(
+      createSchedule,
+      async ({ caller, params, body, request }) => {
+        const { agent, relation } = await schedules.agentFor(caller, params.name)
+        const made = await schedules.create(agent, { caller, relation }, body)
+        request.note({ schedule_id: made.id })
+        return shown(made, agent.name)
+      },
+      {
+        // Whoever has no access is told that, whatever is wrong with the body.
+        admit: async ({ caller, params }) => {
+          if (caller.kind !== 'anonymous') await schedules.agentFor(caller, params.name ?? '')
+        },
+      },
+    ),
     agentRoute(getScheduleSummary, ({ agent, query }) => schedules.summary(agent.id, query.window)),
     agentRoute(getSchedule, async ({ agent, params }) =>
       shown(await schedules.find(agent, params.id), agent.name),

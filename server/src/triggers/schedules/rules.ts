@@ -1,6 +1,7 @@
 import { EmailAddress } from '@roost/contracts/identity/users'
+import type { UpdateSchedule } from '@roost/contracts/triggers/schedules'
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
-import { isTimezone, parseCron } from '../../kit/cron.ts'
+import { isTimezone, readCron } from '../../kit/cron.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Schedule } from './store.ts'
 
@@ -15,11 +16,9 @@ export function checkTimes({
   cron_expression?: string
   timezone?: string
 }): void {
-  if (cron_expression !== undefined && !parseCron(cron_expression)) {
-    throw new Fault(
-      'invalid_cron_expression',
-      `"${cron_expression.slice(0, 100)}" is not a cron expression of five fields (minute hour day-of-month month day-of-week) that ever comes due.`,
-    )
+  const cron = cron_expression === undefined ? null : readCron(cron_expression)
+  if (typeof cron === 'string') {
+    throw new Fault('invalid_cron_expression', `"${cron_expression?.slice(0, 100) ?? ''}" ${cron}.`)
   }
   if (timezone !== undefined && !isTimezone(timezone)) {
     throw new Fault('invalid_timezone', `"${timezone.slice(0, 100)}" is not a known IANA zone.`)
@@ -45,17 +44,22 @@ export function personOf({ caller }: Pick<By, 'caller'>): SignedIn['user'] | nul
   return caller.kind === 'key' && caller.key.scope === 'agent' ? null : caller.user
 }
 
-/** Throws `owner_required`: a schedule is changed by the owner, and but for `enabled` by whoever made it. */
+/**
+ * Throws `owner_required`: a schedule is changed by the owner, and but for `enabled` by whoever made it. Whom it
+ * delivers to is everybody's, as far as `recipientOf` lets them.
+ */
 export function checkMayChange(
   by: By,
   schedule: Pick<Schedule, 'created_by_id' | 'enabled'>,
-  enabled: boolean | undefined,
+  fields: UpdateSchedule,
 ): void {
   if (isOwner(by)) return
   const person = personOf(by)
-  const isCreator = person !== null && by.relation === 'shared' && person.id === schedule.created_by_id
-  if (!isCreator) throw new Fault('owner_required')
-  if (enabled !== undefined && enabled !== (schedule.enabled === 1)) {
+  const isReader = person !== null && by.relation === 'shared'
+  const named = Object.keys(fields)
+  if (isReader && named.length > 0 && named.every((name) => name === 'deliver_to_workspace_email')) return
+  if (!isReader || person.id !== schedule.created_by_id) throw new Fault('owner_required')
+  if (fields.enabled !== undefined && fields.enabled !== (schedule.enabled === 1)) {
     throw new Fault('owner_required', "Only the agent's owner or an admin may enable or disable a schedule.")
   }
 }
