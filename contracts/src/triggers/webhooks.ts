@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
-import { Id, Timestamp } from '../kit/primitives.ts'
+import { defaultBodyLimit, Id, Timestamp } from '../kit/primitives.ts'
 import { ScheduleParams } from './schedules.ts'
 
 const tag = 'Schedule webhooks'
@@ -13,8 +13,8 @@ export const signedTimeTolerance = 300
 export const maxContextLength = 4000
 export const maxMetadataBytes = 8 * 1024
 export const maxWebhookBody = 16 * 1024
-/** What is read at all, so that a body over the limit is told of in its turn. */
-const readBodyLimit = 4 * maxWebhookBody
+/** What is read at all, as anywhere: a body over the limit is told of in its turn, after the rates and the token. */
+const readBodyLimit = defaultBodyLimit
 
 export const Webhook = z
   .object({

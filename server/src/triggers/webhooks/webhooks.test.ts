@@ -304,7 +304,7 @@ test('each refusal stands in its place: address, token, its rate, size, signatur
   await say(address, '{"metadata":[]}')
   await say(address, JSON.stringify({ context: 'x'.repeat(4000) }))
   await say(address, big)
-  await say(unknown, big)
+  await say(unknown, 'y'.repeat(1_000_000))
   await say('https://x/api/webhooks/short')
   await say(unknown)
   await say(address)
