@@ -9,6 +9,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Agent, Directory } from '../directory/index.ts'
 import { createLifecycleHooks, type LifecycleHooks } from './hooks.ts'
 import { createLeftovers, type Leftovers } from './leftovers.ts'
+import { createLetGo, type LetGo } from './let-go.ts'
 import { createLock, type Lock, type LockDeps } from './lock.ts'
 import { createMachine, type Machine, type MachineDeps } from './machine.ts'
 import { createObserve, type ObserveDeps } from './observe.ts'
@@ -35,6 +36,7 @@ export type Lifecycle = {
   /** For the registry, which makes and ends agents. */
   lock: Lock
   machine: Machine
+  letGo: LetGo
   ports: Pick<SshPorts, 'claim'>
   leftovers: Leftovers
   /** Compares all agents with the engine now. */
@@ -69,6 +71,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const range = containers.publishesSsh ? deps.options.sshPorts : null
   const ports = createSshPorts({ db, clock, directory, events, range })
   const machine = createMachine({ ...deps, ports })
+  const letGo = createLetGo({ db, clock, directory, machine, hooks })
   const { raiseAlert, clearAlert } = deps
   const observe = createObserve({ db, clock, directory, events, raiseAlert, clearAlert })
   const operations = createOperations({
@@ -78,6 +81,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     events,
     lock,
     machine,
+    letGo,
     hooks,
     clearAlert,
     injectCredentials: deps.injectCredentials,
@@ -103,7 +107,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     start: operations.start,
     stop: operations.stop,
     restart: operations.restart,
-    renew: createRenew({ db, clock, directory, lock, machine, hooks }),
+    renew: createRenew({ db, directory, lock, machine, letGo }),
     async containerNow({ container_id }) {
       if (container_id === null) return 'stopped'
       try {
@@ -121,6 +125,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     hooks,
     lock,
     machine,
+    letGo,
     ports,
     leftovers,
     repair: repair.pass,

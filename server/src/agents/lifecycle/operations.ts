@@ -4,9 +4,10 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, type AgentPatch, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, agentStore, type Directory } from '../directory/index.ts'
 import { engineFault } from './faults.ts'
 import type { LifecycleHooks } from './hooks.ts'
+import type { LetGo } from './let-go.ts'
 import type { Lock } from './lock.ts'
 import { type Machine, stopGraceSeconds } from './machine.ts'
 import { type ObserveDeps, settleRunning, tellStarted } from './observe.ts'
@@ -18,6 +19,7 @@ export type OperationDeps = {
   events: Pick<Outbox, 'append'>
   lock: Lock
   machine: Machine
+  letGo: LetGo
   hooks: LifecycleHooks
   clearAlert: ObserveDeps['clearAlert']
   /** Looks after the credentials of a container that was just started; never throws. */
@@ -31,7 +33,7 @@ const nothingInjected: Injection = { credentials_injection: 'nothing_to_inject',
 
 /** Start, stop, and what the repair loop does: each says what is wanted, then makes it so. */
 export function createOperations(deps: OperationDeps) {
-  const { db, clock, directory, events, lock, machine, hooks } = deps
+  const { db, clock, directory, events, lock, machine, letGo, hooks } = deps
 
   async function start(agentId: string): Promise<StartReply> {
     const { reply, newSince } = await startNow(agentId)
@@ -110,26 +112,6 @@ export function createOperations(deps: OperationDeps) {
     return newSince === null
       ? reply
       : { ...reply, skills_injection: await deps.deliverSkills(agentId, newSince) }
-  }
-
-  /** The row lets go of the container while it is brought down: its end is then not taken for a crash. */
-  async function letGo(agent: Agent): Promise<void> {
-    const { container_id, status, started_at } = agent
-    const write = (patch: AgentPatch, also: (tx: Tx) => Promise<void> = async () => {}) =>
-      db.atomically(async (tx) => {
-        await agentStore(tx).update(agent.id, { ...patch, observed_at: timestamp(clock.now()) })
-        await also(tx)
-        directory.changed(tx, agent.id)
-      })
-    const down = { status: 'stopped', started_at: null } as const
-    await write({ ...down, container_id: null }, (tx) => hooks.stopping(tx, agent, clock.now()))
-    try {
-      await machine.bringDown(agent, stopGraceSeconds)
-    } catch (error) {
-      await write({ container_id, status, started_at })
-      throw error
-    }
-    await write({ container_id })
   }
 
   /** Makes an agent be as its row says; for the repair loop. Null: somebody else is at it. */

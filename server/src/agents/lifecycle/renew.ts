@@ -1,27 +1,25 @@
-import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Agent, agentStore, type Directory } from '../directory/index.ts'
 import { engineFault } from './faults.ts'
-import type { LifecycleHooks } from './hooks.ts'
+import type { LetGo } from './let-go.ts'
 import type { Lock } from './lock.ts'
-import { type Machine, stopGraceSeconds } from './machine.ts'
+import type { Machine } from './machine.ts'
 import { settleRunning } from './observe.ts'
 
 export type RenewDeps = {
   db: Db
-  clock: Pick<Clock, 'now'>
   directory: Pick<Directory, 'changed'>
   lock: Lock
   machine: Machine
-  hooks: LifecycleHooks
+  letGo: LetGo
 }
 
 /**
  * Changes what only a new container can take, and makes a running agent anew at once; another one takes it
  * when it starts. The change is kept when the engine fails: the repair brings the agent up with it.
  */
-export function createRenew({ db, clock, directory, lock, machine, hooks }: RenewDeps) {
+export function createRenew({ db, directory, lock, machine, letGo }: RenewDeps) {
   async function bringBack(agentId: string): Promise<void> {
     const agent = await present(agentId)
     const { at } = await machine.bringUp(agent)
@@ -43,19 +41,15 @@ export function createRenew({ db, clock, directory, lock, machine, hooks }: Rene
   ): Promise<'recreated' | 'next_start'> =>
     lock.run(agentId, async () => {
       const agent = await present(agentId)
-      const isRunning = agent.desired === 'running' && !agent.held
-      await db.atomically(async (tx) => {
-        await change(tx, agent)
-        if (isRunning) {
-          const now = clock.now()
-          await hooks.stopping(tx, agent, now)
-          await agentStore(tx).update(agentId, { status: 'stopped', observed_at: timestamp(now) })
-        }
-        directory.changed(tx, agentId)
-      })
-      if (!isRunning) return 'next_start'
+      if (agent.desired !== 'running' || agent.held) {
+        await db.atomically(async (tx) => {
+          await change(tx, agent)
+          directory.changed(tx, agentId)
+        })
+        return 'next_start'
+      }
       try {
-        await machine.bringDown(agent, stopGraceSeconds)
+        await letGo(agent, (tx) => change(tx, agent))
         await machine.takeAway(agent)
         await bringBack(agentId)
       } catch (error) {

@@ -64,6 +64,22 @@ forEachDialect((_name, open) => {
     assert.equal((await keys.verifyKey(newKey))?.key.id, json.key_id)
   })
 
+  test('a new key is no crash: an agent that gets one again and again keeps running', async () => {
+    await using it = await start()
+    const { stop } = it.world.containers
+    it.world.containers.stop = async (...of) => {
+      await it.world.clock.advance(5)
+      await stop(...of)
+      await it.world.clock.advance(5)
+    }
+    for (let count = 0; count < 6; count += 1) {
+      assert.equal((await it.ask('POST', '/regenerate')).json.delivery, 'recreated')
+    }
+    const { status, held } = await it.row()
+    assert.deepEqual([status, held], ['running', false])
+    assert.equal((await it.world.eventTypes()).includes('agent.exited'), false)
+  })
+
   test('a stopped agent gets it when it starts', async () => {
     await using it = await start()
     await it.world.request(it.ann.key, 'POST', '/api/agents/one/stop')

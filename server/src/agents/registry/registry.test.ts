@@ -113,6 +113,28 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.listVolumes()).length, 4)
   })
 
+  test('rename is no crash: however often it is done, the agent runs in the end', async () => {
+    await using world = await openAgents(await open())
+    const ann = await world.person()
+    await create(world, ann.key, 'name-0')
+    const { stop } = world.containers
+    // Stopping takes time: the container ends later than it was asked to.
+    world.containers.stop = async (...of) => {
+      await world.clock.advance(5)
+      await stop(...of)
+      await world.clock.advance(5)
+    }
+    for (let n = 0; n < 6; n += 1) {
+      const body = { new_name: `name-${n + 1}` }
+      const reply = await world.request(ann.key, 'PUT', `/api/agents/name-${n}/rename`, body)
+      assert.deepEqual([reply.status, reply.json.was_running], [200, true])
+    }
+    const { status, held, container_id } = await world.row('name-6')
+    assert.deepEqual([status, held], ['running', false])
+    assert.equal((await world.containers.inspect(container_id ?? ''))?.status, 'running')
+    assert.equal((await world.eventTypes()).includes('agent.exited'), false)
+  })
+
   test('rename of a stopped agent leaves it stopped; it starts under the new name', async () => {
     await using world = await openAgents(await open())
     const ann = await world.person()

@@ -9,6 +9,7 @@ import type { Health } from '../health/index.ts'
 import type { Lifecycle } from '../lifecycle/index.ts'
 import { type CreateDeps, createCreate } from './create.ts'
 import { createDescribe, type DescribeDeps } from './describe.ts'
+import { createDescriptionOf } from './description.ts'
 import { type AgentList, type AgentListDeps, createAgentList } from './list.ts'
 import { createRemove, type RemoveDeps } from './remove.ts'
 import { createRename, type Renamed } from './rename.ts'
@@ -29,6 +30,8 @@ export type Registry = {
     change: (tags: readonly string[]) => readonly string[],
   ): Promise<string[]>
   describe: ReturnType<typeof createDescribe>
+  /** What the agent is there for, in words; null: nobody has said. */
+  descriptionOf: ReturnType<typeof createDescriptionOf>
   loops: Loop[]
 }
 
@@ -50,6 +53,7 @@ export type RegistryDeps = CreateDeps &
 export function createRegistry(deps: RegistryDeps): Registry {
   const { db, clock, log, directory, events, health, lifecycle, containers } = deps
   const remove = createRemove(deps)
+  const describe = createDescribe(deps)
 
   /** An ephemeral agent is deleted when either of its bounds is reached. */
   async function sweepEphemeral(signal: AbortSignal): Promise<void> {
@@ -78,7 +82,8 @@ export function createRegistry(deps: RegistryDeps): Registry {
     list: createAgentList(deps),
     remove,
     rename: createRename(deps),
-    describe: createDescribe(deps),
+    describe,
+    descriptionOf: createDescriptionOf({ ...deps, describe }),
 
     async details(agent, caller, relation) {
       return detailsOf(agent, {

@@ -1,5 +1,5 @@
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type Agent, agentStore, type Directory } from '../directory/index.ts'
@@ -12,7 +12,7 @@ export type RenameDeps = {
   clock: Pick<Clock, 'now'>
   directory: Pick<Directory, 'changed'>
   events: Pick<Outbox, 'append'>
-  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'hooks' | 'start'>
+  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'letGo'>
   hooks: RegistryHooks
 }
 
@@ -48,22 +48,11 @@ export function createRename(deps: RenameDeps) {
   /** Before anything is renamed, so that an engine that is away leaves all as it was. */
   async function takeAway(agent: Agent, wasRunning: boolean): Promise<void> {
     try {
-      if (wasRunning) {
-        await db.atomically((tx) => lifecycle.hooks.stopping(tx, agent, clock.now()))
-        await setStatus(agent, 'stopped')
-        await lifecycle.machine.bringDown(agent, 10)
-      }
+      if (wasRunning) await lifecycle.letGo(agent)
       await lifecycle.machine.takeAway(agent)
     } catch (error) {
       throw engineFault(error)
     }
-  }
-
-  async function setStatus(agent: Agent, status: 'stopped'): Promise<void> {
-    await db.atomically(async (tx) => {
-      await agentStore(tx).update(agent.id, { status, observed_at: timestamp(clock.now()) })
-      directory.changed(tx, agent.id)
-    })
   }
 
   async function commit(agent: Agent, newName: string): Promise<Agent> {
