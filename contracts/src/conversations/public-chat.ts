@@ -27,6 +27,15 @@ export type PublicIdentity = z.output<typeof Identity>
 
 const common = ['link_not_found', 'feature_disabled', 'rate_limited'] as const
 
+const PublicChatShown = z.object({
+  valid: z.literal(true),
+  require_email: z.boolean(),
+  agent_available: z.boolean(),
+  agent_label: z.string(),
+  agent_description: text.describe('In the words of its `template.yaml`; null: it has none.'),
+})
+export type PublicChatShown = z.output<typeof PublicChatShown>
+
 export const getPublicChat = endpoint({
   id: 'getPublicChat',
   method: 'GET',
@@ -37,13 +46,7 @@ export const getPublicChat = endpoint({
   tag,
   access,
   params: TokenParams,
-  returns: z.object({
-    valid: z.literal(true),
-    require_email: z.boolean(),
-    agent_available: z.boolean(),
-    agent_label: z.string(),
-    agent_description: text,
-  }),
+  returns: PublicChatShown,
   fails: common,
 })
 

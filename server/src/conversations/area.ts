@@ -47,7 +47,7 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     ephemeral: VoiceDeps['ephemeral']
     voice: Pick<VoiceDeps, 'voice' | 'voiceKey'>
     calls: Pick<CallsDeps, 'telephony' | 'isOn'>
-    agents: Pick<AgentsArea, 'hooks' | 'lifecycle' | 'directory' | 'reach' | 'workspace'>
+    agents: Pick<AgentsArea, 'hooks' | 'lifecycle' | 'directory' | 'reach' | 'registry' | 'workspace'>
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
     slack: Pick<SlackDeps, 'platform' | 'settings'>
@@ -125,6 +125,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     ...deps,
     ...records,
     ...deps.publicLinks,
+    descriptionOf: agents.registry.descriptionOf,
     keptDays: () => Number(deps.retention.settings.value(strangersKey)),
     codes: identity.codes,
     directory: agents.directory,

@@ -14,7 +14,7 @@ export type Cache<T> = {
  * message from another process can cost. Above `maxEntries` the oldest entry goes.
  */
 export function createCache<T>(options: {
-  clock: Clock
+  clock: Pick<Clock, 'now'>
   maxAgeSeconds: number
   maxEntries: number
   load(key: string): Promise<T | null>

@@ -33,7 +33,7 @@ function PublicChatPage() {
     )
   }
   if (chat.data) {
-    const { agent_label: label, agent_available, require_email } = chat.data
+    const { agent_label: label, agent_description, agent_available, require_email } = chat.data
     return (
       <>
         <title>{`${label} · Roost`}</title>
@@ -44,6 +44,7 @@ function PublicChatPage() {
             key={token}
             token={token}
             label={label}
+            description={agent_description}
             isAvailable={agent_available}
             visit={visit}
           />

@@ -4,6 +4,26 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { type Loose, openPublicWorld } from './test/world.ts'
 
 forEachDialect((_name, open) => {
+  test('a visitor is told what the agent is there for, as its workspace says; it is asked once in a minute', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink()
+    const described = async () => (await world.visit('GET', `/link/${token}`)).json.agent_description
+    let asked = 0
+    world.link.link(world.agentId, {
+      info: () => {
+        asked += 1
+        const template_yaml = 'name: scout\ndisplay_name: Scout\ndescription: Knows the birds.\n'
+        return { template_yaml, metrics_json: null }
+      },
+    })
+    assert.equal(await described(), 'Knows the birds.')
+    assert.equal(await described(), 'Knows the birds.')
+    assert.equal(asked, 1)
+    world.clock.set(new Date(world.clock.now().getTime() + 61_000))
+    world.link.link(world.agentId, { info: () => ({ template_yaml: null, metrics_json: null }) })
+    assert.equal(await described(), null)
+  })
+
   test('an owner makes, reads, changes and deletes links; the database holds no token', async () => {
     await using world = await openPublicWorld(open)
     const link = await world.newLink({ name: ' Site ', daily_message_limit: 5 })

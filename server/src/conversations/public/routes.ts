@@ -57,16 +57,9 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
   }
 
   return [
-    route(chat.getPublicChat, async ({ params, request }) => {
-      const { link, agent } = await lookUp(request, params.token)
-      return {
-        valid: true as const,
-        require_email: link.require_email === 1,
-        agent_available: agent.status === 'running',
-        agent_label: agent.label ?? agent.name,
-        agent_description: null,
-      }
-    }),
+    route(chat.getPublicChat, async ({ params, request }) =>
+      publicChat.shown(await lookUp(request, params.token)),
+    ),
     route(chat.requestPublicCode, async ({ body, request }) => {
       request.note({ email: body.email })
       const { link } = await lookUp(request, body.token)

@@ -1,4 +1,4 @@
-import type { PublicChatBody, PublicReply } from '@roost/contracts/conversations/public-chat'
+import type { PublicChatBody, PublicChatShown, PublicReply } from '@roost/contracts/conversations/public-chat'
 import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
@@ -23,6 +23,8 @@ export type PublicChatDeps = DoorDeps &
     events: Pick<Outbox, 'append' | 'on'>
     limits: Pick<RateLimits, 'use' | 'clear'>
     standing: StandingPort & { doubt(agent: { id: string; name: string }): void }
+    /** What the agent is there for; null: nobody has said. */
+    descriptionOf(agent: { id: string }): Promise<string | null>
     /** The feature is switched on. */
     isOn(): boolean
   }
@@ -35,6 +37,8 @@ export type PublicChat = {
   turns: Turns
   /** Throws `feature_disabled`. */
   refuseOff(): void
+  /** What somebody who opens the page is told of the link. */
+  shown(open: OpenLink): Promise<PublicChatShown>
   /** A visitor who asks for something. Throws `rate_limited`, `link_not_found`, `feature_disabled`. */
   lookUp(token: string, ip: string): Promise<OpenLink>
   /** A visitor who says something; throws alike. */
@@ -85,6 +89,15 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
     turns: createTurns({ ...deps, visitors }),
     refuseOff,
 
+    async shown({ link, agent }) {
+      return {
+        valid: true,
+        require_email: link.require_email === 1,
+        agent_available: agent.status === 'running',
+        agent_label: agent.label ?? agent.name,
+        agent_description: await deps.descriptionOf(agent),
+      }
+    },
     async lookUp(token, ip) {
       refuseOff()
       await limits.use(rateRules.publicLookup, ip)

@@ -22,10 +22,16 @@ import { PublicMessages } from './public-messages.tsx'
 import { beginAnew, publicCalls, publicHistoryQuery, stopPublicTurn } from './queries.ts'
 import type { Visit } from './visit.ts'
 
-type ConversationProps = { token: string; label: string; isAvailable: boolean; visit: Visit }
+type ConversationProps = {
+  token: string
+  label: string
+  description: string | null
+  isAvailable: boolean
+  visit: Visit
+}
 
 /** The one conversation of a visitor on a link, read and written. */
-export function PublicConversation({ token, label, isAvailable, visit }: ConversationProps) {
+export function PublicConversation({ token, label, description, isAvailable, visit }: ConversationProps) {
   const { api, queries } = useApp()
   const as = useSyncExternalStore(visit.onChange, visit.snapshot)
   const history = useQuery(publicHistoryQuery(api, token, visit, as))
@@ -89,6 +95,7 @@ export function PublicConversation({ token, label, isAvailable, visit }: Convers
           {history.data || shown.live.length > 0 ? (
             <PublicMessages
               label={label}
+              description={description}
               stored={shown.stored}
               live={shown.live}
               end={all.at(-1)?.end ?? null}

@@ -12,6 +12,8 @@ export type PublicMessage = { id: string; role: 'user' | 'assistant'; content: s
 
 type MessagesProps = {
   label: string
+  /** What the agent is there for; null: nobody has said. */
+  description: string | null
   stored: readonly PublicMessage[]
   live: readonly LiveTurn[]
   /** How the newest turn ended; null while it goes on, or when it was read before this page. */
@@ -23,7 +25,16 @@ type MessagesProps = {
 }
 
 /** What was said on a link; at its end it follows what is written. */
-export function PublicMessages({ label, stored, live, end, isCut, onRetry, onEdit }: MessagesProps) {
+export function PublicMessages({
+  label,
+  description,
+  stored,
+  live,
+  end,
+  isCut,
+  onRetry,
+  onEdit,
+}: MessagesProps) {
   const newest = live.at(-1)
   const { scroller, content } = useStickToBottom({
     newest: `${stored.at(-1)?.id ?? ''} ${newest?.key ?? ''} ${newest?.transcript.steps.length ?? 0}`,
@@ -44,6 +55,9 @@ export function PublicMessages({ label, stored, live, end, isCut, onRetry, onEdi
         {isEmpty ? (
           <div className="flex flex-col items-center gap-2 py-10 text-center">
             <p className="font-semibold text-lg">{label}</p>
+            {description !== null && (
+              <p className="line-clamp-6 max-w-md text-sm [overflow-wrap:anywhere]">{description}</p>
+            )}
             <p className="max-w-md text-muted text-sm">
               Ask it anything. What you write is read by the agent, and by whoever it belongs to.
             </p>

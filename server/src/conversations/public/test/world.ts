@@ -44,7 +44,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
   const made: { publicChat?: PublicChat } = {}
   const world = await openAgents(db, {
     shared,
-    routes: ({ directory }) => {
+    routes: ({ directory, registry }) => {
       made.publicChat = createPublicChat({
         ...{ db, clock, link, events, dispatch, executions, directory, vault, standing },
         log: silentLog,
@@ -54,6 +54,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
         publicUrl: () => 'https://roost.example',
         isOn: () => flag.isOn,
         keptDays: () => 30,
+        descriptionOf: registry.descriptionOf,
       })
       return [...publicRoutes(made.publicChat), ...chatRoutes(chat)]
     },
