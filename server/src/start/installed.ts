@@ -6,19 +6,9 @@ import type { DefaultSource } from '../skills/sources/index.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** What this installation was given and what this version has; not changed while it runs. */
+/** What this installation was given; not changed while it runs. */
 export function installedOf(config: Config): Installed {
   return {
-    features: [
-      'chat_sessions',
-      'two_factor',
-      'email_login',
-      'public_links',
-      'paid_chat',
-      'slack',
-      'voip',
-      'usage_sharing',
-    ],
     mail: config.mailUrl !== null,
     voip: config.voipEnabled,
     paidChat: config.x402FacilitatorUrl !== null,

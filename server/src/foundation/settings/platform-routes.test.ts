@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { featureFlags, type Provider } from '@roost/contracts/foundation/settings'
+import type { Provider } from '@roost/contracts/foundation/settings'
 import { createServer } from '../../http/serve.ts'
 import { secret } from '../../kit/secret.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
@@ -21,7 +21,6 @@ forEachDialect((_name, openDatabase) => {
       ephemeral: memoryEphemeral({ clock, log: silentLog }),
       vault: createThrowawayVault(),
       installed: {
-        features: featureFlags,
         mail: false,
         voip: false,
         paidChat: false,

@@ -19,7 +19,6 @@ async function open() {
     ephemeral: memoryEphemeral({ clock, log: silentLog }),
     vault: createThrowawayVault(),
     installed: {
-      features: featureFlags,
       mail: false,
       voip: false,
       paidChat: false,

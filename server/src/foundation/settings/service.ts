@@ -33,8 +33,6 @@ import { openValues, settingsTopic } from './values.ts'
 
 /** What this installation was given; not changed while it runs. */
 export type Installed = {
-  /** The features that this version has. */
-  features: readonly FeatureFlag[]
   mail: boolean
   voip: boolean
   paidChat: boolean
@@ -137,7 +135,7 @@ export async function openSettings(deps: {
     providerKey: providerKeys.providerKey,
     providerKeys,
     featureFlags() {
-      const flags = featureFlags.map((flag) => [flag, installed.features.includes(flag) && isOn[flag]()])
+      const flags = featureFlags.map((flag) => [flag, isOn[flag]()])
       // Every flag is there.
       return Object.fromEntries(flags) as Record<FeatureFlag, boolean>
     },

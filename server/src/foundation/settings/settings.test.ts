@@ -24,7 +24,6 @@ function open(db: Db, more: { ephemeral?: Ephemeral; vault?: Vault; installed?: 
     ephemeral: more.ephemeral ?? memoryEphemeral({ clock, log: silentLog }),
     vault: more.vault ?? createThrowawayVault(),
     installed: {
-      features: featureFlags,
       mail: false,
       voip: false,
       paidChat: false,
@@ -176,11 +175,14 @@ test('unknown keys are text for whoever wrote them, and unknown again once remov
 })
 
 describe('what a feature is offered', () => {
-  test('a feature that this version lacks is off, whatever the settings say', async () => {
+  test('on in an installation that was given nothing: what needs nothing', async () => {
     await using db = await openTestDatabase()
-    const settings = await open(db, { installed: { features: ['chat_sessions'] } })
+    const settings = await open(db)
     const on = Object.entries(settings.featureFlags()).filter(([, value]) => value)
-    assert.deepEqual(on, [['chat_sessions', true]])
+    assert.deepEqual(
+      on.map(([flag]) => flag),
+      ['workspace', 'chat_sessions', 'two_factor', 'public_links'],
+    )
     assert.deepEqual(Object.keys(settings.featureFlags()), [...featureFlags])
   })
 

@@ -20,7 +20,7 @@ forEachDialect((_name, openDatabase) => {
       ...{ db, clock, log: silentLog, vault: createThrowawayVault() },
       ephemeral: memoryEphemeral({ clock, log: silentLog }),
       installed: {
-        ...{ features: ['usage_sharing'], mail: false, voip: false, paidChat: false, dispatchBreaker: false },
+        ...{ mail: false, voip: false, paidChat: false, dispatchBreaker: false },
         providerKeys: { anthropic: null, google: null, openai: null, github: null, voice: null },
       },
     })

@@ -32,7 +32,6 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNee
     clock,
     log: silentLog,
     installed: {
-      features: [],
       mail: false,
       voip: false,
       paidChat: false,

@@ -40,7 +40,7 @@ export async function openSkills(
   const settings = await openSettings({
     ...{ db, clock, ephemeral, vault, log: silentLog },
     installed: {
-      ...{ features: [], mail: false, voip: false, paidChat: false, dispatchBreaker: false },
+      ...{ mail: false, voip: false, paidChat: false, dispatchBreaker: false },
       providerKeys: noKeys,
     },
   })
