@@ -218,8 +218,32 @@ test('a folder comes as a package, within its limit', async () => {
   assert.deepEqual([...Buffer.from(piece.data_base64, 'base64').subarray(0, 2)], [0x1f, 0x8b])
   await assert.rejects(packer.pack(`${t.home}/docs`, 10), { code: 'file_too_large' })
   await assert.rejects(packer.pack(`${t.home}/docs/a.txt`, 1e6), { code: 'not_a_directory' })
-  await t.clock.advance(10 * 60_000)
+  // Read to its end it is gone, and ten more are no more than the few that may wait.
   await assert.rejects(packer.read({ handle, offset: 0, length: 1 }), { code: 'file_not_found' })
+  assert.deepEqual(readdirSync(join(t.home, '.roost', 'packs')), [])
+  for (let count = 0; count < 10; count += 1) {
+    const again = await packer.pack(`${t.home}/docs`, 1e6)
+    await packer.read({ handle: again.handle, offset: 0, length: again.size })
+  }
+  const left = await packer.pack(`${t.home}/docs`, 1e6)
+  await packer.read({ handle: left.handle, offset: 0, length: 1 })
+  await t.clock.advance(10 * 60_000)
+  await assert.rejects(packer.read({ handle: left.handle, offset: 0, length: 1 }), { code: 'file_not_found' })
+})
+
+test('a package on its way is read by its path only by the owner: it may hold the credentials', async () => {
+  using t = await setUp()
+  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
+  writeFileSync(join(t.home, '.env'), 'SECRET=1')
+  const { handle } = await packer.pack(t.home, 1e7)
+  symlinkSync('.roost/packs', join(t.home, 'harmless'))
+  for (const folder of ['.roost/packs', 'harmless']) {
+    const path = `${t.home}/${folder}/${handle}.tar.gz`
+    const refused = { code: 'protected_path' }
+    await assert.rejects(statFile(t.paths, path, true), refused)
+    await assert.rejects(readChunk(t.paths, { path, offset: 0, length: 10, guarded: true }), refused)
+    assert.ok((await readChunk(t.paths, { path, offset: 0, length: 10 })).size > 0)
+  }
 })
 
 test('the whole workspace comes as a package, without what cannot be read and without packages', async () => {

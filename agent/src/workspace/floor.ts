@@ -1,6 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { relative } from 'node:path'
-import { holdsProtectedPath, isProtectedPath, protectedFiles } from '@roost/contracts/link/credentials'
+import {
+  holdsProtectedPath,
+  isOwnersAlone,
+  isProtectedPath,
+  protectedFiles,
+} from '@roost/contracts/link/credentials'
 import { LinkFault } from '../link/link.ts'
 import type { Paths } from './paths.ts'
 
@@ -18,7 +23,7 @@ export function refuseRemoval({ home }: Pick<Paths, 'home'>, real: string, given
 }
 
 export function refuseReading({ home }: Pick<Paths, 'home'>, real: string, given: string): void {
-  if (protectedFiles.includes(relative(home, real))) throw refusal(given)
+  if (isOwnersAlone(relative(home, real))) throw refusal(given)
 }
 
 /** The files that only the owner reads, as the file system knows them: a second name for one is the same file. */

@@ -22,7 +22,15 @@ const packTimeoutMs = 60_000
 
 /** `folder` is on the workspace's volume and holds nothing else. */
 export function createPacker(paths: Paths, folder: string, clock: Clock): Packer {
-  const packs = new Map<string, string>()
+  const packs = new Map<string, { file: string; cancel: () => void }>()
+
+  async function forget(handle: string): Promise<void> {
+    const pack = packs.get(handle)
+    if (!pack) return
+    packs.delete(handle)
+    pack.cancel()
+    await rm(pack.file, { force: true })
+  }
 
   async function make(real: string, file: string): Promise<void> {
     const args = [
@@ -59,24 +67,21 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
       await mkdir(folder, { recursive: true })
       const handle = randomUUID()
       const file = join(folder, `${handle}.tar.gz`)
-      packs.set(handle, file)
-      clock.after(keptMs, () => {
-        packs.delete(handle)
-        void rm(file, { force: true })
-      })
+      packs.set(handle, { file, cancel: clock.after(keptMs, () => void forget(handle)) })
       try {
         await make(real, file)
         return { handle, size: (await stat(file)).size }
       } catch (error) {
-        packs.delete(handle)
-        await rm(file, { force: true })
+        await forget(handle)
         throw asFault(error, path)
       }
     },
     async read({ handle, offset, length }) {
-      const file = packs.get(handle)
-      if (!file) throw new LinkFault('file_not_found', 'There is no such package any more.')
-      const piece = await readPiece(file, { offset, length })
+      const pack = packs.get(handle)
+      if (!pack) throw new LinkFault('file_not_found', 'There is no such package any more.')
+      const piece = await readPiece(pack.file, { offset, length })
+      // Read to its end it has done its work, and what it holds is not left lying about.
+      if (piece.eof) await forget(handle)
       return piece
     },
   }

@@ -19,12 +19,21 @@ export const protectedFiles: readonly string[] = ['.env', '.mcp.json', bundleFil
 /** As above, with all that is in them. They belong to git, to the way in and to the platform. */
 export const protectedFolders: readonly string[] = ['.git', '.ssh', '.roost/keys']
 
-/** Whether a path inside the workspace, without a leading slash, is one of those or lies in one. */
+/** What is on its way through the agent's program: a package that an owner asked for holds the files above. */
+const passingFolders: readonly string[] = ['.roost/packs', '.roost/parts', '.roost/sealed-parts']
+
+/** Whether a path inside the workspace, without a leading slash, is read by the owner only. */
+export function isOwnersAlone(inside: string): boolean {
+  return protectedFiles.includes(inside) || passingFolders.some((folder) => isIn(inside, folder))
+}
+
+/** Whether it is one of those that nobody changes, or lies in one. */
 export function isProtectedPath(inside: string): boolean {
-  return (
-    protectedFiles.includes(inside) ||
-    protectedFolders.some((folder) => inside === folder || inside.startsWith(`${folder}/`))
-  )
+  return protectedFiles.includes(inside) || protectedFolders.some((folder) => isIn(inside, folder))
+}
+
+function isIn(inside: string, folder: string): boolean {
+  return inside === folder || inside.startsWith(`${folder}/`)
 }
 
 /** Whether something protected lies below; it would go with the folder. */

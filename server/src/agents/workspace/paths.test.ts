@@ -87,7 +87,7 @@ test('403 protected_path to delete a folder that holds what is protected; it may
 })
 
 test('credentials are read by the owner only, alone or packed', () => {
-  for (const inside of ['.env', '.mcp.json', '.credentials.enc']) {
+  for (const inside of ['.env', '.mcp.json', '.credentials.enc', '.roost/packs/a.tar.gz', '.roost/parts']) {
     refuseRead(at(inside), true)
     assert.throws(() => refuseRead(at(inside), false), refused)
   }

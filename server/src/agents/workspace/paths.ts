@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { workspaceRoot } from '@roost/contracts/agents/workspace'
-import { holdsProtectedPath, isProtectedPath, protectedFiles } from '@roost/contracts/link/credentials'
+import { holdsProtectedPath, isOwnersAlone, isProtectedPath } from '@roost/contracts/link/credentials'
 import { Fault } from '../../kit/fault.ts'
 
 /**
@@ -32,7 +32,7 @@ export function refuseDelete(path: string): void {
 export function refuseRead(path: string, isOwner: boolean): void {
   if (isOwner) return
   const inside = posix.relative(workspaceRoot, path)
-  if (protectedFiles.includes(inside)) throw protectedPath(`Only the owner may read "${inside}".`)
+  if (isOwnersAlone(inside)) throw protectedPath(`Only the owner may read "${inside}".`)
 }
 
 /** A packed folder holds everything below it. */
