@@ -1,13 +1,14 @@
-import { type Command, UsageError } from './command.ts'
+import { type Command, readArguments } from './command.ts'
 import { readVersion } from './machine/repository.ts'
 
 export const version: Command = {
   name: 'version',
   summary: 'Print the version of Roost and of the Node it runs on.',
-  usage: ['roost version'],
+  usage: ['roost version [--json]'],
   async run(args) {
-    if (args.length > 0) throw new UsageError(`${JSON.stringify(args[0])} is not understood.`)
-    console.log(`Roost ${await readVersion()} on Node ${process.versions.node}`)
+    const { values } = readArguments({ args, options: { json: { type: 'boolean' } } })
+    const facts = { version: await readVersion(), node: process.versions.node }
+    console.log(values.json ? JSON.stringify(facts) : `Roost ${facts.version} on Node ${facts.node}`)
     return 0
   },
 }

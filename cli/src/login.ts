@@ -38,7 +38,13 @@ export const logout: Command = {
 export const servers: Command = {
   name: 'servers',
   summary: 'The platforms that you are signed in to; choose another one.',
-  usage: ['roost servers', 'roost servers use NAME'],
+  usage: [
+    'roost servers [list]',
+    'roost servers use NAME',
+    '',
+    '--json  the list as an array, without the keys',
+  ],
+  verbs: ['list', 'use'],
   run: (args) => told(() => listOrUse(args)),
 }
 
@@ -55,6 +61,9 @@ async function signIn(args: string[]): Promise<void> {
   const before = await readServers(path)
   const server = values['with-key'] ? await withKey(url) : await withPassword(url, values.user ?? 'admin')
   await writeServers(path, { current: name, servers: { ...before.servers, [name]: server } })
+  const old = Object.hasOwn(before.servers, name) ? before.servers[name] : undefined
+  // Nobody would use it any more, and no `roost logout` would find it.
+  if (old && old.key_id !== null && old.key_id !== server.key_id) await deleteOwnKey(old, old.key_id)
   console.log(`Signed in to ${url}${name === 'default' ? '' : ` as ${name}`}.`)
 }
 
@@ -134,19 +143,30 @@ async function deleteOwnKey({ url, key }: Server, id: string): Promise<void> {
 }
 
 async function listOrUse(args: string[]): Promise<void> {
-  const { positionals } = readArguments({ args, allowPositionals: true, options: {} })
+  const { positionals, values } = readArguments({
+    args,
+    allowPositionals: true,
+    options: { json: { type: 'boolean' } },
+  })
   const path = serversPath(process.env)
   const file = await readServers(path)
-  const [word, name] = positionals
-  if (word === 'use' && name !== undefined) {
-    if (!file.servers[name])
+  const [word = 'list', name, ...more] = positionals
+  if (more.length > 0) throw new UsageError(`${JSON.stringify(more[0])} is not understood.`)
+  if (word === 'use') {
+    if (name === undefined) throw new UsageError('NAME is missing.')
+    if (!Object.hasOwn(file.servers, name))
       throw new CommandFailed(`There is no server ${JSON.stringify(name)}.`, exitCodes.notFound)
     return writeServers(path, { ...file, current: name })
   }
-  if (word !== undefined) throw new UsageError(`${JSON.stringify(word)} is not understood.`)
-  const lines = Object.entries(file.servers).map(
-    ([each, { url }]) => `${each === file.current ? '*' : ' '} ${each}  ${url}`,
-  )
+  if (word !== 'list' || name !== undefined)
+    throw new UsageError(`${JSON.stringify(name ?? word)} is not understood.`)
+  const known = Object.entries(file.servers).map(([each, { url }]) => ({
+    name: each,
+    url,
+    current: each === file.current,
+  }))
+  if (values.json) return console.log(JSON.stringify(known, null, 2))
+  const lines = known.map(({ name, url, current }) => `${current ? '*' : ' '} ${name}  ${url}`)
   console.log(lines.join('\n') || 'Not signed in anywhere. `roost login` does that.')
 }
 

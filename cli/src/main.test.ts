@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -18,6 +19,9 @@ test('2 for what cannot be understood, with a sentence that names it', () => {
     [['test', 'no-such-file-anywhere'], /No test file matches no-such-file-anywhere/],
     [['doctor', '--fix'], /no option --fix/],
     [['version', 'x'], /"x" is not understood/],
+    [['servers', 'use'], /NAME is missing/],
+    [['fleet'], /One of these must follow: status, health/],
+    [['fleet', '--json'], /One of these must follow: status, health/],
     [['help', 'nope'], /no command "nope"/],
   ]
   for (const [args, words] of cases) {
@@ -42,4 +46,31 @@ test('help lists every command and explains each', () => {
 test('the version is the one of the package', () => {
   assert.match(roost('version').stdout, /^Roost \d+\.\d+\.\d+ on Node 24\./)
   assert.equal(roost('--version').stdout, roost('version').stdout)
+})
+
+test('a script gets what cannot be understood as an object, too', () => {
+  const { status, stderr } = roost('agents', 'list', '--json', '--nope')
+  assert.equal(status, 2)
+  assert.equal(JSON.parse(stderr).error, 'usage')
+  assert.match(JSON.parse(stderr).message, /no option --nope/)
+})
+
+test('version and servers have --json', () => {
+  assert.match(JSON.parse(roost('version', '--json').stdout).version, /^\d+\.\d+\.\d+$/)
+  const nowhere = { ...process.env, HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent' }
+  const { stdout } = spawnSync(process.execPath, [main, 'servers', '--json'], {
+    encoding: 'utf8',
+    env: nowhere,
+  })
+  assert.deepEqual(JSON.parse(stdout), [])
+})
+
+test('141 without a word when nobody reads on, as head does', async () => {
+  const child = spawn(process.execPath, [main, 'help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  let told = ''
+  child.stderr.on('data', (text) => {
+    told += text
+  })
+  assert.deepEqual([await once(child, 'close'), told], [[141, null], ''])
 })

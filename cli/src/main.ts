@@ -1,6 +1,7 @@
 import { agents } from './agents.ts'
 import { backup, restore } from './backup.ts'
 import { chat } from './chat.ts'
+import { exitCodes, tellEnding } from './client/exit.ts'
 import { type Command, UsageError } from './command.ts'
 import { createCompletion } from './completion.ts'
 import { doctor } from './doctor.ts'
@@ -53,6 +54,11 @@ const commands: Command[] = [
   version,
 ]
 
+// Whoever reads the output may go before its end, as `head` does: nothing is wrong, and nobody reads on.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCodes.readerGone)
+  throw error
+})
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name, ...args]: string[]): Promise<number> {
@@ -67,9 +73,9 @@ async function main([name, ...args]: string[]): Promise<number> {
     return await command.run(args)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    console.error(
-      `roost ${command.name}: ${error.message} \`roost help ${command.name}\` says what it takes.`,
-    )
-    return 2
+    const message = `${error.message} \`roost help ${command.name}\` says what it takes.`
+    if (args.includes('--json')) return tellEnding({ error: 'usage', message, code: exitCodes.usage }, true)
+    console.error(`roost ${command.name}: ${message}`)
+    return exitCodes.usage
   }
 }

@@ -18,7 +18,7 @@ const clients: Record<string, { where: string; text(entry: Entry): string }> = {
         mcpServers: {
           roost: {
             command: 'npx',
-            args: ['-y', 'mcp-remote', url, '--header', `Authorization: Bearer ${key}`],
+            args: ['-y', 'mcp-remote', url, ...plainHttp(url), '--header', `Authorization: Bearer ${key}`],
           },
         },
       }),
@@ -68,6 +68,12 @@ export const mcpConfig = clientCommand('mcp-config', {
     print({ client: name, where: client.where, text }, () => text)
   },
 })
+
+/** `mcp-remote` refuses http to another machine unless it is told that this is meant. */
+function plainHttp(url: string): string[] {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !['localhost', '127.0.0.1'].includes(hostname) ? ['--allow-http'] : []
+}
 
 function headers(key: string): Record<string, string> {
   return { Authorization: `Bearer ${key}` }

@@ -60,11 +60,15 @@ export function verbsCommand(name: string, summary: string, verbs: Record<string
       '',
       ...commonLines,
     ],
-    async run([word = 'list', ...args]) {
-      const known = Object.hasOwn(verbs, word) ? verbs[word] : undefined
+    async run([word, ...args]) {
+      const known = word !== undefined && Object.hasOwn(verbs, word) ? verbs[word] : undefined
       if (known) return runVerb(known, args)
       const list = verbs.list
-      if (list && (word.startsWith('-') || list.takes !== '')) return runVerb(list, [word, ...args])
+      if (list && word === undefined) return runVerb(list, [])
+      if (list && word !== undefined && (word.startsWith('-') || list.takes !== ''))
+        return runVerb(list, [word, ...args])
+      if (word === undefined || word.startsWith('-'))
+        throw new UsageError(`One of these must follow: ${Object.keys(verbs).join(', ')}.`)
       throw new UsageError(`There is no ${JSON.stringify(word)}; there are ${Object.keys(verbs).join(', ')}.`)
     },
   }

@@ -17,6 +17,8 @@ export const exitCodes = {
   pending: 6,
   /** Ctrl-C. */
   interrupted: 130,
+  /** Nobody reads the output any more. As for programs that SIGPIPE ends. */
+  readerGone: 141,
 } as const
 
 export const exitCodeLines = [
