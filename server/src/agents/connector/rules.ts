@@ -20,7 +20,14 @@ export function snippetsOf(agentName: string, mcpUrl: string, key: string): Conn
         mcpServers: {
           [server]: {
             command: 'npx',
-            args: ['-y', 'mcp-remote', mcpUrl, '--header', `Authorization: Bearer ${key}`],
+            args: [
+              '-y',
+              'mcp-remote',
+              mcpUrl,
+              ...plainHttp(mcpUrl),
+              '--header',
+              `Authorization: Bearer ${key}`,
+            ],
           },
         },
       }),
@@ -44,6 +51,12 @@ export function snippetsOf(agentName: string, mcpUrl: string, key: string): Conn
       content: json({ mcpServers: { [server]: { httpUrl: mcpUrl, headers } } }),
     },
   ]
+}
+
+/** `mcp-remote` refuses http to another machine unless it is told that this is meant. */
+function plainHttp(url: string): string[] {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !['localhost', '127.0.0.1'].includes(hostname) ? ['--allow-http'] : []
 }
 
 /** One word for a POSIX shell. */
