@@ -5,6 +5,7 @@ import { AgentParams, Id, messageBodyLimit, queryInteger } from '../kit/primitiv
 import { FileAttachments } from '../runs/attachments.ts'
 import { Terminated } from '../runs/executions.ts'
 import { runFails } from '../runs/request.ts'
+import { CanvasId } from './canvas.ts'
 import { workspaceAccess as access, workspaceTag as tag, workspaceAgentPath } from './workspace.ts'
 
 export const workspaceMessageLength = 8000
@@ -21,7 +22,7 @@ export const WorkspaceChatBody = z.object({
     .transform((value) => value ?? false),
   model: ModelOverride,
   files: FileAttachments,
-  open_canvas_id: z.string().max(64).nullish(),
+  open_canvas_id: CanvasId.nullish().describe('The canvas that the person looks at; the agent is told.'),
 })
 export type WorkspaceChatBody = z.output<typeof WorkspaceChatBody>
 

@@ -14,7 +14,10 @@ export type OneTurnDeps = {
   executions: Pick<Executions, 'inFlight'>
 }
 
-export type OneTurnAsked = Pick<RunRequest, 'triggeredBy' | 'message' | 'source' | 'systemPrompt'> & {
+export type OneTurnAsked = Pick<
+  RunRequest,
+  'triggeredBy' | 'message' | 'source' | 'systemPrompt' | 'note'
+> & {
   model: string | null
   files: CheckedFile[]
   /** The conversation gets it; null keeps the one it has. */

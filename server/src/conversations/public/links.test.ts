@@ -8,19 +8,23 @@ forEachDialect((_name, open) => {
     await using world = await openPublicWorld(open)
     const { token } = await world.newLink()
     const described = async () => (await world.visit('GET', `/link/${token}`)).json.agent_description
+    const blank = {
+      ...{ template_yaml: null, metrics_json: null, runtime_version: null },
+      workspace_initialized: true,
+    }
     let asked = 0
     world.link.link(world.agentId, {
       info: () => {
         asked += 1
         const template_yaml = 'name: scout\ndisplay_name: Scout\ndescription: Knows the birds.\n'
-        return { template_yaml, metrics_json: null }
+        return { ...blank, template_yaml }
       },
     })
     assert.equal(await described(), 'Knows the birds.')
     assert.equal(await described(), 'Knows the birds.')
     assert.equal(asked, 1)
     world.clock.set(new Date(world.clock.now().getTime() + 61_000))
-    world.link.link(world.agentId, { info: () => ({ template_yaml: null, metrics_json: null }) })
+    world.link.link(world.agentId, { info: () => blank })
     assert.equal(await described(), null)
   })
 

@@ -82,6 +82,7 @@ export function createTurns(deps: TurnsDeps): Turns {
         triggeredBy: 'workspace',
         message: asked.message,
         source: sourceOf(who.caller, null),
+        note: openCanvas(asked.open_canvas_id),
         model,
         files,
         title: isNamed ? null : titleOf(asked.message),
@@ -136,6 +137,11 @@ export function createTurns(deps: TurnsDeps): Turns {
       return { state: 'done', reply: { status: 200, body: await replyOf(row) } }
     },
   }
+}
+
+/** Their words may be about what they look at. */
+function openCanvas(canvasId: string | null | undefined): string | null {
+  return canvasId ? `(The person has your canvas "${canvasId}" open beside this conversation.)` : null
 }
 
 type Within = (tx: Tx, executionId: string) => Promise<void>

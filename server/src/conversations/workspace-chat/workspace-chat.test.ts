@@ -95,6 +95,21 @@ forEachDialect((_name, open) => {
     assert.deepEqual([refused.status, refused.json.error], [403, 'entitlement_required'])
   })
 
+  test('the agent is told which canvas the person looks at; the conversation keeps their words alone', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const asked = { message: 'what is this?', open_canvas_id: 'q3.plan' }
+    const { run } = await world.turn(token, asked, { runtime_session_id: 'r1' })
+    assert.match(run.message, /^\(The person has your canvas "q3\.plan" open[^\n]*\n\nwhat is this\?$/)
+    const { messages } = await world.history(token)
+    assert.equal(messages[0].content, 'what is this?')
+    assert.equal((await world.turn(token, { message: 'and now?' })).run.message, 'and now?')
+    const bad = { message: 'x', open_canvas_id: 'a"\nb' }
+    const refused = await world.request(token, 'POST', '/agents/scout/chat', bad)
+    assert.deepEqual([refused.status, refused.json.detail[0].loc], [422, ['body', 'open_canvas_id']])
+  })
+
   test('a turn in Main: question and answer are kept, and every door of one person leads to the same Main', async () => {
     await using world = await openWorkspaceWorld(open)
     const account = await world.person('user', sam)

@@ -206,7 +206,7 @@ function runOf(
     claim_token: row.claim_token ?? 0,
     kind: row.kind,
     session_id: row.kind === 'chat' ? row.session_id : null,
-    message: turn ? turn.message : row.message,
+    message: [request.note, turn ? turn.message : row.message].filter(Boolean).join('\n\n'),
     system_prompt: systemPrompt({
       row,
       request,

@@ -12,6 +12,8 @@ export type RunRequest = {
   triggeredBy: Trigger
   message: string
   source: Source
+  /** Chat: what the agent is told before the message, and nobody reads in the conversation. */
+  note?: string | null
   /** Checked by the model-override rule; null takes the agent's default. */
   model?: string | null
   /** Above the agent's cap it is the cap; null takes the cap. */
@@ -67,6 +69,7 @@ export type RequestSnapshot = {
   resume_session_id: string | null
   schedule: { name: string; nextRunAt: string | null } | null
   /** Left out where there is none. */
+  note?: string
   metadata?: Record<string, unknown>
   /** How many files came with it. */
   attachments: number

@@ -25,6 +25,7 @@ export function rowOf(agent: AgentFact, request: RunRequest, place: Place): Exec
     max_turns: request.maxTurns ?? null,
     resume_session_id: request.resumeSessionId ?? null,
     schedule: request.schedule ?? null,
+    ...(request.note ? { note: request.note } : {}),
     ...(request.metadata ? { metadata: request.metadata } : {}),
     attachments: request.attachments?.length ?? 0,
   }
