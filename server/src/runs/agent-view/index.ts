@@ -38,8 +38,11 @@ export function createAgentView(deps: {
   const store = agentViewStore(db)
   return {
     async slotsOf(agentId, caller) {
-      const queue = queueStore(db)
-      const [running, queued] = await Promise.all([queue.runningOf(agentId), queue.countWaiting(agentId)])
+      // Of one moment: a run that is handed out waits or has a slot, never both.
+      const { running, queued } = await db.snapshot(async (on) => {
+        const queue = queueStore(on)
+        return { running: await queue.runningOf(agentId), queued: await queue.countWaiting(agentId) }
+      })
       const now = clock.now().getTime()
       return {
         active: running.map((row) => ({

@@ -180,8 +180,9 @@ function refuseWhenFull(
   throw new Fault('queue_full', detail, { agent_name: agent.name, queue_length: waiting })
 }
 
+/** What waits for slots that are free already is before it and leaves it the others. */
 function positionIn(agent: AgentFact, { waiting, running, of_key }: LineCounts): number {
-  return waiting === 0 && running < agent.effective_slots && of_key === 0 ? 0 : waiting + 1
+  return waiting + running < agent.effective_slots && of_key === 0 ? 0 : waiting + 1
 }
 
 /**

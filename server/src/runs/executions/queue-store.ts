@@ -69,7 +69,7 @@ export function queueStore(executor: Executor) {
       return new Map(rows.map((row) => [row.agent_id, row.last_number]))
     },
 
-    /** How full the agent is, and how many runs of `serialKey` are worked on. */
+    /** How full the agent is, and how many runs of `serialKey` wait or are worked on. */
     async countLine(agentId: string, serialKey: string | null): Promise<LineCounts> {
       const count = (condition: RawBuilder<unknown>) =>
         sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
@@ -79,7 +79,7 @@ export function queueStore(executor: Executor) {
           count(sql`status = 'queued' and queued_at is not null`).as('waiting'),
           count(sql`status = 'queued' and is_bounded = 1`).as('bounded'),
           count(sql`status = 'running' and ${holdsSlot}`).as('running'),
-          count(sql`status = 'running' and serial_key = ${serialKey ?? ''}`).as('of_key'),
+          count(sql`serial_key = ${serialKey ?? ''}`).as('of_key'),
         ])
         .where('agent_id', '=', agentId)
         .where(isOpen)

@@ -156,7 +156,7 @@ forEachDialect((_, open: OpenTestDb) => {
         total: Number(headers['x-total-count']),
       }
     }
-    return { get, list, inserted, clock }
+    return { db, get, list, inserted, clock }
   }
 
   test('each caller sees the runs of the agents that it reaches, newest first', async () => {
@@ -321,6 +321,29 @@ forEachDialect((_, open: OpenTestDb) => {
     const none = (await get('stranger', 'executions/stats')).json
     assert.deepEqual([none.total, none.running_count, none.success_rate], [0, 0, null])
     assert.equal((await get('agent with an edge', 'executions/stats?hours=0&agent=scout')).json.total, 1)
+  })
+
+  test('what is read while runs move on is of one moment', async () => {
+    const { db, get } = await start(Array.from({ length: 20 }, () => ({ status: 'queued' as const })))
+    const executions = () => db.withTables<{ executions: ExecutionRow }>().updateTable('executions')
+    const move = async () => {
+      for (let time = 0; time < 10; time += 1) {
+        await executions().set({ status: 'running' }).where('status', '=', 'queued').execute()
+        const completed_at = '2026-01-05T08:00:00.000Z'
+        await executions().set({ status: 'success', completed_at }).where('status', '=', 'running').execute()
+        await executions().set({ status: 'queued', completed_at: null }).execute()
+      }
+    }
+    const look = async () => {
+      const { json } = await get('admin', 'executions/stats')
+      assert.equal(json.success_count + json.running_count + json.queued_count, json.total)
+      for (const search of ['', '&search=do']) {
+        const { json: rows, headers } = await get('admin', `executions?status=running${search}`)
+        assert.equal(rows.length, Number(headers['x-total-count']))
+        for (const { status } of rows) assert.equal(status, 'running')
+      }
+    }
+    await Promise.all([move(), ...Array.from({ length: 20 }, look)])
   })
 
   test('a timeline has every hour and every day of its window, and adds up to the statistics', async () => {

@@ -124,11 +124,8 @@ export function createFleet({ db, clock, reach, ...deps }: FleetDeps): Fleet {
 
     async stats(caller, { agent, hours }) {
       const { visible } = await narrowed(caller, agent)
-      const [inWindow, live] = await Promise.all([
-        store.totals({ visible, since: sinceOf(hours, clock.now()) }),
-        store.live(visible),
-      ])
-      return fleetStats(inWindow, [...live.values()], hours)
+      const { inWindow, live } = await store.standing({ visible, since: sinceOf(hours, clock.now()) })
+      return fleetStats(inWindow, live, hours)
     },
 
     async timeline(caller, { agent, hours, group_by }) {

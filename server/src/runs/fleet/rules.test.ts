@@ -38,10 +38,7 @@ test('a window of 0 hours is all time', () => {
 
 test('a rate is of what succeeded or failed; money is dollars', () => {
   const ran = { total: 9, success: 3, failed: 1, cancelled: 2, skipped: 3, cost_micros: 1_500_000 }
-  const live = [
-    { running: 1, queued: 2, waiting: 1 },
-    { running: 2, queued: 0, waiting: 0 },
-  ]
+  const live = { running: 3, queued: 2 }
   assert.deepEqual(fleetStats(ran, live, 24), {
     total: 9,
     success_count: 3,

@@ -52,7 +52,11 @@ export const nothingRan: RunTotals = {
 }
 export const nothingLive: Live = { running: 0, queued: 0, waiting: 0 }
 
-export function fleetStats(inWindow: RunTotals, live: readonly Live[], hours: number): FleetStats {
+export function fleetStats(
+  inWindow: RunTotals,
+  live: Pick<Live, 'running' | 'queued'>,
+  hours: number,
+): FleetStats {
   const { total, success, failed, cancelled, skipped, cost_micros } = inWindow
   return {
     total,
@@ -60,8 +64,8 @@ export function fleetStats(inWindow: RunTotals, live: readonly Live[], hours: nu
     failed_count: failed,
     cancelled_count: cancelled,
     skipped_count: skipped,
-    running_count: live.reduce((sum, { running }) => sum + running, 0),
-    queued_count: live.reduce((sum, { queued }) => sum + queued, 0),
+    running_count: live.running,
+    queued_count: live.queued,
     total_cost: cost_micros / 1_000_000,
     success_rate: successRate(success, failed),
     hours,

@@ -17,6 +17,7 @@ export type RunFilter = {
 }
 
 type Page = { limit: number; offset: number }
+type Found = { id: string; total: number | null }
 /** `total`: how many match, on all pages. */
 type Listed = { rows: ExecutionRow[]; total: number }
 
@@ -32,43 +33,68 @@ export function fleetStore(executor: Executor) {
   const matching = (filter: RunFilter) =>
     db.selectFrom('executions').where((columns) => columns.and(conditions(columns, filter)))
 
-  async function rowsOf(found: readonly { id: string }[]): Promise<ExecutionRow[]> {
-    if (found.length === 0) return []
-    const ids = found.map(({ id }) => id)
-    return newestFirst(db.selectFrom('executions').selectAll().where('id', 'in', ids)).execute()
+  const open = (visible: Visible) =>
+    matching({ visible, since: null })
+      .where('completed_at', 'is', null)
+      .where('status', 'in', ['running', 'queued'])
+
+  /**
+   * The rows of a page, with how many match on all pages. Finding and opening are one statement: else a row may no
+   * longer be what was asked for when it is opened.
+   */
+  async function opened(found: SelectQueryBuilder<FleetTables, 'executions', Found>): Promise<Listed | null> {
+    const rows = await db
+      .selectFrom(found.as('page'))
+      .innerJoin('executions', 'executions.id', 'page.id')
+      .selectAll('executions')
+      .select('page.total')
+      .orderBy('executions.created_at', 'desc')
+      .orderBy('executions.queue_number', 'desc')
+      .orderBy('executions.id', 'desc')
+      .execute()
+    const [first] = rows
+    return first ? { rows: rows.map(({ total: _, ...row }) => row), total: Number(first.total) } : null
   }
 
-  async function count(filter: RunFilter): Promise<number> {
-    const { total } = await matching(filter)
-      .select(({ fn }) => fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return total
+  const counted = (filter: RunFilter) =>
+    matching(filter).select(({ fn }) => fn.countAll<number>().as('total'))
+
+  /** Behind the last page nobody says how many match. */
+  async function nothingOn(filter: RunFilter, { offset }: Page): Promise<Listed> {
+    return { rows: [], total: offset === 0 ? 0 : (await counted(filter).executeTakeFirstOrThrow()).total }
   }
 
   return {
     /** Newest first; runs of one moment in the order in which they came, then by id. */
     async list(filter: RunFilter, page: Page): Promise<Listed> {
-      const ids = newestFirst(matching(filter).select('id')).limit(page.limit).offset(page.offset)
-      const [found, total] = await Promise.all([ids.execute(), count(filter)])
-      return { rows: await rowsOf(found), total }
+      const found = newestFirst(matching(filter).select(['id', counted(filter).as('total')]))
+        .limit(page.limit)
+        .offset(page.offset)
+      return (await opened(found)) ?? nothingOn(filter, page)
     },
 
     /** The same where messages are searched: they are read once, for the page and for the number. */
     async search(filter: RunFilter, page: Page): Promise<Listed> {
-      const found = await newestFirst(
+      const found = newestFirst(
         matching(filter).select(({ fn }) => ['id', fn.countAll<number>().over().as('total')]),
       )
         .limit(page.limit)
         .offset(page.offset)
-        .execute()
-      const [first] = found
-      if (!first) return { rows: [], total: page.offset === 0 ? 0 : await count(filter) }
-      return { rows: await rowsOf(found), total: first.total }
+      return (await opened(found)) ?? nothingOn(filter, page)
     },
 
-    /** Together; without a run every figure is 0. */
-    async totals(filter: RunFilter): Promise<RunTotals> {
-      return matching(filter).select(totals).executeTakeFirstOrThrow()
+    /** Of the window, and what runs and waits now whenever it was made; of one moment. Without a run all is 0. */
+    async standing(filter: RunFilter): Promise<{ inWindow: RunTotals; live: Omit<Live, 'waiting'> }> {
+      const { running, queued, ...inWindow } = await db
+        .selectFrom([
+          matching(filter).select(totals).as('window'),
+          open(filter.visible)
+            .select((columns) => [countOf(columns, 'running'), countOf(columns, 'queued')])
+            .as('live'),
+        ])
+        .selectAll()
+        .executeTakeFirstOrThrow()
+      return { inWindow, live: { running, queued } }
     },
 
     async totalsByAgent(filter: RunFilter): Promise<Map<string, RunTotals>> {
@@ -81,7 +107,7 @@ export function fleetStore(executor: Executor) {
 
     /** What runs and waits now, by agent; few, whatever the history. */
     async live(visible: Visible): Promise<Map<string, Live>> {
-      const rows = await matching({ visible, since: null })
+      const rows = await open(visible)
         .select((columns) => [
           'agent_id',
           countOf(columns, 'running'),
@@ -92,8 +118,6 @@ export function fleetStore(executor: Executor) {
             .filterWhere('queued_at', 'is not', null)
             .as('waiting'),
         ])
-        .where('completed_at', 'is', null)
-        .where('status', 'in', ['running', 'queued'])
         .groupBy('agent_id')
         .execute()
       return new Map(rows.map((row) => [row.agent_id, row]))

@@ -34,6 +34,20 @@ forEachDialect((_, open) => {
     assert.equal((await claim()).execution_id, ofOther)
   })
 
+  test('a run that is handed out meanwhile is shown once: in the line or at work', async () => {
+    const { task, call, claim } = await startTaskApp(await open(), { slots: 20 })
+    for (let each = 0; each < 20; each += 1) await task('ann', body)
+    const take = async () => {
+      for (let each = 0; each < 20; each += 1) await claim()
+    }
+    const look = async () => {
+      const { json } = await call('ann', 'GET', '/queue')
+      assert.equal(json.active + json.queue_length, 20)
+      assert.equal(json.queued_executions.length, json.queue_length)
+    }
+    await Promise.all([take(), ...Array.from({ length: 20 }, look)])
+  })
+
   test('an agent that calls this one sees its own runs, in their places', async () => {
     const { call, ofOther } = await start()
     const { json } = await call('other', 'GET', '/queue')

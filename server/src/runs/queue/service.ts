@@ -28,6 +28,14 @@ export type Queue = {
 /** A line is bounded at 50, and what the platform starts by itself comes on top of that. */
 const mostShown = 500
 
+/** Of one moment: a run that is handed out is in the line or has a slot, never both. */
+async function standing(queue: QueueStore, agentId: string) {
+  const line = await queue.line(agentId, mostShown)
+  const active = (await queue.runningKeys(agentId)).length
+  const waiting = line.length < mostShown ? line.length : await queue.countWaiting(agentId)
+  return { line, active, waiting }
+}
+
 export function createQueue({ db, settle }: QueueDeps): Queue {
   /** Answers how many were ended by this call. */
   async function endAll(
@@ -51,12 +59,11 @@ export function createQueue({ db, settle }: QueueDeps): Queue {
 
   return {
     async show({ caller, agentId, relation }, agentName) {
-      const queue = queueStore(db)
-      const line = await queue.line(agentId, mostShown)
+      const { line, active, waiting } = await db.snapshot((on) => standing(queueStore(on), agentId))
       return {
         agent_name: agentName,
-        active: (await queue.runningOf(agentId)).length,
-        queue_length: line.length < mostShown ? line.length : await queue.countWaiting(agentId),
+        active,
+        queue_length: waiting,
         queued_executions: line
           .map((row, index) => ({ row, position: index + 1 }))
           .filter(({ row }) => maySee(caller, relation, row))

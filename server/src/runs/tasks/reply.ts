@@ -1,5 +1,4 @@
 import type { AcceptedTask, CancelledTask, TaskReply } from '@roost/contracts/runs/tasks'
-import { timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type ExecutionRow, type Executions, metadataOf } from '../executions/index.ts'
 import { transcriptStore } from '../transcripts/index.ts'
@@ -19,8 +18,8 @@ export function acceptedBody({ row, position }: { row: ExecutionRow; position: n
   }
 }
 
-/** The reply of a task that succeeded, its transcript left out. */
-export function successBody(row: ExecutionRow, now: Date): TaskReply {
+/** The reply of a task that succeeded, its transcript left out; the same whenever and wherever it is told. */
+export function successBody(row: ExecutionRow): TaskReply {
   return {
     status: 'success',
     execution_id: row.id,
@@ -30,7 +29,7 @@ export function successBody(row: ExecutionRow, now: Date): TaskReply {
     tool_calls: [],
     execution_log: [],
     session_id: row.session_id,
-    timestamp: timestamp(now),
+    timestamp: row.completed_at ?? row.created_at,
   }
 }
 

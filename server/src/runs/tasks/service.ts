@@ -68,7 +68,7 @@ export type Tasks = {
 }
 
 export function createTasks(deps: TasksDeps): Tasks {
-  const { db, clock, executions, idempotency } = deps
+  const { db, executions, idempotency } = deps
   const wait = createWait(deps)
   const accept = createAccept(deps)
 
@@ -85,7 +85,7 @@ export function createTasks(deps: TasksDeps): Tasks {
       const ended = await wait(row, claim, asking)
       if (ended.status !== 'success') return cancelledBody(ended)
       // The transcript is kept once, with its run: a replay reads it there.
-      const reply = successBody(ended, clock.now())
+      const reply = successBody(ended)
       await claim.complete({ status: 200, body: reply })
       return withTranscript({ db, executions }, reply)
     },
@@ -98,7 +98,7 @@ export function createTasks(deps: TasksDeps): Tasks {
       if (row?.kind !== 'task' || row.loop_id !== null || row.triggered_by === 'voip') return null
       if (!isFinal(row.status)) return { state: 'open' }
       if (row.status !== 'success') return { state: 'void' }
-      return { state: 'done', reply: { status: 200, body: successBody(row, clock.now()) } }
+      return { state: 'done', reply: { status: 200, body: successBody(row) } }
     },
   }
 }

@@ -19,7 +19,7 @@ forEachDialect((_, open) => {
     startTaskApp(await open(), options)
 
   test('200 sync: the reply has response, figures, tool calls and the transcript', async () => {
-    const { task, woken, claim, lines, finish } = await start()
+    const { task, woken, claim, lines, finish, call } = await start()
     const wake = woken()
     const reply = task('ann', { message })
     await wake
@@ -39,6 +39,9 @@ forEachDialect((_, open) => {
       [[1, 'assistant']],
     )
     assert.ok(!('deprecation' in headers) && !('x-idempotent-replay' in headers))
+    // Whoever repeats the request before the reply is stored is told the same.
+    const { completed_at } = (await call('ann', 'GET', `/executions/${run.execution_id}`)).json
+    assert.equal(json.timestamp, completed_at)
   })
 
   test('200 async: answered at once, running while a slot is free and queued behind', async () => {
@@ -62,6 +65,15 @@ forEachDialect((_, open) => {
     assert.equal(run.execution_id, first.json.execution_id)
     const { json } = await call('ann', 'GET', `/executions/${run.execution_id}`)
     assert.deepEqual([json.status, json.triggered_by, json.message], ['running', 'manual', message])
+  })
+
+  test('of twenty tasks that come at once so many are told to run as there are slots', async () => {
+    const { task } = await start({ slots: 3 })
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => task('ann', { message, async_mode: true })),
+    )
+    const told = Map.groupBy(replies, ({ json }) => json.execution_status)
+    assert.deepEqual([told.get('running')?.length, told.get('queued')?.length], [3, 17])
   })
 
   test('the statuses of runs that end otherwise: failed 503, timed out 504, rate limited 429, cancelled 200', async () => {
