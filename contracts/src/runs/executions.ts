@@ -238,7 +238,8 @@ export const listAgentExecutions = endpoint({
   method: 'GET',
   path: '/api/agents/{name}/executions',
   summary: 'Runs of an agent, newest first',
-  description: 'Paged; `X-Total-Count` says how many there are.',
+  description:
+    'Paged; `X-Total-Count` says how many there are. `of_schedules`: only those of its schedules, however they were fired.',
   tag,
   access: { who: 'access', scopes: ['ops'] },
   params: AgentParams,
@@ -247,6 +248,7 @@ export const listAgentExecutions = endpoint({
     offset: queryInteger(0, 999_999_999, 0),
     status: z.string().max(50).optional(),
     triggered_by: z.string().max(50).optional(),
+    of_schedules: queryBoolean(false),
   }),
   returns: z.array(ExecutionSummary),
   fails: ['agent_not_found', 'unknown_filter'],

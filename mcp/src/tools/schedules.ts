@@ -166,7 +166,7 @@ export const scheduleTools: Tool[] = [
         schedule_id === undefined
           ? await api.call(listAgentExecutions, {
               params: { name: agent_name },
-              query: { ...query, triggered_by: 'schedule' },
+              query: { ...query, of_schedules: 'true' },
             })
           : await api.call(listScheduleExecutions, { ...params({ agent_name, schedule_id }), query })
       return { agent_name, executions, count: executions.length }

@@ -111,6 +111,12 @@ test('filters hold; 422 unknown_filter names what is offered, 422 for a limit ou
   await accept(platform, { triggeredBy: 'schedule' })
   assert.equal((await get('ann', '?status=success')).json.length, 1)
   assert.equal((await get('ann', '?triggered_by=schedule')).json.length, 1)
+  const byHand = await accept(platform, { triggeredBy: 'manual', links: { scheduleId: 's1' } })
+  const ofSchedules = (await get('ann', '?of_schedules=true')).json
+  assert.deepEqual(
+    ofSchedules.map(({ id }: { id: string }) => id),
+    [byHand.id],
+  )
   const unknown = await get('ann', '?status=done')
   assert.deepEqual([unknown.status, unknown.json.error], [422, 'unknown_filter'])
   assert.ok(unknown.json.offered.includes('success'))

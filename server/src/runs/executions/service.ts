@@ -42,7 +42,13 @@ export type ExecutionsDeps = {
 
 /** Who looks, and at which agent they were admitted. */
 export type Reader = { caller: SignedIn; agentId: string; relation: Relation }
-export type ListQuery = { limit: number; offset: number; status?: string; triggered_by?: string }
+export type ListQuery = {
+  limit: number
+  offset: number
+  status?: string
+  triggered_by?: string
+  of_schedules?: boolean
+}
 
 export type Executions = {
   /** Newest first, with the number of all that match. Throws `unknown_filter`. */
@@ -85,8 +91,7 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
     watch,
     settle,
     async list(reader, query) {
-      const filter = filterOf(reader, query)
-      const [rows, total] = await Promise.all([store.list(filter, query), store.count(filter)])
+      const { rows, total } = await store.page(filterOf(reader, query), query)
       return { rows: rows.map((row) => summaryOf(row, reader.caller)), total }
     },
     async running(reader) {
@@ -143,6 +148,7 @@ function filterOf({ caller, agentId, relation }: Reader, query: ListQuery): Exec
     agentId,
     status: statusFilter(query.status),
     triggeredBy: triggerFilter(query.triggered_by),
+    ofSchedules: query.of_schedules ?? false,
     keyId: seesOwnRunsOnly(caller, relation) && caller.kind === 'key' ? caller.key.id : undefined,
   }
 }

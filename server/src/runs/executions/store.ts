@@ -10,9 +10,13 @@ export type ExecutionFilter = {
   agentId: string
   status?: ExecutionStatus | undefined
   triggeredBy?: Trigger | undefined
+  /** Only runs of schedules. */
+  ofSchedules?: boolean
   /** Only runs that this key started. */
   keyId?: string | undefined
 }
+
+type PageAsked = { limit: number; offset: number }
 
 /** What a run may be given with its end; status and time are set beside it. */
 export type EndPatch = Partial<
@@ -60,12 +64,41 @@ export function executionStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
 
   function matching<O>(query: SelectQueryBuilder<ExecutionTables, 'executions', O>, filter: ExecutionFilter) {
-    const { agentId, status, triggeredBy, keyId } = filter
+    const { agentId, status, triggeredBy, ofSchedules, keyId } = filter
     return query
       .where('agent_id', '=', agentId)
       .$if(status !== undefined, (q) => q.where('status', '=', status ?? 'queued'))
       .$if(triggeredBy !== undefined, (q) => q.where('triggered_by', '=', triggeredBy ?? 'chat'))
+      .$if(ofSchedules === true, (q) => q.where('schedule_id', 'is not', null))
       .$if(keyId !== undefined, (q) => q.where('source_mcp_key_id', '=', keyId ?? ''))
+  }
+
+  const counted = (filter: ExecutionFilter) =>
+    matching(db.selectFrom('executions'), filter).select(({ fn }) => fn.countAll<number>().as('number'))
+
+  /**
+   * Newest first, and how many match on all pages, in one statement: else a row may have moved on since it was
+   * found. The page is found in the index `executions_figures`: only its own rows, which are long, are opened.
+   */
+  async function page(
+    filter: ExecutionFilter,
+    { limit, offset }: PageAsked,
+  ): Promise<{ rows: ExecutionRow[]; total: number }> {
+    const ids = matching(db.selectFrom('executions').select('id'), filter)
+      .orderBy('created_at', 'desc')
+      .orderBy('queue_number', 'desc')
+      .limit(limit)
+      .offset(offset)
+    const found = await db
+      .selectFrom('executions')
+      .selectAll()
+      .select(counted(filter).as('all_pages'))
+      .where('id', 'in', ids)
+      .orderBy('created_at', 'desc')
+      .orderBy('queue_number', 'desc')
+      .execute()
+    const total = found[0]?.all_pages ?? (await counted(filter).executeTakeFirstOrThrow()).number
+    return { rows: found.map(({ all_pages: _, ...row }) => row), total: Number(total) }
   }
 
   const insertion: RowStatement<ExecutionRow, InsertResult> = {
@@ -101,27 +134,10 @@ export function executionStore(executor: Executor) {
       return row ?? null
     },
 
-    /** The page is found in the index `executions_figures`: only its own rows, which are long, are opened. */
-    async list(filter: ExecutionFilter, page: { limit: number; offset: number }): Promise<ExecutionRow[]> {
-      const ids = matching(db.selectFrom('executions').select('id'), filter)
-        .orderBy('created_at', 'desc')
-        .orderBy('queue_number', 'desc')
-        .limit(page.limit)
-        .offset(page.offset)
-      return db
-        .selectFrom('executions')
-        .selectAll()
-        .where('id', 'in', ids)
-        .orderBy('created_at', 'desc')
-        .orderBy('queue_number', 'desc')
-        .execute()
-    },
-
-    async count(filter: ExecutionFilter): Promise<number> {
-      const counted = db.selectFrom('executions').select((e) => e.fn.countAll<number>().as('total'))
-      const row = await matching(counted, filter).executeTakeFirstOrThrow()
-      return Number(row.total)
-    },
+    page,
+    list: async (filter: ExecutionFilter, asked: PageAsked) => (await page(filter, asked)).rows,
+    count: async (filter: ExecutionFilter) =>
+      Number((await counted(filter).executeTakeFirstOrThrow()).number),
 
     async running(agentId: string): Promise<ExecutionRow[]> {
       return db
