@@ -4,7 +4,7 @@ import { type Compilable, CompiledQuery, type QueryResult } from 'kysely'
 export type RowStatement<Row, Result> = {
   /** Says which statement it is; one name for one text, but for the columns and the number of rows. */
   name: string
-  /** Rows of one statement: the same number again and again, so that its text comes again and is prepared. */
+  /** Rows of a whole statement. What is left goes by halves of it, so that few texts come again and are prepared. */
   rows: number
   make(rows: readonly Row[]): Compilable<Result>
 }
@@ -17,36 +17,37 @@ export type RunRows = <Row extends object, Result>(
 
 type Run = (query: CompiledQuery<never>) => Promise<QueryResult<unknown>>
 
-/** A text of so many values is tens of kilobytes; the columns of a table have few shapes. */
-const keptTexts = 50
+/** A text of so many values is tens of kilobytes; there are few shapes of rows, and few numbers of them. */
+const keptTexts = 150
 
 /**
  * Statements about many rows. Building one by the query builder costs more than what the database does with it,
- * and what it builds of is garbage by the megabyte: a text is built once for each shape of its rows, for a whole
- * statement of them and for a single one.
+ * and what it builds of is garbage by the megabyte: a text is built once for each shape of its rows and each of the few
+ * numbers of them.
  */
 export function createRowStatements(): (run: Run) => RunRows {
   const texts = new Map<string, string>()
 
   function compile<Row extends object, Result>(
-    { name, rows: full, make }: RowStatement<Row, Result>,
+    { name, make }: RowStatement<Row, Result>,
     rows: readonly Row[],
   ): CompiledQuery<never> {
     const columns = Object.keys(rows[0] ?? {})
-    const isKept = rows.length === full || rows.length === 1
     const key = `${name} ${rows.length} ${columns.join()}`
-    const known = isKept ? texts.get(key) : undefined
+    const known = texts.get(key)
     if (known !== undefined) return CompiledQuery.raw(known, valuesOf(rows, columns)) as CompiledQuery<never>
     const made = make(rows).compile()
-    if (isKept && texts.size < keptTexts) texts.set(key, made.sql)
+    if (texts.size < keptTexts) texts.set(key, made.sql)
     return made as CompiledQuery<never>
   }
 
   return (run) =>
     async <Row extends object, Result>(statement: RowStatement<Row, Result>, rows: readonly Row[]) => {
       const sent: Promise<QueryResult<unknown>>[] = []
-      for (let from = 0; from < rows.length; from += statement.rows) {
-        sent.push(run(compile(statement, rows.slice(from, from + statement.rows))))
+      let size = statement.rows
+      for (let from = 0; from < rows.length; from += size) {
+        while (size > rows.length - from) size = Math.ceil(size / 2)
+        sent.push(run(compile(statement, rows.slice(from, from + size))))
       }
       // What the statement returns is what its builder says.
       return (await Promise.all(sent)).flatMap((result) => result.rows) as Result[]

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { timestamp } from '../../kit/clock.ts'
+import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { fireStore } from '../firing/index.ts'
+import { createAhead } from './ahead.ts'
 import { startSimulation } from './test/simulation.ts'
 
 async function startBefore(time: string, crons: readonly string[]) {
@@ -82,4 +85,43 @@ test('another leader gives back what one that is gone has claimed ahead', async 
   await world.clock.advance(2)
   await world.fireDue()
   assert.equal(world.fired().length, 2)
+})
+
+test('what was handed over ahead is not claimed a second time, neither ahead nor when it is due', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock('2026-01-05T08:59:58.000Z')
+  const store = fireStore(db)
+  const claims: number[] = []
+  const dueAt = Date.parse('2026-01-05T09:00:00.000Z')
+  const timing = { cron_expression: '0 9 * * *', timezone: 'UTC', misfire_policy: 'run_once' } as const
+  const schedules = ['s0', 's1'].map((id) => ({ id, agent_id: 'a1', ...timing }))
+  const ahead = createAhead({
+    clock,
+    store: {
+      ...store,
+      insertNew(rows) {
+        claims.push(rows.length)
+        return store.insertNew(rows)
+      },
+    },
+    timetable: { nextAt: () => dueAt, dueNext: () => schedules, isPresent: () => true },
+    rowOf: ({ id, agent_id }) => ({
+      schedule_id: id,
+      due_at: timestamp(new Date(dueAt)),
+      agent_id,
+      is_catch_up: 0,
+      outcome: null,
+      reason: null,
+      execution_id: null,
+      recorded_at: timestamp(clock.now()),
+    }),
+    least: 2,
+  })
+  await ahead.claim()
+  await clock.advance(1.7)
+  const rows = await ahead.take()
+  assert.equal(rows.length, 2)
+  await ahead.claim()
+  assert.deepEqual([claims, await ahead.take()], [[2], []])
+  assert.ok(rows.every(ahead.isTaken))
 })

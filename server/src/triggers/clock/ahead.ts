@@ -42,12 +42,13 @@ const mostClaimed = 2_000
 export function createAhead({ clock, store, timetable, rowOf, least }: AheadDeps): Ahead {
   let claimed: { dueAt: number; fires: { schedule: Timed; row: FireRow }[] } | null = null
   let taken: ReadonlySet<string> = new Set()
+  let takenFor: number | null = null
 
   return {
     async claim() {
       const dueAt = timetable.nextAt()
       const now = clock.now().getTime()
-      if (claimed || dueAt === null || dueAt <= now || dueAt - now > nearMs) return
+      if (claimed || dueAt === null || dueAt === takenFor || dueAt <= now || dueAt - now > nearMs) return
       const schedules = timetable.dueNext(mostClaimed)
       if (schedules.length < least) return
       const fires = schedules.map((schedule) => ({ schedule, row: rowOf(schedule, dueAt) }))
@@ -70,6 +71,7 @@ export function createAhead({ clock, store, timetable, rowOf, least }: AheadDeps
       const backIds = back.map(({ schedule }) => schedule.id)
       if (backIds.length > 0) await store.release(timestamp(new Date(dueAt)), backIds)
       claimed = null
+      takenFor = dueAt
       taken = new Set(due.map(({ row }) => keyOf(row)))
       return due.map(({ row }) => row)
     },

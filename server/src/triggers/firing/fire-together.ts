@@ -8,7 +8,7 @@ import { createCommitTogether } from './commit-together.ts'
 import { type Fired, toldOf } from './decided.ts'
 import type { FireTogetherDeps } from './deps.ts'
 import type { FireAsked } from './fire.ts'
-import { createLine } from './line.ts'
+import { createLines } from './line.ts'
 import { scheduleRunStore } from './run-store.ts'
 import { type FireRow, fireStore, keyOf } from './store.ts'
 
@@ -35,14 +35,8 @@ export function createFireTogether(
   const steps = createByClock(deps)
   let asked = 0
   const commit = createCommitTogether(deps, steps)
-  const lines = Array.from({ length: lanes }, () => createLine(commit.together))
-
-  /** Always the same for an agent: transactions at the same time hold queues of different agents. */
-  function lineOf(agentId: string) {
-    const line = lines[agentId.charCodeAt(agentId.length - 1) % lanes]
-    if (!line) throw new Error('An agent has no id.')
-    return line
-  }
+  // Always the same for an agent: transactions at the same time hold queues of different agents.
+  const record = createLines(lanes, commit.together)
 
   /** Of the hook one is asked first: with none there, it is there for none of the others. */
   function createHooks() {
@@ -94,7 +88,7 @@ export function createFireTogether(
       if (told) return told
       const known = (await agents.get(due.schedule.agent_id)) ?? null
       const choice = await steps.choose(dueOf(due, row, active), known, ask)
-      return lineOf(due.schedule.agent_id)(choice, first + index)
+      return record(due.schedule.agent_id, choice, first + index)
     }
     await Promise.allSettled(agents.values())
     const fired: Promise<PromiseSettledResult<Fired>[]>[] = []

@@ -5,13 +5,31 @@ type Waiting<Item, Result> = {
   reject(error: unknown): void
 }
 
-const mostTogether = 125
+const mostTogether = 100
+
+/** Lines beside each other: what is of one `key` always goes by the same one. */
+export function createLines<Item, Result>(
+  count: number,
+  commit: (items: readonly Item[]) => Promise<readonly PromiseSettledResult<Result>[]>,
+) {
+  const lines = Array.from({ length: count }, () => createLine(commit))
+  return (key: string, item: Item, order: number): Promise<Result> => {
+    const line = lines[sumOf(key) % count]
+    if (!line) throw new Error('There is no line.')
+    return line(item, order)
+  }
+}
+
+/** Of all characters: the last one of an id of 128 bits is one of four. */
+function sumOf(key: string): number {
+  return Array.from(key).reduce((sum, character) => sum + character.charCodeAt(0), 0)
+}
 
 /**
  * Gives to `commit` together what comes together, by its order, one batch after another. Nobody waits for company:
  * what comes while a batch is on its way is the next one. `commit` answers for each of them.
  */
-export function createLine<Item, Result>(
+function createLine<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly PromiseSettledResult<Result>[]>,
 ) {
   let waiting: Waiting<Item, Result>[] = []

@@ -13,7 +13,7 @@ export type Decision = {
 export type SchedulerState = Omit<SchedulerStateTable, 'id'>
 
 /** Rows of one statement: far below what either database takes as parameters. */
-const batch = 250
+const batch = 200
 
 /** Names a due time. */
 export function keyOf({ schedule_id, due_at }: DueTime): string {
