@@ -100,6 +100,7 @@ export async function compose(
     users,
     keys,
     changes,
+    sessions,
     allowAddress: (tx, email, by) =>
       allowList.allowAddress(tx, email, by.user.username, 'agent_sharing').then(() => {}),
     accessLost: standing.doubt,
@@ -121,6 +122,7 @@ export async function compose(
       schedulesAbove: (tx, agentId, seconds) => triggers.schedules.schedulesAbove(tx, agentId, seconds),
       skillsBlock: (agentId) => skills.block(agentId),
       skillsAtStart: (agentId, since) => skills.atStart(agentId, since),
+      redeemTicket: (ticket) => operations.redeemTicket(ticket),
     },
     options: agentsOptions(config, agentsHost),
   })
@@ -283,8 +285,10 @@ export async function compose(
       ...foundation.internalRoutes,
       ...agents.internalRoutes,
     ],
-    socketRoutes: [...operations.socketRoutes, ...conversations.socketRoutes],
-    sockets: operations.sockets,
+    socketRoutes: [...operations.socketRoutes, ...agents.socketRoutes, ...conversations.socketRoutes],
+    sockets: {
+      close: async () => void (await Promise.all([operations.sockets.close(), agents.terminals.close()])),
+    },
     loops: [
       ...foundation.loops,
       ...identity.loops,

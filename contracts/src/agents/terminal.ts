@@ -1,9 +1,13 @@
 import { z } from 'zod'
+import type { Access } from '../kit/access.ts'
 
 /** `GET …/terminal?ticket=…`, a WebSocket: one shell in the container of a running agent. */
 export const terminalPath = '/api/agents/{name}/terminal'
 
-/** Without a key and without output for so long a terminal is closed. */
+/** Whatever a key may do, a shell is for people who are there. */
+export const terminalAccess: Access = { who: 'owner', gate: 'human' }
+
+/** With nothing typed and nothing written for so long a terminal is closed. */
 export const terminalIdleSeconds = 1800
 /** The most that one message may carry. */
 export const terminalFrameLimit = 256 * 1024

@@ -1,5 +1,6 @@
 import type { Loop } from '../background/loops.ts'
 import type { Route } from '../http/route.ts'
+import type { SocketRoute } from '../http/sockets.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type AskAgent, createAskAgent } from './calls/index.ts'
 import { type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
@@ -42,6 +43,7 @@ import {
 } from './settings/index.ts'
 import { createSharing, sharingRoutes } from './sharing/index.ts'
 import { openTemplates, type Templates, templateRoutes } from './templates/index.ts'
+import { createTerminals, type Terminals, terminalSocketRoutes } from './terminal/index.ts'
 import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/index.ts'
 
 export type AgentsArea = {
@@ -58,6 +60,7 @@ export type AgentsArea = {
   hooks: RegistryHooks
   settings: Settings
   workspace: Workspace
+  terminals: Pick<Terminals, 'close' | 'count'>
   ask: AskAgent
   connectors: Connectors
   facts: AgentFacts
@@ -66,6 +69,7 @@ export type AgentsArea = {
   routes: Route[]
   /** For processes of the platform on this machine. */
   internalRoutes: Route[]
+  socketRoutes: SocketRoute[]
   loops: Loop[]
   open(): Promise<void>
   close(): Promise<void>
@@ -184,6 +188,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
   const folders = createFolders({ ...deps, directory, edges, reach })
   const workspace = createWorkspace({ ask })
+  const terminals = createTerminals({ ...deps, ...needs, directory, reach, ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
 
   const remembered = createRemembered({ ...deps, reach })
@@ -232,6 +237,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     hooks,
     settings,
     workspace,
+    terminals,
     ask,
     connectors,
     facts,
@@ -270,6 +276,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...templateRoutes(templates),
     ],
     internalRoutes: [...internalSettingsRoutes(directory), ...internalEgressRoutes(egress.authority)],
+    socketRoutes: terminalSocketRoutes(terminals),
     loops: [
       ...health.loops,
       ...lifecycle.loops,
@@ -293,9 +300,11 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       await ensureSystemAgent({ db, clock, directory })
       await health.open()
       lifecycle.open()
+      terminals.open()
     },
     async close() {
       stopHearing()
+      await terminals.close()
       await lifecycle.close()
       await egress.close()
       await health.close()

@@ -59,26 +59,33 @@ function entryOf(
   }
 }
 
-/** Writes down a socket that was not opened for who asked, and one that was opened with a key. */
+/** Writes down a socket that was not opened for who asked, one that was opened with a key, and one that has a name here. */
 export function recordSocket(audit: Pick<Audit, 'record' | 'recordRead'>, socket: AskedSocket): void {
-  const { path, ip, caller, why } = socket
+  const { path, ip, caller, why, target } = socket
   const about = {
-    event_action: 'open_socket',
+    event_action: socket.audit?.action ?? 'open_socket',
     ...actorOf(caller, ip),
-    target_type: null,
-    target_id: null,
+    target_type: target?.type ?? null,
+    target_id: target?.id.slice(0, 254) ?? null,
     request_id: null,
     source: 'api' as const,
     endpoint: `WS ${path}`,
   }
   if (why === null) {
-    if (caller?.kind === 'key') audit.recordRead({ ...about, event_type: 'system', details: {}, status: 101 })
+    const opened = { ...about, details: {}, status: 101 }
+    if (socket.audit) audit.record({ ...opened, event_type: socket.audit.type })
+    else if (caller?.kind === 'key') audit.recordRead({ ...opened, event_type: 'system' })
     return
   }
-  const status = 'status' in why ? why.status : why.close === 4003 ? 403 : 401
+  const status = statusOf(why)
   if (status !== 401 && status !== 403) return
   const details = 'close' in why ? { close: why.close, reason: why.reason } : { error: why.error }
   audit.record({ ...about, event_type: 'authorization', details, status })
+}
+
+function statusOf(why: NonNullable<AskedSocket['why']>): number {
+  if ('status' in why) return why.status
+  return why.like ?? (why.close === 4003 ? 403 : 401)
 }
 
 /** What a parameter of the path names, and a note of the handler where the path cannot know it yet. */

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { AuditType } from '@roost/contracts/kit/endpoint'
 import { type ErrorCode, errorCatalogue, statusOf } from '@roost/contracts/kit/errors'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
@@ -10,27 +11,36 @@ import { clientAddress } from './client-address.ts'
 
 /** One path on which sockets are opened. */
 export type SocketRoute = {
-  /** A last part in braces, as in `/ws/voice/{id}`, stands for one part of any text, which `admit` is given. */
+  /** One part in braces, as in `/ws/voice/{id}`, stands for one part of any text, which `admit` is given. */
   path: string
   maxPayload: number
+  /** How opening one is named in the audit log; left out: of an opened one nothing is told, unless by a key. */
+  audit?: { type: AuditType; action: string }
   /**
    * Looks at the request before the socket exists. A thrown `Fault` is answered as plain HTTP with its
    * status; `close` opens the socket only to close it with a code that browsers can read. `caller`: whose
-   * credential it was, where that is known.
+   * credential it was, where that is known. `target`: what it was about.
    */
   admit(
     request: IncomingMessage,
     part: string,
-  ): Promise<({ open(socket: WebSocket): void } | { close: number; reason: string }) & { caller?: Caller }>
+  ): Promise<
+    ({ open(socket: WebSocket): void } | Closed) & { caller?: Caller; target?: { type: string; id: string } }
+  >
 }
+
+/** `like`: the status of a plain answer that says the same; left out: 403 for 4003, else 401. */
+type Closed = { close: number; reason: string; like?: number }
 
 /** Somebody who was let in, or was not: by a close code, or by an error in the upgrade's own answer. */
 export type AskedSocket = {
   path: string
   ip: string
   caller: Caller | null
+  audit?: SocketRoute['audit']
+  target?: { type: string; id: string }
   /** Null: the socket was opened. */
-  why: null | { close: number; reason: string } | { status: number; error: ErrorCode }
+  why: null | Closed | { status: number; error: ErrorCode }
 }
 
 /** Lets `server` open sockets on `routes`; every other upgrade is answered 404. */
@@ -43,34 +53,32 @@ export function serveSockets(
     addressOf = clientAddress([]),
   }: { asked?(socket: AskedSocket): void; addressOf?(request: IncomingMessage): string } = {},
 ): { close(): void } {
-  const servers = new Map(
-    routes.map((route) => {
-      const sockets = new WebSocketServer({
-        noServer: true,
-        maxPayload: route.maxPayload,
-        perMessageDeflate: false,
-      })
-      return [route.path.replace(/\{\w+\}$/, anyPart), { route, sockets }] as const
-    }),
-  )
+  const servers = routes.map((route) => {
+    const sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: route.maxPayload,
+      perMessageDeflate: false,
+    })
+    return { route, sockets, pattern: patternOf(route.path) }
+  })
   const onUpgrade = async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on('error', () => stream.destroy())
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
-    const part = path.slice(path.lastIndexOf('/') + 1)
-    const found = servers.get(path) ?? servers.get(patternOf(path, part))
+    const found = servers.find(({ pattern }) => pattern.test(path))
     if (!found) return refuse(stream, 'not_found')
-    const from = { path: found.route.path, ip: addressOf(request) }
+    const { audit } = found.route
+    const from = { path: found.route.path, ip: addressOf(request), ...(audit ? { audit } : {}) }
     try {
-      const decision = await found.route.admit(request, part)
+      const decision = await found.route.admit(request, found.pattern.exec(path)?.[1] ?? '')
       if (stream.destroyed) return
       found.sockets.handleUpgrade(request, stream, head, (socket) => {
         if ('open' in decision) return decision.open(socket)
         socket.on('error', () => socket.terminate())
         socket.close(decision.close, decision.reason)
       })
-      const { caller = null } = decision
-      const why = 'close' in decision ? { close: decision.close, reason: decision.reason } : null
-      asked({ ...from, caller, why })
+      const { caller = null, target } = decision
+      const why = 'close' in decision ? decision : null
+      asked({ ...from, caller, why, ...(target ? { target } : {}) })
     } catch (error) {
       if (isFault(error)) {
         const why = { status: statusOf(error.code), error: error.code }
@@ -85,7 +93,7 @@ export function serveSockets(
   return {
     close() {
       server.off('upgrade', onUpgrade)
-      for (const { sockets } of servers.values()) {
+      for (const { sockets } of servers) {
         for (const client of sockets.clients) client.terminate()
         sockets.close()
       }
@@ -93,11 +101,8 @@ export function serveSockets(
   }
 }
 
-/** Stands for the part that may be any. */
-const anyPart = '{}'
-
-function patternOf(path: string, part: string): string {
-  return part === '' ? path : path.slice(0, -part.length) + anyPart
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`)
 }
 
 function refuse(stream: Duplex, code: ErrorCode): void {

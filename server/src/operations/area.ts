@@ -7,6 +7,7 @@ import type { RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Settings } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
+import type { SignedIn } from '../identity/access/index.ts'
 import type { IdentityArea } from '../identity/area.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Db } from '../ports/database/port.ts'
@@ -73,6 +74,8 @@ export type OperationsArea = {
   /** The Workspace's side of reports, once it stands. */
   workspaceRoutes(workspace: Pick<WorkspaceChat, 'principals' | 'roster'>): Route[]
   sockets: Pick<Sockets, 'open' | 'close'>
+  /** Whose ticket it is, once; null when it is none, used or too old, or its credential has ended. */
+  redeemTicket(ticket: string): Promise<SignedIn | null>
   routes: Route[]
   internalRoutes: Route[]
   socketRoutes: SocketRoute[]
@@ -126,6 +129,10 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     operatorQueue,
     workspaceRoutes: (workspace) => rosterReportRoutes(reports, workspace),
     sockets,
+    async redeemTicket(ticket) {
+      const credential = await tickets.redeem(ticket)
+      return credential && callerOf(credential)
+    },
     routes: [
       ...socketTicketRoutes(tickets),
       ...operatorQueueRoutes(operatorQueue, reach),

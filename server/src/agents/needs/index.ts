@@ -23,6 +23,7 @@ import type { OwnKeyDeps } from '../own-key/index.ts'
 import type { RegistryDeps } from '../registry/index.ts'
 import type { SettingsDeps } from '../settings/index.ts'
 import type { SharingDeps } from '../sharing/index.ts'
+import type { TerminalsDeps } from '../terminal/index.ts'
 import type { AgentsPlatform } from './platform.ts'
 
 export { type AgentsPlatform, agentsPlatform } from './platform.ts'
@@ -37,6 +38,7 @@ export type AgentsNeeds = Pick<SharingDeps, 'lastUseBy'> &
     skillsBlock(agentId: string): Promise<string | null>
     /** Waits up to 20 seconds for the skills of a container that was just started; null: it has none. */
     skillsAtStart: LifecycleDeps['deliverSkills']
+    redeemTicket: TerminalsDeps['redeemTicket']
   }
 
 export type AgentsOptions = {
@@ -80,6 +82,7 @@ export type AgentsAreaDeps = {
   users: Pick<Users, 'find' | 'findLogin'>
   keys: OwnKeyDeps['keys'] & ConnectorDeps['keys'] & Pick<Keys, 'deleteAgentKeys'>
   changes: Pick<IdentityChanges, 'announce' | 'on'>
+  sessions: TerminalsDeps['sessions']
   allowAddress: SharingDeps['allowAddress']
   /** Somebody may no longer reach this agent, in whatever process the share was removed; `name` is the name by now. */
   accessLost(agent: { id: string; name: string }): void

@@ -62,6 +62,7 @@ const nothing: AgentsNeeds = {
   finishedExecutions: async () => 0,
   skillsBlock: async () => null,
   skillsAtStart: async () => null,
+  redeemTicket: async () => null,
 }
 
 /** The agents area of one process with real parts, on a pretended engine and pretended links. */
@@ -122,6 +123,7 @@ export async function openAgents(
     users: identity.users,
     keys: identity.keys,
     changes: identity.changes,
+    sessions: identity.sessions,
     allowAddress: (tx, email, by) =>
       allowList.allowAddress(tx, email, by.user.username, 'agent_sharing').then(() => {}),
     accessLost: standing.doubt,
