@@ -17,7 +17,7 @@ function runsOf(agentId: string, scheduleId: string): Partial<ExecutionRow>[] {
     { ...of, created_at: '2029-12-29T10:00:00.000Z', cost_micros: 1e6, duration_ms: 100, tool_count: 2 },
     { ...of, created_at: '2029-12-30T10:00:00.000Z', status: 'failed', duration_ms: 9000, cost_micros: 5e5 },
     { ...of, created_at: '2029-12-30T10:01:00.000Z', triggered_by: 'retry', duration_ms: 300 },
-    { ...of, created_at: '2029-12-31T10:00:00.000Z', status: 'skipped', started_at: null },
+    { ...of, created_at: '2029-12-31T10:00:00.000Z', status: 'skipped', started_at: null, cost_micros: 0 },
     { ...of, created_at: '2029-12-31T11:00:00.000Z', status: 'cancelled' },
     { ...of, created_at: '2029-12-31T12:00:00.000Z', triggered_by: 'validation', duration_ms: 7 },
     { ...of, created_at: '2029-12-31T13:00:00.000Z', status: 'pending_retry', started_at: null },

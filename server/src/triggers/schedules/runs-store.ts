@@ -106,7 +106,7 @@ export function runStore(executor: Executor) {
           'status',
           fn.countAll<number>().as('total'),
           total('cost_micros').as('cost_micros'),
-          fn.count<number>('cost_micros').as('costed'),
+          costed.as('costed'),
         ])
         .groupBy(['day', 'status'])
         .execute()
@@ -185,6 +185,9 @@ export type RunStore = ReturnType<typeof runStore>
 
 /** Times are text of fixed width: their beginning is the day in UTC. */
 const day = sql<string>`substr(created_at, 1, 10)`
+
+/** What was skipped or failed at once cost nothing, and says nothing of what a run costs. */
+const costed = sql<number>`coalesce(sum(case when cost_micros > 0 then 1 else 0 end), 0)`
 
 function total(column: 'cost_micros' | 'duration_ms' | 'tool_count') {
   return sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
