@@ -209,6 +209,7 @@ export async function compose(
       publicUrl: () => (settings.value('public_chat_url') || config.baseUrl).replace(/\/+$/, ''),
       isOn: () => settings.featureFlags().public_links,
     },
+    rateReport: (agent, holder, said) => operations.rateReport(agent, holder, said),
     asks: {
       asksOf: (email, agentIds) => operations.operatorQueue.addressed.asksOf(email, agentIds),
       answer: (by, agentIds, id, body) => operations.operatorQueue.addressed.answer(by, agentIds, id, body),

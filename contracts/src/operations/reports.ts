@@ -76,8 +76,20 @@ export const ReportSummary = z
   .meta({ id: 'ReportSummary' })
 export type ReportSummary = z.output<typeof ReportSummary>
 
-export const Report = ReportSummary.extend({ payload: z.unknown() }).meta({ id: 'Report' })
+const ratingCount = z.number().int()
+export const Report = ReportSummary.extend({
+  payload: z.unknown(),
+  ratings: z
+    .object({ up: ratingCount, down: ratingCount })
+    .describe('What people of the Workspace think of it.'),
+}).meta({ id: 'Report' })
 export type Report = z.output<typeof Report>
+
+export const RosterReport = ReportSummary.extend({
+  payload: z.unknown(),
+  my_rating: z.enum(['up', 'down']).nullable(),
+}).meta({ id: 'RosterReport' })
+export type RosterReport = z.output<typeof RosterReport>
 
 const filters = {
   report_type: ReportType.optional(),
@@ -190,7 +202,7 @@ export const getRosterReport = endpoint({
   path: workspaceAgentPath('/reports/{id}'),
   summary: 'One of them',
   params: z.object({ name: z.string(), id: z.string() }),
-  returns: Report,
+  returns: RosterReport,
   fails: ['agent_not_found', 'not_found'],
 })
 

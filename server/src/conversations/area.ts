@@ -34,7 +34,7 @@ import {
 } from './workspace-chat/index.ts'
 
 export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
-  Pick<WorkspaceChatDeps, 'mail' | 'isExchangeEntitled' | 'baseUrl' | 'standing' | 'asks'> & {
+  Pick<WorkspaceChatDeps, 'mail' | 'isExchangeEntitled' | 'baseUrl' | 'standing' | 'asks' | 'rateReport'> & {
     db: Db
     clock: Clock
     log: Log

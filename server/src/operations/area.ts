@@ -27,7 +27,7 @@ import {
 import { createMetrics, type Metrics, metricsRoutes } from './metrics/index.ts'
 import { createNotifications, notificationRoutes } from './notifications/index.ts'
 import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from './operator-queue/index.ts'
-import { createReports, reportRoutes, rosterReportRoutes } from './reports/index.ts'
+import { createReports, type Reports, reportRoutes, rosterReportRoutes } from './reports/index.ts'
 import {
   createCallerOf,
   createSockets,
@@ -71,6 +71,8 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
 
 export type OperationsArea = {
   operatorQueue: OperatorQueue
+  /** Port of the Workspace: what its people think of reports. */
+  rateReport: Reports['rateForRoster']
   /** The Workspace's side of reports, once it stands. */
   workspaceRoutes(workspace: Pick<WorkspaceChat, 'principals' | 'roster'>): Route[]
   sockets: Pick<Sockets, 'open' | 'close'>
@@ -127,6 +129,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
   const telemetry = createTelemetry({ ...deps, reach, health })
   return {
     operatorQueue,
+    rateReport: reports.rateForRoster,
     workspaceRoutes: (workspace) => rosterReportRoutes(reports, workspace),
     sockets,
     async redeemTicket(ticket) {

@@ -3,7 +3,6 @@ import * as documentEndpoints from '@roost/contracts/conversations/workspace-doc
 import * as turnEndpoints from '@roost/contracts/conversations/workspace-turns'
 import { disposition, safeHeaders } from '../../agents/workspace/index.ts'
 import { answer, type Route, type StreamAnswer, streamAnswer } from '../../http/route.ts'
-import { Fault } from '../../kit/fault.ts'
 import { executionEvents, resumeAfter, streamHeaders } from '../../runs/executions/index.ts'
 import { preferredWaitMs } from '../../runs/waiting/index.ts'
 import { asEvents, asLines, type Item, replayedItems } from '../chat/index.ts'
@@ -66,9 +65,12 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
     }),
 
     withAgent(turnEndpoints.rateWorkspaceReply, async ({ who, agent, body }) => {
-      // There are none to rate yet.
-      if (body.target_kind === 'report') throw new Fault('not_found', 'There is no such report.')
-      return conversations.rate(who, agent, { ...body, comment: body.comment ?? null })
+      const { target_id, rating } = body
+      const comment = body.comment ?? null
+      if (body.target_kind === 'message')
+        return conversations.rate(who, agent, { target_id, rating, comment })
+      await workspace.rateReport(agent, who.holder, { id: target_id, rating, comment })
+      return { target_id, rating }
     }),
 
     withAgent(documentEndpoints.listDocuments, async ({ who, agent }) => ({

@@ -33,6 +33,13 @@ export type AsksPort = {
   ): Promise<QueueItem>
 }
 
+/** What somebody thinks of a report; those stand to the right. Throws `not_found`. */
+export type RateReport = (
+  agent: { id: string; name: string },
+  holder: string,
+  said: { id: string; rating: 'up' | 'down' | 'none'; comment: string | null },
+) => Promise<void>
+
 export type WorkspaceChatDeps = PrincipalsDeps &
   Omit<RosterDeps, 'starters'> &
   StartersDeps &
@@ -48,6 +55,7 @@ export type WorkspaceChatDeps = PrincipalsDeps &
     executions: Pick<Executions, 'find' | 'inFlight' | 'watch' | 'terminate'>
     standing: StandingPort & Pick<ClientsDeps, 'doubt'>
     asks: AsksPort
+    rateReport: RateReport
   }
 
 export type WorkspaceChat = {
@@ -61,6 +69,7 @@ export type WorkspaceChat = {
   documents: Documents
   clients: Clients
   asks: AsksPort
+  rateReport: RateReport
   executions: Pick<Executions, 'watch' | 'terminate'>
   log: Log
   /** For what runs by itself: their output as messages. */
@@ -77,7 +86,7 @@ export type WorkspaceChat = {
 }
 
 export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
-  const { standing, asks, executions, log } = deps
+  const { standing, asks, rateReport, executions, log } = deps
   const principals = createPrincipals(deps)
   const roster = createRoster({ ...deps, starters: createStarters(deps) })
   const conversations = createConversations({ ...deps, roster })
@@ -96,6 +105,7 @@ export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
     documents: createDocuments(deps),
     clients: createClients({ ...deps, roster, principals, doubt: standing.doubt }),
     asks,
+    rateReport,
     executions,
     log,
     deliver: deliveries.deliver,

@@ -3,13 +3,15 @@ import { test } from 'node:test'
 import { openWorkspaceWorld } from '../../conversations/workspace-chat/test/world.ts'
 import { silentLog } from '../../ports/log.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
-import { createReports, reportRoutes, rosterReportRoutes } from './index.ts'
+import { createReports, type Reports, reportRoutes, rosterReportRoutes } from './index.ts'
 
 type Loose = Record<string, unknown>
 
 /** The agent `scout`, shared with sam, who has no account. */
 async function openWorld(open: OpenTestDb) {
+  const made: { reports?: Reports } = {}
   const world = await openWorkspaceWorld(open, {
+    rateReport: async (...said) => made.reports?.rateForRoster(...said),
     more: ({ area, workspace, ...parts }) => {
       const reports = createReports({
         ...parts,
@@ -18,6 +20,7 @@ async function openWorld(open: OpenTestDb) {
         raiseAlert: async () => {},
         log: silentLog,
       })
+      made.reports = reports
       return [...reportRoutes(reports), ...rosterReportRoutes(reports, workspace)]
     },
   })
@@ -26,6 +29,7 @@ async function openWorld(open: OpenTestDb) {
   const key = await world.agentKey(world.agentId)
   return {
     ...world,
+    sam,
     ask: (rest: string) => world.request(sam, 'GET', `/agents/${rest}`),
     async hand(body: object): Promise<string> {
       const given = { report_type: 'sales.weekly', title: 'Week', payload: { rows: [1] }, ...body }
@@ -54,6 +58,29 @@ forEachDialect((_name, open) => {
     const { json } = await world.ask(`scout/reports/${first}`)
     assert.deepEqual([json.title, json.payload], ['Week 1', { rows: [1] }])
     assert.equal((await world.ask(`scout/reports/${inner}`)).json.error, 'not_found')
+  })
+
+  test('a report is rated by each person once, of twenty ratings at once one stays; its owner sees how many', async () => {
+    await using world = await openWorld(open)
+    const inner = await world.hand({})
+    const id = await world.hand({ audience: 'roster' })
+    const rate = (target_id: string, rating: string, comment?: string) =>
+      world.request(world.sam, 'POST', '/agents/scout/ratings', {
+        ...{ target_kind: 'report', target_id, rating, comment },
+      })
+    assert.equal((await rate(inner, 'up')).json.error, 'not_found')
+    assert.equal((await world.ask(`scout/reports/${id}`)).json.my_rating, null)
+    const both = Array.from({ length: 20 }, (_, n) => rate(id, n % 2 === 0 ? 'up' : 'down'))
+    for (const { status, json } of await Promise.all(both)) assert.equal(status, 200, JSON.stringify(json))
+    const bad = await rate(id, 'down', 'The sums are wrong.')
+    assert.deepEqual(bad.json, { target_id: id, rating: 'down' })
+    assert.equal((await world.ask(`scout/reports/${id}`)).json.my_rating, 'down')
+    const seen = async () =>
+      (await world.platformRequest(world.owner.key, 'GET', `/api/agents/scout/reports/${id}`)).json.ratings
+    assert.deepEqual(await seen(), { up: 0, down: 1 })
+    await rate(id, 'none')
+    assert.deepEqual(await seen(), { up: 0, down: 0 })
+    assert.equal((await world.ask(`scout/reports/${id}`)).json.my_rating, null)
   })
 
   test('404 for the reports of an agent that is not on the roster', async () => {

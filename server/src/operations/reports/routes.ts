@@ -42,7 +42,9 @@ export function rosterReportRoutes(
     withAgent(listRosterReports, async ({ agent, query }) =>
       counted(await reports.listForRoster(agent, query)),
     ),
-    withAgent(getRosterReport, ({ agent, params }) => reports.readForRoster(agent, params.id)),
+    withAgent(getRosterReport, ({ who, agent, params }) =>
+      reports.readForRoster(agent, params.id, who.holder),
+    ),
   ]
 }
 

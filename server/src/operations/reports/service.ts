@@ -1,4 +1,10 @@
-import type { Report, ReportBody, ReportSummary, ReportsQuery } from '@roost/contracts/operations/reports'
+import type {
+  Report,
+  ReportBody,
+  ReportSummary,
+  ReportsQuery,
+  RosterReport,
+} from '@roost/contracts/operations/reports'
 import { agentStore } from '../../agents/directory/index.ts'
 import { type Reach, reachedNames } from '../../agents/reach/index.ts'
 import type { Loop } from '../../background/loops.ts'
@@ -26,8 +32,14 @@ export type Reports = {
   read(caller: SignedIn, id: string, agentName?: string): Promise<Report>
   /** What the agent shows to the people of the Workspace. */
   listForRoster(agent: Named, query: Omit<ReportsQuery, 'agent_name'>): Promise<ReportPage>
-  /** One of those. Throws `not_found`. */
-  readForRoster(agent: Named, id: string): Promise<Report>
+  /** One of those, for whoever `holder` names. Throws `not_found`. */
+  readForRoster(agent: Named, id: string, holder: string): Promise<RosterReport>
+  /** What that person thinks of it, in the place of what they thought before. Throws `not_found`. */
+  rateForRoster(
+    agent: Named,
+    holder: string,
+    said: { id: string; rating: 'up' | 'down' | 'none'; comment: string | null },
+  ): Promise<void>
   stats(caller: SignedIn): Promise<ReportStats>
   loops: Loop[]
 }
@@ -69,7 +81,7 @@ export function createReports(deps: ReportsDeps): Reports {
         await events.append(tx, { type: 'agent.report', ...about, fields }, now)
         return agent.name
       })
-      return { ...summaryOf(row, name), payload }
+      return { ...summaryOf(row, name), payload, ratings: { up: 0, down: 0 } }
     },
 
     async list(caller, { agent_name, report_type, limit, offset }) {
@@ -87,7 +99,13 @@ export function createReports(deps: ReportsDeps): Reports {
       const row = await store.visible([...names.keys()], id)
       if (!row) throw unknownReport()
       const { payload, ...rest } = row
-      return { ...summaryOf(rest, names.get(row.agent_id) ?? ''), payload: JSON.parse(payload) }
+      const ratings = await store.ratings(id)
+      const count = (of: 'up' | 'down') => ratings.filter(({ rating }) => rating === of).length
+      return {
+        ...summaryOf(rest, names.get(row.agent_id) ?? ''),
+        payload: JSON.parse(payload),
+        ratings: { up: count('up'), down: count('down') },
+      }
     },
 
     async listForRoster(agent, { report_type, limit, offset }) {
@@ -99,11 +117,25 @@ export function createReports(deps: ReportsDeps): Reports {
       return { reports: rows.map((row) => summaryOf(row, agent.name)), total }
     },
 
-    async readForRoster(agent, id) {
+    async readForRoster(agent, id, holder) {
       const row = await store.visible([agent.id], id, 'roster')
       if (!row) throw unknownReport()
       const { payload, ...rest } = row
-      return { ...summaryOf(rest, agent.name), payload: JSON.parse(payload) }
+      const mine = (await store.ratings(id)).find(({ holder_id }) => holder_id === holder)
+      return {
+        ...summaryOf(rest, agent.name),
+        payload: JSON.parse(payload),
+        my_rating: mine?.rating ?? null,
+      }
+    },
+
+    async rateForRoster(agent, holder_id, { id, rating, comment }) {
+      await db.atomically(async (tx) => {
+        const inTx = reportStore(tx)
+        if (!(await inTx.visible([agent.id], id, 'roster'))) throw unknownReport()
+        if (rating === 'none') return inTx.unrate(id, holder_id)
+        await inTx.rate({ report_id: id, holder_id, rating, comment, rated_at: timestamp(clock.now()) })
+      })
     },
 
     async stats(caller) {

@@ -1,6 +1,6 @@
 import type { ReportAudience } from '@roost/contracts/operations/reports'
 import type { Executor } from '../../ports/database/port.ts'
-import type { ReportsTable, ReportTables } from './tables.ts'
+import type { ReportRatingsTable, ReportsTable, ReportTables } from './tables.ts'
 
 export type ReportRow = ReportsTable
 export type SummaryRow = Omit<ReportRow, 'payload'>
@@ -67,6 +67,29 @@ export function reportStore(executor: Executor) {
         .select((e) => e.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
       return Number(row.total)
+    },
+
+    // ── ratings ──
+    async rate({ report_id, holder_id, ...rest }: ReportRatingsTable): Promise<void> {
+      await db
+        .insertInto('agent_report_ratings')
+        .values({ report_id, holder_id, ...rest })
+        .onConflict((c) => c.columns(['report_id', 'holder_id']).doUpdateSet(rest))
+        .execute()
+    },
+    async unrate(reportId: string, holderId: string): Promise<void> {
+      await db
+        .deleteFrom('agent_report_ratings')
+        .where('report_id', '=', reportId)
+        .where('holder_id', '=', holderId)
+        .execute()
+    },
+    async ratings(reportId: string): Promise<Pick<ReportRatingsTable, 'holder_id' | 'rating'>[]> {
+      return db
+        .selectFrom('agent_report_ratings')
+        .select(['holder_id', 'rating'])
+        .where('report_id', '=', reportId)
+        .execute()
     },
 
     async figures(agentIds: readonly string[]) {

@@ -16,4 +16,14 @@ export type ReportsTable = {
   payload: string
 }
 
-export type ReportTables = { agent_reports: ReportsTable }
+/** What somebody of the Workspace thinks of a report. */
+export type ReportRatingsTable = {
+  report_id: string
+  /** As conversations of the Workspace name their person. */
+  holder_id: string
+  rating: 'up' | 'down'
+  comment: string | null
+  rated_at: string
+}
+
+export type ReportTables = { agent_reports: ReportsTable; agent_report_ratings: ReportRatingsTable }

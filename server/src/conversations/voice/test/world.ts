@@ -74,6 +74,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
         playbooks: { starters: async () => [] },
         codes: createEmailCodes({ db, clock, vault }),
         baseUrl: 'https://roost.example',
+        rateReport: async () => assert.fail('no report is rated here'),
         asks: { asksOf: async () => [], answer: async () => assert.fail('nothing is asked here') },
       })
       const voice = createVoice({

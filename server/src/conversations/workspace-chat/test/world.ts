@@ -18,7 +18,12 @@ import type { Starter } from '../../../runs/playbooks/index.ts'
 import type { OpenTestDb } from '../../../test/dialects.ts'
 import { agentFact, resultOf, startRunPlatform } from '../../../test/run-platform.ts'
 import { createChat } from '../../chat/index.ts'
-import { createWorkspaceChat, type WorkspaceChat, workspaceChatRoutes } from '../index.ts'
+import {
+  createWorkspaceChat,
+  type WorkspaceChat,
+  type WorkspaceChatDeps,
+  workspaceChatRoutes,
+} from '../index.ts'
 
 export type WorkspaceWorld = Awaited<ReturnType<typeof openWorkspaceWorld>>
 
@@ -29,6 +34,7 @@ export type Loose = any
 
 export type WorkspaceWorldOptions = {
   isExchangeEntitled?: boolean
+  rateReport?: WorkspaceChatDeps['rateReport']
   /** Routes of features that stand on the Workspace. */
   more?(parts: {
     db: Db
@@ -45,7 +51,11 @@ export type WorkspaceWorldOptions = {
 /** An agent `scout` of the creator `ann`, runs, mail, and the Workspace on them. */
 export async function openWorkspaceWorld(
   open: OpenTestDb,
-  { isExchangeEntitled = true, more = () => [] }: WorkspaceWorldOptions = {},
+  {
+    isExchangeEntitled = true,
+    rateReport = async () => assert.fail('no report is rated here'),
+    more = () => [],
+  }: WorkspaceWorldOptions = {},
 ) {
   const db = await open()
   const shared = createShared()
@@ -91,6 +101,7 @@ export async function openWorkspaceWorld(
         codes: createEmailCodes({ db, clock, vault }),
         baseUrl: 'https://roost.example',
         isVoiceOn: () => false,
+        rateReport,
         asks: {
           asksOf: async (...args) => {
             asked.push(args)

@@ -1,0 +1,18 @@
+import type { Migration } from '../ports/database/port.ts'
+
+/** What people of the Workspace think of reports. */
+export const workspaceRatings: Migration = {
+  name: '0045-workspace-ratings',
+  async up(db) {
+    await db.schema
+      .createTable('agent_report_ratings')
+      .ifNotExists()
+      .addColumn('report_id', 'text', (c) => c.notNull().references('agent_reports.id').onDelete('cascade'))
+      .addColumn('holder_id', 'text', (c) => c.notNull())
+      .addColumn('rating', 'text', (c) => c.notNull())
+      .addColumn('comment', 'text')
+      .addColumn('rated_at', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('agent_report_ratings_key', ['report_id', 'holder_id'])
+      .execute()
+  },
+}
