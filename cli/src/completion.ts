@@ -54,12 +54,14 @@ ${cases(commands)}
   fi
   compadd -- \${=choices} --json --server --help
 }
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 compdef _roost roost`
 }
 
 function cases(commands: readonly Command[]): string {
-  return commands
-    .filter(({ verbs }) => verbs && verbs.length > 0)
-    .map(({ name, verbs }) => `      ${name}) choices='${verbs?.join(' ')}' ;;`)
+  const words = commands.map(({ name, verbs = [] }) => ({ name, verbs }))
+  return [...words, { name: 'help', verbs: words.map(({ name }) => name) }]
+    .filter(({ verbs }) => verbs.length > 0)
+    .map(({ name, verbs }) => `      ${name}) choices='${verbs.join(' ')}' ;;`)
     .join('\n')
 }

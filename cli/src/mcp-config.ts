@@ -1,6 +1,6 @@
 import { clientCommand } from './client/client-command.ts'
 import { CommandFailed } from './client/exit.ts'
-import { UsageError } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 
 type Entry = { url: string; key: string }
 
@@ -47,7 +47,7 @@ const clients: Record<string, { where: string; text(entry: Entry): string }> = {
 
 export const mcpClientNames = Object.keys(clients)
 
-export const mcpConfig = clientCommand('mcp-config', {
+const command = clientCommand('mcp-config', {
   takes: 'CLIENT',
   summary: 'The snippet that gives an MCP client the tools of this platform.',
   options: { 'show-key': { type: 'boolean' } },
@@ -68,6 +68,8 @@ export const mcpConfig = clientCommand('mcp-config', {
     print({ client: name, where: client.where, text }, () => text)
   },
 })
+
+export const mcpConfig: Command = { ...command, verbs: mcpClientNames }
 
 /** `mcp-remote` refuses http to another machine unless it is told that this is meant. */
 function plainHttp(url: string): string[] {
