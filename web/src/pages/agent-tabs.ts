@@ -111,6 +111,14 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/workspace/files-tab.tsx')).FilesTab),
   },
   {
+    id: 'terminal',
+    label: 'Terminal',
+    group: 'workspace',
+    who: 'owner',
+    fills: 'window',
+    Content: lazyPart(async () => (await import('../features/terminal/terminal-tab.tsx')).TerminalTab),
+  },
+  {
     id: 'folders',
     label: 'Folders',
     group: 'workspace',

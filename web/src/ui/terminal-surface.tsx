@@ -1,0 +1,125 @@
+import '@xterm/xterm/css/xterm.css'
+import { FitAddon } from '@xterm/addon-fit'
+import { Terminal as Emulator, type ITheme } from '@xterm/xterm'
+import { useEffect, useRef, useState } from 'react'
+import { cspNonce } from '../lib/csp.ts'
+import { documentWithNonce } from './document-with-nonce.ts'
+import { useLatest } from './use-latest.ts'
+
+/** What a terminal shows. */
+export type Screen = { write(bytes: Uint8Array): void }
+/** What a terminal is connected to. */
+export type Line = { type(bytes: Uint8Array): void; resize(cols: number, rows: number): void; close(): void }
+
+export type TerminalSurfaceProps = {
+  label: string
+  /** Called once, when the terminal stands; the line is closed with it. */
+  connect(screen: Screen): Line
+  /** Keeps its text where screen readers find it, which costs time where much is written. */
+  isReadAloud: boolean
+}
+
+/** Written and not shown yet, in bytes: a hidden tab is slower than a program that writes without end. */
+const behindMost = 8 * 1024 * 1024
+const leftOut = '\r\n\u001b[7m … output was left out … \u001b[0m\r\n'
+
+/** The terminal itself, as wide and high as there is room. */
+export function TerminalSurface(props: TerminalSurfaceProps) {
+  const { label, isReadAloud } = props
+  const host = useRef<HTMLDivElement>(null)
+  const latest = useLatest(props)
+  const [emulator, setEmulator] = useState<Emulator | null>(null)
+
+  useEffect(() => {
+    if (!host.current) return
+    const opened = new Emulator({
+      documentOverride: documentWithNonce(document, cspNonce()),
+      fontFamily: getComputedStyle(host.current).fontFamily,
+      fontSize: 13,
+      scrollback: 5000,
+      // Programs choose their colours for a dark ground or a light one, whichever they think there is.
+      minimumContrastRatio: 4.5,
+      theme: themeOf(host.current),
+    })
+    const fit = new FitAddon()
+    opened.loadAddon(fit)
+    opened.open(host.current)
+    const line = latest.current.connect({ write: screenOf(opened) })
+    const encoder = new TextEncoder()
+    opened.onData((keys) => line.type(encoder.encode(keys)))
+    opened.onBinary((keys) => line.type(Uint8Array.from(keys, (key) => key.charCodeAt(0))))
+    opened.onResize(({ cols, rows }) => line.resize(cols, rows))
+    opened.attachCustomKeyEventHandler(leavingKeys(opened))
+    const room = new ResizeObserver(() => fit.fit())
+    room.observe(host.current)
+    const shown = host.current
+    const theme = new MutationObserver(() => {
+      opened.options.theme = themeOf(shown)
+    })
+    theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+    fit.fit()
+    line.resize(opened.cols, opened.rows)
+    opened.focus()
+    setEmulator(opened)
+    return () => {
+      room.disconnect()
+      theme.disconnect()
+      line.close()
+      opened.dispose()
+    }
+  }, [latest])
+
+  useEffect(() => {
+    emulator?.textarea?.setAttribute('aria-label', label)
+    if (emulator) emulator.options.screenReaderMode = isReadAloud
+  }, [emulator, label, isReadAloud])
+
+  return <div ref={host} className="absolute inset-2 font-mono" />
+}
+
+function screenOf(emulator: Emulator): Screen['write'] {
+  let behind = 0
+  let isLeavingOut = false
+  return (bytes) => {
+    if (behind > behindMost) {
+      if (!isLeavingOut) emulator.write(leftOut)
+      isLeavingOut = true
+      return
+    }
+    isLeavingOut = false
+    behind += bytes.length
+    emulator.write(bytes, () => {
+      behind -= bytes.length
+    })
+  }
+}
+
+/** False: the key is the browser's. */
+function leavingKeys(emulator: Emulator): (event: KeyboardEvent) => boolean {
+  let wasEscape = false
+  return (event) => {
+    if (event.type !== 'keydown') return true
+    const isLeaving = wasEscape && event.key === 'Tab'
+    // A modifier that is pressed on the way to Shift-Tab is no key of its own.
+    if (event.key !== 'Shift') wasEscape = event.key === 'Escape'
+    if (isLeaving) return false
+    const isCopy = event.ctrlKey && event.shiftKey && event.code === 'KeyC' && emulator.hasSelection()
+    if (!isCopy) return true
+    event.preventDefault()
+    void navigator.clipboard.writeText(emulator.getSelection())
+    return false
+  }
+}
+
+function themeOf(element: Element): ITheme {
+  const style = getComputedStyle(element)
+  const token = (name: string) => style.getPropertyValue(`--color-${name}`).trim()
+  return {
+    background: token('surface'),
+    foreground: token('ink'),
+    cursor: token('accent'),
+    cursorAccent: token('surface'),
+    selectionBackground: token('accent-soft'),
+    selectionForeground: token('ink'),
+  }
+}
