@@ -47,13 +47,23 @@ function launch(setup: Setup): Launch {
   ]
   // `--allowedTools` restricts nothing while permissions are bypassed.
   if (setup.allowedTools === null) args.push('--dangerously-skip-permissions')
-  else args.push('--permission-mode=dontAsk', `--allowedTools=${setup.allowedTools.join(',')}`)
+  else {
+    args.push('--permission-mode=dontAsk', `--allowedTools=${setup.allowedTools.join(',')}`)
+    // The CLI lets what only reads through unasked, shell commands too: what is not named is not there at all.
+    args.push(`--tools=${builtInTools(setup.allowedTools)}`)
+  }
   // Without it a resumed session keeps the model of the turn before.
   args.push(`--model=${setup.model ?? 'default'}`)
   if (setup.maxTurns !== null) args.push(`--max-turns=${setup.maxTurns}`)
   if (setup.resumeSessionId) args.push(`--resume=${setup.resumeSessionId}`)
   if (setup.mcp) args.push(`--mcp-config=${mcpConfig(setup.mcp.url)}`)
   return { command: 'claude', args, env: environment(setup) }
+}
+
+/** Without their patterns; those of MCP servers are no built-in ones, and unknown names are passed over. */
+function builtInTools(allowed: readonly string[]): string {
+  const names = allowed.filter((tool) => !tool.startsWith('mcp__')).map((tool) => tool.replace(/\(.*/s, ''))
+  return [...new Set(names)].join(',')
 }
 
 function environment({ broker, mcp, places }: Setup): Record<string, string | null> {

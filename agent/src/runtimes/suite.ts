@@ -273,6 +273,12 @@ export function runtimeSuite(subject: SuiteSubject): void {
       const path = join(t.place.home, 'made.txt')
       await turn(t, { message: `[[tool:Bash:echo x > ${path}]] [[reply:tried]]`, allowed_tools: ['Read'] })
       assert.equal(existsSync(path), false)
+      // A command that only reads is one as well.
+      const { result } = await turn(t, {
+        message: '[[tool:Bash:echo seen-by-the-shell]]',
+        allowed_tools: ['Read', 'Grep(x:*)'],
+      })
+      assert.doesNotMatch(result.response ?? '', /tool-result: seen-by-the-shell/, JSON.stringify(result))
     })
 
     test(
