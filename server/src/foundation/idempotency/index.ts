@@ -103,15 +103,29 @@ export function createIdempotency(deps: {
     for (let attempt = 1; attempt <= most; attempt += 1) {
       const { replay, claim } = await open(scope)
       if (replay) return { replay, accepted: null, claim: null }
+      let isTaken = false
+      const watched: Claim = {
+        ...claim,
+        async take(...given) {
+          await claim.take(...given)
+          isTaken = true
+        },
+      }
       try {
-        return { replay: null, accepted: await accept(claim), claim }
+        return { replay: null, accepted: await accept(watched), claim }
       } catch (error) {
         // Without a database nothing was accepted; whoever asks again may have what this request was after.
         if (isStoreFault(error) && !(error instanceof DatabaseDown)) {
           log.warn({ err: error }, 'an idempotency key cannot be stored: a request goes in unprotected')
           return { replay: null, accepted: await accept(unprotected), claim: unprotected }
         }
-        if (!(error instanceof ClaimTaken)) throw error
+        if (error instanceof ClaimTaken) continue
+        // What is refused without having reached its key, for want of room say, may be the second of two requests
+        // that came at once, and the first be what took the room.
+        if (scope === null || isTaken || !(error instanceof Fault)) throw error
+        const second = await open(scope)
+        if (!second.replay) throw error
+        return { replay: second.replay, accepted: null, claim: null }
       }
     }
     throw new Fault('request_in_progress')

@@ -51,6 +51,23 @@ forEachDialect((_, open) => {
     assert.equal((await call('ann', 'GET', '/executions')).json.length, 1)
   })
 
+  test('twenty at once with one key and room for one: nobody is told that the queue is full', async () => {
+    const { task, claim, finish, woken } = await start({ queueDepth: 1, slots: 1 })
+    const wake = woken()
+    const first = Promise.all(Array.from({ length: 20 }, () => task('ann', { message }, key)))
+    await wake
+    const run = await claim()
+    await task('ann', { message, async_mode: true })
+    await finish(run)
+    const statuses = (await first).map(({ status }) => status)
+    assert.deepEqual(
+      statuses.filter((status) => status !== 200 && status !== 409),
+      [],
+    )
+    const again = await task('ann', { message }, { 'idempotency-key': 'k2' })
+    assert.equal(again.json.error, 'queue_full')
+  })
+
   test('a sync task that failed, timed out or was cancelled releases its key', async () => {
     const { worked, task, woken, claim, call } = await start()
     for (const error_code of ['agent_error', 'timeout'] as const) {
