@@ -168,7 +168,7 @@ describe('the pages of a small fleet', () => {
     await other.context.close()
   })
 
-  test('a subscription is tested, added, chosen for an agent, and deleted with a word on who used it', async () => {
+  test('a subscription is tested, added, chosen for an agent, and deleted; usage sharing is switched', async () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/settings?tab=integrations')
@@ -180,6 +180,16 @@ describe('the pages of a small fleet', () => {
     await dialog.getByText('The provider takes this token.').waitFor()
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
     await dialog.waitFor({ state: 'detached' })
+    const share = page.getByRole('switch', { name: 'Share usage figures' })
+    const ask = page.getByRole('button', { name: 'Keep it off and do not ask again' })
+    await ask.click()
+    await ask.waitFor({ state: 'detached' })
+    for (const enabled of [true, false]) {
+      const kept = page.waitForResponse((response) => response.url().endsWith('/telemetry-sharing'))
+      await share.click()
+      assert.equal((await (await kept).json()).enabled, enabled)
+      assert.equal(await share.isChecked(), enabled)
+    }
     await tab.goto('/agents/qa-scout?tab=settings')
     await page.getByRole('combobox', { name: 'Subscription' }).click()
     await page.getByRole('option', { name: 'team-plan' }).click()

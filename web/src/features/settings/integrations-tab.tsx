@@ -19,6 +19,7 @@ import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { SubscriptionsSection } from '../provider-subscriptions/subscriptions-section.tsx'
 import { providersQuery, settingKeys } from './queries.ts'
+import { UsageSharingSection } from './usage-sharing-section.tsx'
 
 const SlackConnection = lazyPart(
   async () => (await import('../slack/connection-panel.tsx')).SlackConnectionPanel,
@@ -51,6 +52,7 @@ export function IntegrationsTab() {
       <Section title="Slack" description="Through which app of a workspace people talk with agents.">
         <SlackConnection />
       </Section>
+      <UsageSharingSection />
     </>
   )
 }

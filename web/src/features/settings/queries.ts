@@ -9,6 +9,7 @@ import {
   listProviderKeys,
 } from '@roost/contracts/foundation/settings'
 import { getVersion } from '@roost/contracts/operations/health'
+import { getUsageSharing } from '@roost/contracts/operations/usage-sharing'
 import { queryOptions } from '@tanstack/react-query'
 
 export const settingKeys = {
@@ -19,6 +20,7 @@ export const settingKeys = {
   resources: ['settings', 'resources'] as const,
   ops: ['settings', 'ops'] as const,
   quotas: ['settings', 'quotas'] as const,
+  usageSharing: ['settings', 'usage-sharing'] as const,
 }
 
 /** A plain setting; a known one that is not stored has its default. */
@@ -70,4 +72,10 @@ export const quotasQuery = (api: Client) =>
   queryOptions({
     queryKey: settingKeys.quotas,
     queryFn: ({ signal }) => api.call(getAgentQuotas, { signal }),
+  })
+
+export const usageSharingQuery = (api: Client) =>
+  queryOptions({
+    queryKey: settingKeys.usageSharing,
+    queryFn: ({ signal }) => api.call(getUsageSharing, { signal }),
   })

@@ -1,0 +1,91 @@
+import {
+  dismissUsageSharing,
+  putUsageSharing,
+  type UsageSharing,
+} from '@roost/contracts/operations/usage-sharing'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { describeFault } from '../../lib/fault.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { Switch } from '../../ui/switch.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { usageSharingQuery } from './queries.ts'
+
+/** Whether figures of this installation may be shared, and exactly which those are. */
+export function UsageSharingSection() {
+  const sharing = useQuery(usageSharingQuery(useApp().api))
+  return (
+    <Section
+      id="usage-sharing"
+      title="Usage sharing"
+      description="Figures of the whole installation: nobody’s name, and nothing that anybody has written. Off unless somebody switches it on; this version has nobody to send them to."
+    >
+      {sharing.isError && !sharing.data ? (
+        <ErrorState error={sharing.error} onRetry={() => void sharing.refetch()} />
+      ) : sharing.data ? (
+        <Consent sharing={sharing.data} />
+      ) : (
+        <Skeleton className="h-24" />
+      )}
+    </Section>
+  )
+}
+
+function Consent({ sharing }: { sharing: UsageSharing }) {
+  const change = useChange()
+  const dismiss = useDismiss()
+  return (
+    <>
+      <Field label="Share usage figures" hint="What is shown below, and nothing else." layout="row">
+        <Switch checked={sharing.enabled} onCheckedChange={(isOn) => change.mutate(isOn)} />
+      </Field>
+      <CodeBlock code={JSON.stringify(sharing.preview, null, 2)} language="json" title="What would be sent" />
+      {sharing.consent_asked ? null : (
+        <div>
+          <Button pending={dismiss.isPending} onClick={() => dismiss.mutate()}>
+            Keep it off and do not ask again
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Shown at once, taken back when it is refused. */
+function useChange() {
+  const { api, queries } = useApp()
+  const { queryKey } = usageSharingQuery(api)
+  return useMutation({
+    mutationFn: (enabled: boolean) => api.call(putUsageSharing, { body: { enabled } }),
+    onMutate: async (enabled) => {
+      await queries.cancelQueries({ queryKey })
+      const before = queries.getQueryData<UsageSharing>(queryKey)
+      if (before) queries.setQueryData(queryKey, { ...before, enabled })
+      return before
+    },
+    onSuccess: (sharing) => queries.setQueryData(queryKey, sharing),
+    onError: (error, _enabled, before) => {
+      queries.setQueryData(queryKey, before)
+      tellFault(error)
+    },
+  })
+}
+
+function useDismiss() {
+  const { api, queries } = useApp()
+  return useMutation({
+    mutationFn: () => api.call(dismissUsageSharing, {}),
+    onSuccess: () => queries.invalidateQueries({ queryKey: usageSharingQuery(api).queryKey }),
+    onError: tellFault,
+  })
+}
+
+function tellFault(error: unknown): void {
+  const { sentence, code } = describeFault(error)
+  toast({ title: sentence, description: code, tone: 'danger' })
+}
