@@ -49,11 +49,12 @@ export function createAsks({ db, clock, events, limits }: AsksDeps): Asks {
     async ask(agent, body) {
       await limits.use(rateRules.ask, agent.id)
       const now = clock.now()
-      refuseNearEnd(body.expires_at ?? null, now)
       const found = await db.atomically(async (tx) => {
         const store = operatorQueueStore(tx)
         const present = await store.byRequest(agent.id, body.request_id)
         if (present) return { row: present, isNew: false }
+        // Of a new one alone: what is asked again a while later has come nearer to its end.
+        refuseNearEnd(body.expires_at ?? null, now)
         await refuseWhenFull(tx, agent)
         const row = askRow(
           agent.id,

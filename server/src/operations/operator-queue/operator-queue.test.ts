@@ -128,6 +128,10 @@ forEachDialect((_name, open) => {
     await using world = await openQueueWorld(open)
     const expires_at = new Date(world.clock.now().getTime() + 16 * 60_000).toISOString()
     const { id } = (await world.ask({ ...approval, expires_at })).json
+    // Asked again when its end has come near, it is the same item.
+    await world.clock.advance(5 * 60)
+    const again = await world.ask({ ...approval, expires_at })
+    assert.deepEqual([again.status, again.json.id], [200, id])
     await world.clock.advance(16 * 60)
     assert.equal((await world.respond(id, { response: 'yes' })).json.status, 'expired')
     await world.queue.resolve.expireDue(AbortSignal.any([]))
