@@ -82,8 +82,8 @@ export const putFolders = endpoint({
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
   body: z
-    .object({ expose_enabled: z.boolean().optional(), consume_enabled: z.boolean().optional() })
-    .refine((body) => Object.values(body).some((value) => value !== undefined), 'changes nothing'),
+    .object({ expose_enabled: z.boolean().nullish(), consume_enabled: z.boolean().nullish() })
+    .refine((body) => Object.values(body).some((value) => value != null), 'changes nothing'),
   returns: SharedFolders,
   fails: ['agent_not_found'],
   audit: { type: 'configuration', action: 'set_folders' },

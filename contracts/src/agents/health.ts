@@ -6,20 +6,20 @@ import { agentStatuses } from './agent.ts'
 const tag = 'Agents'
 
 export const Heartbeat = z.object({
-  memory_mb: z.number().min(0).optional(),
-  active_executions: z.number().int().min(0).optional(),
-  uptime_s: z.number().min(0).optional(),
+  memory_mb: z.number().min(0).nullish(),
+  active_executions: z.number().int().min(0).nullish(),
+  uptime_s: z.number().min(0).nullish(),
   executions: z
     .array(
       z.object({
         execution_id: z.string().max(64),
-        tool: z.string().max(200).optional(),
-        summary: z.string().max(1000).optional(),
-        since: Timestamp.max(40).optional(),
+        tool: z.string().max(200).nullish(),
+        summary: z.string().max(1000).nullish(),
+        since: Timestamp.max(40).nullish(),
       }),
     )
     .max(20)
-    .optional(),
+    .nullish(),
 })
 export type Heartbeat = z.output<typeof Heartbeat>
 

@@ -73,7 +73,7 @@ forEachDialect((_name, open) => {
     const first = await it.set('writer', { expose_enabled: true })
     assert.deepEqual([first.expose_enabled, first.consume_enabled], [true, false])
     assert.equal(first.exposed_volume, await it.sharedOf('writer'))
-    const second = await it.set('writer', { consume_enabled: true })
+    const second = await it.set('writer', { consume_enabled: true, expose_enabled: null })
     assert.deepEqual([second.expose_enabled, second.consume_enabled], [true, true])
     await it.set('writer', { consume_enabled: true, expose_enabled: true })
     assert.equal(await told(), 2)

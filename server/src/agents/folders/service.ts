@@ -20,7 +20,8 @@ import { folderStore } from './store.ts'
 /** Somebody who looks at an agent, and how they stand to it. */
 export type Viewer = { caller: SignedIn; relation: Relation }
 
-export type FoldersPatch = { expose_enabled?: boolean | undefined; consume_enabled?: boolean | undefined }
+/** What is left out or null stays. */
+export type FoldersPatch = { expose_enabled?: boolean | null; consume_enabled?: boolean | null }
 
 export type Folders = {
   of(agent: Agent, viewer: Viewer): Promise<SharedFolders>

@@ -34,6 +34,13 @@ describe('health', () => {
     assert.equal(await state(), 'stale')
     assert.equal((await world.request(key, 'POST', '/api/agents/helper/heartbeat')).status, 200)
     assert.equal(await state(), 'alive')
+    const run = { execution_id: 'e2', tool: null, summary: null, since: null }
+    for (const said of [{ memory_mb: null, uptime_s: null, executions: null }, { executions: [run] }]) {
+      const empty = await world.request(key, 'POST', '/api/agents/helper/heartbeat', said)
+      assert.equal(empty.status, 200, 'null says no more than leaving it out')
+    }
+    assert.equal((await world.get('/api/agents/helper/stats')).memory_used_bytes, null)
+    assert.deepEqual(renewed.at(-1), [world.agent.id, [{ execution_id: 'e2' }]])
   })
 
   test('403 agent_identity_required for people and other agents; 422 for more than twenty runs', async () => {

@@ -50,7 +50,8 @@ export type HealthDeps = {
   link: Pick<AgentLink, 'isConnected'>
   clock: Pick<Clock, 'now'>
   /** Renews the leases of the runs that a beat names. */
-  renewLeases(agentId: string, beat: Heartbeat): Promise<void>
+  /** Of the runs that a beat names. */
+  renewLeases(agentId: string, beat: { executions: { execution_id: string }[] }): Promise<void>
   /** The latest tool calls of an agent's runs; of a private conversation only the tools' names. */
   activityOf(agentId: string, caller: Caller): Promise<RunActivity>
   /** How full the context of each agent's latest run was; agents that never ran are left out. */
@@ -71,7 +72,8 @@ export function createHealth(deps: HealthDeps): Health {
   return {
     async beat(agentId, beat) {
       beats.record(agentId, beat)
-      await deps.renewLeases(agentId, beat)
+      const executions = beat.executions?.map(({ execution_id }) => ({ execution_id })) ?? []
+      await deps.renewLeases(agentId, { executions })
     },
     greeted: (agentId) => beats.record(agentId, {}),
     linkConnected: (agentId) => link.isConnected(agentId),

@@ -10,7 +10,7 @@ type Sample = {
   networkTxBytes: number | null
   sampledAt: string
 }
-type LastBeat = { at: number; beat: { memory_mb?: number } }
+type LastBeat = { at: number; beat: { memory_mb?: number | null } }
 
 /** What runs tell of an agent's work. */
 export type RunActivity = {
@@ -54,7 +54,7 @@ export function statsOf(
       age_seconds: secondsSince(Date.parse(sample.sampledAt), now),
     }
   }
-  if (beat?.beat.memory_mb === undefined) return { ...base, uptime_seconds }
+  if (beat?.beat.memory_mb == null) return { ...base, uptime_seconds }
   const memory_used_bytes = Math.round(beat.beat.memory_mb * 1024 * 1024)
   const memory_limit_bytes = bytesOf(agent.memory)
   return {
