@@ -8,6 +8,7 @@ import type { Caller } from '../identity/access/caller.ts'
 import { isFault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
 import { clientAddress } from './client-address.ts'
+import { requestId } from './serve.ts'
 
 /** One path on which sockets are opened. */
 export type SocketRoute = {
@@ -65,7 +66,8 @@ export function serveSockets(
     stream.on('error', () => stream.destroy())
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
     const found = servers.find(({ pattern }) => pattern.test(path))
-    if (!found) return refuse(stream, 'not_found')
+    const id = requestId(request)
+    if (!found) return refuse(stream, 'not_found', id)
     const { audit } = found.route
     const from = { path: found.route.path, ip: addressOf(request), ...(audit ? { audit } : {}) }
     try {
@@ -83,10 +85,10 @@ export function serveSockets(
       if (isFault(error)) {
         const why = { status: statusOf(error.code), error: error.code }
         asked({ ...from, caller: null, why })
-        return refuse(stream, error.code)
+        return refuse(stream, error.code, id)
       }
-      log.error({ err: error, path: found.route.path }, 'socket refused by a fault')
-      refuse(stream, 'internal_error')
+      log.error({ request_id: id, err: error, path: found.route.path }, 'socket refused by a fault')
+      refuse(stream, 'internal_error', id)
     }
   }
   server.on('upgrade', onUpgrade)
@@ -105,12 +107,12 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`)
 }
 
-function refuse(stream: Duplex, code: ErrorCode): void {
+function refuse(stream: Duplex, code: ErrorCode, id: string): void {
   const [status, detail] = errorCatalogue[code]
-  const body = JSON.stringify({ detail, error: code })
+  const body = JSON.stringify({ detail, error: code, ...(status === 500 ? { request_id: id } : {}) })
   const auth = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''
   stream.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n${auth}` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nX-Request-ID: ${id}\r\n${auth}` +
       `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }
