@@ -163,6 +163,11 @@ test('unknown and misspelt parameters are refused by name, and nothing is asked'
   const refused = await call(client, 'get_agent', { nmae: 'x', name: 'scout' })
   assert.deepEqual([refused.error, refused.isError], ['invalid_parameters', true])
   assert.match(refused.message, /"nmae".*takes name/)
+  const inside = await call(client, 'create_agent', { name: 'x', resources: { cpu: '2', disk: '1g' } })
+  assert.equal(inside.message, 'resources: unknown "disk"')
+  const task = { message: 'hi', prompt: 'hi' }
+  const inList = await call(client, 'fan_out', { agent_name: 'scout', tasks: [task] })
+  assert.equal(inList.message, 'tasks.0: unknown "prompt"')
   const missing = await call(client, 'chat_with_agent', { agent_name: 'scout' })
   assert.match(missing.message, /^message: /)
   const idle = await call(client, 'chat_with_agent', { agent_name: 'scout', message: 'x', max_turns: 3 })

@@ -157,6 +157,7 @@ function badParameters(error: z.ZodError, tool: Tool): Refusal {
     const where = issue.path.join('.')
     if (issue.code === 'unrecognized_keys') {
       const names = issue.keys.map((key) => `"${key}"`).join(', ')
+      if (where) return `${where}: unknown ${names}`
       return `unknown parameter ${names}; ${tool.name} takes ${Object.keys(tool.input.shape).join(', ') || 'none'}`
     }
     return where ? `${where}: ${issue.message}` : issue.message

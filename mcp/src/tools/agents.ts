@@ -70,13 +70,13 @@ export const agentTools: Tool[] = [
       runtime: z.enum(['claude-code', 'gemini-cli']).optional(),
       runtime_model: z.string().optional().describe('Model of its runs, for example "sonnet".'),
       resources: z
-        .object({ cpu: Cpu.optional(), memory: Memory.optional() })
+        .strictObject({ cpu: Cpu.optional(), memory: Memory.optional() })
         .optional()
         .describe('cpu is "1", "2", "4", "8" or "16"; memory "1g" to "32g".'),
       custom_instructions: z.string().optional().describe('Added to its system prompt in every run.'),
       github_repo: z.string().optional().describe('"<org>/<repo>" to work on.'),
       ephemeral: z
-        .object({
+        .strictObject({
           max_executions: z.number().int().min(1).max(100),
           ttl_seconds: z.number().int().min(60).max(604_800),
         })

@@ -59,7 +59,7 @@ Slots need a template: dashboard (header, kpis, main, side, footer), report (hea
       title: z.string().max(300).optional().describe('Heading of the page.'),
       blocks: z
         .array(
-          z.object({
+          z.strictObject({
             id: z
               .string()
               .optional()
@@ -95,7 +95,7 @@ Slots need a template: dashboard (header, kpis, main, side, footer), report (hea
       canvas_id: canvasId,
       blocks: z
         .array(
-          z.object({
+          z.strictObject({
             id: z.string().min(1),
             kind: kind.optional(),
             title,

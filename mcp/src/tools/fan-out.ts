@@ -19,7 +19,7 @@ export const fanOutTools: Tool[] = [
       agent_name: agentName,
       tasks: z
         .array(
-          z.object({
+          z.strictObject({
             id: z.string().optional().describe('Names the task in the results; t1, t2, … when left out.'),
             message: z.string().min(1).describe('The whole task: it knows nothing of the others.'),
           }),
