@@ -1,12 +1,13 @@
 /** Files of a workspace over the API, access over SSH, and read-only mode with each runtime. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type Loose, type Platform, startPlatform } from './platform.ts'
+import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
 import { answerOf, assertShape, createAgent, docker } from './steps.ts'
 
 const run = promisify(execFile)
@@ -198,6 +199,96 @@ describe('folders of other agents', () => {
     await restart()
     assert.equal(await inReader('ls -A shared-in'), '')
     assert.equal(await inAgent('cat shared-out/report.txt'), 'third')
+  })
+})
+
+describe('the terminal', () => {
+  /** A shell as a browser opens one; `code` resolves with how it was closed. */
+  async function open(token = platform.token) {
+    const { ticket } = (await platform.request('POST', '/api/ws/ticket', undefined, { token })).json
+    const url = `${platform.url.replace('http', 'ws')}/api/agents/${name}/terminal?ticket=${ticket}`
+    const socket = new WebSocket(url)
+    socket.binaryType = 'arraybuffer'
+    let text = ''
+    socket.addEventListener('message', ({ data }) => {
+      text += Buffer.from(data as ArrayBuffer).toString()
+    })
+    const closed = new Promise<{ code: number; reason: string }>((done) =>
+      socket.addEventListener('close', ({ code, reason }) => done({ code, reason })),
+    )
+    await Promise.race([once(socket, 'open'), closed])
+    return {
+      socket,
+      closed,
+      type: (keys: string) => socket.send(Buffer.from(keys)),
+      /** What came up to this since the last such look. */
+      async until(wanted: string) {
+        await eventually(async () => text.includes(wanted) || socket.readyState > 1, Boolean)
+        const end = text.indexOf(wanted) + wanted.length
+        assert.ok(end >= wanted.length, `not ${wanted} in ${text.slice(-300)}`)
+        const before = text.slice(0, end)
+        text = text.slice(end)
+        return before
+      },
+    }
+  }
+  const processes = (pattern: string) => inAgent(`pgrep -cf "${pattern}" || true`)
+
+  test('a real one: its person, its size, its keys and the code of its end; told in the log', async () => {
+    const shell = await open()
+    await shell.until('$ ')
+    shell.socket.send('{"type":"resize","cols":101,"rows":31}')
+    shell.type('stty size; whoami; pwd; env | grep -c "ROOST_AGENT_KEY\\|svc_mcp_"; tty | tr / :\n')
+    assert.match(await shell.until(':dev:pts:'), /31 101\r\ndeveloper\r\n\/home\/developer\r\n0\r\n/)
+    shell.type('sleep 600\n')
+    await eventually(
+      () => processes('^sleep 600'),
+      (found) => found === '1',
+    )
+    shell.type('\u0003')
+    await shell.until('$ ')
+    shell.type('exit 7\n')
+    assert.deepEqual(await shell.closed, { code: 1000, reason: 'exit 7' })
+    const { entries } = await eventually(
+      async () => (await platform.request('GET', '/api/audit-log?event_type=credentials')).json,
+      (log) => log.entries.some((entry: Loose) => entry.event_action === 'open_terminal'),
+    )
+    const entry = entries.find((each: Loose) => each.event_action === 'open_terminal')
+    assert.deepEqual([entry.target_id, entry.actor_type, entry.status], [name, 'user', 101])
+  })
+
+  test('while one writes without end the agent works on, and nothing is left of it afterwards', async () => {
+    const [loud, other] = await Promise.all([open(), open()])
+    loud.type('nohup sleep 601 & yes\n')
+    await loud.until('y\r\ny\r\ny')
+    assert.equal(await answerOf(platform, name, '[[reply:still here]]'), 'still here')
+    loud.type('\u0003')
+    await loud.until('^C')
+    loud.socket.close()
+    await eventually(
+      () => processes('^(sleep 601|yes)$'),
+      (found) => found === '0',
+    )
+    other.type('echo $((6 * 7))\n')
+    await other.until('42\r\n')
+    other.socket.close()
+    await other.closed
+  })
+
+  test('a stopped agent closes it with 4004, and opens none', async () => {
+    const shell = await open()
+    await shell.until('$ ')
+    await platform.request('POST', `/api/agents/${name}/stop`)
+    assert.equal((await shell.closed).code, 4004)
+    assert.equal((await (await open()).closed).code, 4004)
+    const started = await platform.request('POST', `/api/agents/${name}/start`)
+    assert.equal(started.status, 200, started.text)
+  })
+
+  test('no key opens one, whatever it may otherwise', async () => {
+    const { key } = (await platform.request('POST', '/api/mcp/keys', { name: 'mine', scope: 'user' })).json
+    assert.equal((await (await open(key)).closed).code, 4003)
+    assert.equal((await (await open('none')).closed).code, 4001)
   })
 })
 

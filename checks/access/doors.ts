@@ -45,6 +45,17 @@ export const doors: readonly Door[] = [
     path: '/ws/voice/{session_id}',
     answers: () => 'close 4001',
   },
+  {
+    name: 'WS /api/agents/{name}/terminal (of an agent that does not run)',
+    shown: 'ticket',
+    listener: 'public',
+    method: 'WS',
+    path: '/api/agents/scout/terminal',
+    answers(kind) {
+      if (['owner', 'demoted owner', 'admin'].includes(kind)) return 'close 4004'
+      return ['stranger', 'shared', 'user key', 'system key'].includes(kind) ? 'close 4003' : 'close 4001'
+    },
+  },
   hidden('WS', '/link'),
   hidden('POST', '/broker/anthropic/v1/messages'),
   hidden('GET', '/api/internal/health'),

@@ -111,7 +111,7 @@ export const createSocketTicket = endpoint({
   method: 'POST',
   path: '/api/ws/ticket',
   summary: 'A ticket that opens one live socket',
-  description: `The ticket is good for one \`GET /ws?ticket=…\` within ${socketTicketSeconds} seconds. Programs that hold a \`user\`, \`agent\` or \`system\` key open \`/ws/events?token=…\` instead, without a ticket.
+  description: `The ticket is good for one \`GET /ws?ticket=…\`, or one \`GET /api/agents/{name}/terminal?ticket=…\` (the owner and admins with a session of their own; bytes both ways, \`{"type": "resize", "cols", "rows"}\` as text), within ${socketTicketSeconds} seconds. Programs that hold a \`user\`, \`agent\` or \`system\` key open \`/ws/events?token=…\` instead, without a ticket.
 
 Both sockets carry JSON text messages. The first is \`connected\`: \`{type, _eid, ts, user, scope, accessible_agents[]}\`. Then events come as flat objects \`{type, _eid, ts, agent_name?, …}\`, those about agents only while every agent they name is accessible: ${socketEventTypes.map((type) => `\`${type}\``).join(', ')}.
 
