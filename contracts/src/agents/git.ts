@@ -208,7 +208,7 @@ export const pullGit = endpoint({
   body: z.object({ strategy: z.enum(pullStrategies).default('clean') }),
   bodyOptional: true,
   returns: z.object({ success: z.literal(true), message: z.string(), commit_sha: z.string().nullable() }),
-  fails: [...asked, 'git_conflict', 'sync_in_progress', 'upstream_error'],
+  fails: [...asked, 'agent_not_permitted', 'git_conflict', 'sync_in_progress', 'upstream_error'],
   audit: { type: 'git_operation', action: 'pull' },
 })
 

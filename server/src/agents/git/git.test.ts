@@ -21,8 +21,13 @@ forEachDialect((_name, open) => {
     assert.deepEqual([config.json.source_branch, config.json.source_mode], ['main', false])
     const asked = one.world.link.asked.find(({ t }) => t === 'git.bind')
     assert.ok(!JSON.stringify(asked?.request).includes('tok'), 'no token goes to the agent')
-    assert.equal((await one.call('GET', 'status')).json.sync_status, 'up_to_date')
-    assert.equal((await one.call('GET', 'log')).json.commits[0].short_sha, 'aaaaaaa')
+    const status = (await one.call('GET', 'status')).json
+    assert.deepEqual(
+      [status.sync_status, status.last_commit.date],
+      ['up_to_date', '2030-01-01T00:00:00.000Z'],
+    )
+    const [commit] = (await one.call('GET', 'log')).json.commits
+    assert.deepEqual([commit.short_sha, commit.date], ['aaaaaaa', '2030-01-01T00:00:00.000Z'])
     assert.equal((await one.call('GET', 'sync-state')).json.state, 'green')
 
     await using other = await bound(open, {})
@@ -30,6 +35,26 @@ forEachDialect((_name, open) => {
     assert.equal((await other.call('GET', 'config')).json.source_mode, true)
     assert.equal((await other.call('POST', 'sync', {})).json.error, 'conflict')
     assert.equal((await other.call('POST', 'pull')).status, 200)
+  })
+
+  test('403 agent_not_permitted: an agent that may call another reads it, and pulls for itself alone', async () => {
+    await using one = await bound(open)
+    await one.look()
+    const { world, owner, agent } = one
+    await world.request(owner.key, 'POST', '/api/agents', { name: 'caller' })
+    await world.request(owner.key, 'POST', '/api/agents/caller/permissions/one')
+    const ask = async (id: string, method: string, path: string) => {
+      const { status, json } = await world.request(
+        await world.agentKey(id),
+        method,
+        `/api/agents/one/git/${path}`,
+      )
+      return [status, json.error]
+    }
+    const { id } = await world.row('caller')
+    assert.deepEqual(await ask(id, 'GET', 'status'), [200, undefined])
+    assert.deepEqual(await ask(id, 'POST', 'pull'), [403, 'agent_not_permitted'])
+    assert.deepEqual(await ask(agent.id, 'POST', 'pull'), [200, undefined])
   })
 
   test('three failures in a row raise the alert and freeze the schedules; one success ends both', async () => {

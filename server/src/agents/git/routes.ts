@@ -16,6 +16,7 @@ import {
 } from '@roost/contracts/agents/git'
 import { agentRoute, type Route, signedInRoute } from '../../http/route.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
 import { type Directory, requireAgent } from '../directory/index.ts'
 import type { Reach } from '../reach/index.ts'
 import { syncStateOf } from './rules.ts'
@@ -87,6 +88,8 @@ export function gitRoutes({ git, directory, reach, clock }: GitRouteDeps): Route
       return { success: true as const, commit_sha, files_changed, branch, message: said, sync_time }
     }),
     agentRoute(pullGit, async (call) => {
+      // Whom an agent may call it may read; `force_reset` throws away what the other one has not committed.
+      if (call.relation === 'permitted') throw new Fault('agent_not_permitted', noPull)
       const { commit_sha, files_changed } = await git.pull(await agentOf(call), call.body.strategy)
       call.request.note({ strategy: call.body.strategy, commit_sha })
       const said = files_changed === 0 ? 'Nothing new.' : `${files_changed} files were changed.`
@@ -109,3 +112,5 @@ export function gitRoutes({ git, directory, reach, clock }: GitRouteDeps): Route
     ),
   ]
 }
+
+const noPull = 'An agent pulls into its own workspace only.'

@@ -88,3 +88,9 @@ function colourOf(row: AgentGitRow, now: Date): Pick<GitSyncState, 'state' | 're
   if ((row.behind ?? 0) > 0) return { state: 'yellow', reason: 'The remote has newer commits.' }
   return { state: 'green', reason: 'The workspace and the remote are in step.' }
 }
+
+/** The time of a commit as all times are told; git writes the author's offset. What is no time stays as it is. */
+export function toldInUtc<Commit extends { date: string }>(commit: Commit): Commit {
+  const at = Date.parse(commit.date)
+  return Number.isNaN(at) ? commit : { ...commit, date: new Date(at).toISOString() }
+}

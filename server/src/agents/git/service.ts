@@ -13,7 +13,7 @@ import { createFrozen } from './frozen.ts'
 import { changePatch, createLastChange, type LastChangeDeps } from './last-change.ts'
 import { createOwnRepository } from './own-repository.ts'
 import { createSettle, type RecordDeps } from './record.ts'
-import { stampOf, syncStateOf } from './rules.ts'
+import { stampOf, syncStateOf, toldInUtc } from './rules.ts'
 import { type GitPatch, gitStore } from './store.ts'
 import type { AgentGitTokens } from './tokens.ts'
 
@@ -99,7 +99,8 @@ export function createAgentGit(deps: GitDeps) {
       const inStep = changes.length === 0 && (ahead ?? 0) === 0 && (behind ?? 0) === 0
       return {
         ...unknown,
-        ...{ branch, last_commit, changes, ahead, behind },
+        ...{ branch, changes, ahead, behind },
+        last_commit: last_commit && toldInUtc(last_commit),
         remote_url: state.remote_url,
         sync_status: ahead === null ? 'unknown' : inStep ? 'up_to_date' : 'pending_sync',
       }
@@ -108,7 +109,9 @@ export function createAgentGit(deps: GitDeps) {
     async log(agent: Agent, limit: number) {
       await rowOf(agent)
       const { commits } = await ask(agent, 'git.log', { limit })
-      return { commits: commits.map((commit) => ({ ...commit, short_sha: commit.sha.slice(0, 7) })) }
+      return {
+        commits: commits.map((commit) => ({ ...toldInUtc(commit), short_sha: commit.sha.slice(0, 7) })),
+      }
     },
 
     /** Throws `conflict` in source mode, `git_conflict`, `upstream_error`, `sync_in_progress`. */

@@ -73,7 +73,7 @@ export async function bound(
       if (said.change === null) throw new LinkFault({ code: 'unknown_message', message: 'not known' })
       return said.change
     },
-    'git.log': () => ({ commits: [{ sha, message: 'm', author: 'a', date: 'd' }] }),
+    'git.log': () => ({ commits: [{ sha, message: 'm', author: 'a', date: '2030-01-01T02:00:00+02:00' }] }),
   })
   const look = async () => world.area.git.look(await world.row('one'))
   const call = (method: string, path: string, body?: object) =>
