@@ -15,7 +15,10 @@ export type Pty = {
   /** What was written and not read yet waits here and holds the program up; ends behind the last output. */
   readonly output: Readable
   readonly input: Writable
-  /** Its exit code, 128 and the signal's number for one that was killed; settles when its output has ended, too. */
+  /**
+   * Its exit code, 128 and the signal's number for one that was killed. Settles when its output has ended, too, and
+   * what it has left behind.
+   */
   readonly exited: Promise<number>
   resize(size: Size): void
   /** Hangs up, and kills what is left after `graceMs`. */
@@ -57,20 +60,22 @@ export async function startPty(options: PtyOptions, identities: Identities): Pro
   if (!input || !output || !control || !('write' in control)) throw new Error('A process without its pipes.')
   // Writing to a process that is gone is no fault of ours; its end is told by `exited`.
   for (const stream of [input, output, control]) stream.on('error', () => {})
-  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 255)))
+  const closed = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 255)))
   await once(child, 'spawn')
   child.on('error', () => {})
   preferForMemoryKiller(child.pid ?? 0)
   const tree = createProcessTree('developer', identities)
-  // What the program leaves behind ends with it.
-  const swept = exited.then(() => tree.killMarked(marker))
+  const exited = closed.then(async (code) => {
+    await tree.killMarked(marker)
+    return code
+  })
 
   async function end(graceMs: number): Promise<void> {
     control?.destroy()
     // Nobody reads what is still on its way.
     output?.destroy()
     const timer = setTimeout(() => void tree.killMarked(marker), graceMs)
-    await swept
+    await exited
     clearTimeout(timer)
   }
 

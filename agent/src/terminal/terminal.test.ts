@@ -145,6 +145,19 @@ test('a closed terminal leaves nothing behind, not even what has hidden from its
   assert.deepEqual(await world.terminals.close('t'), { ok: true })
 })
 
+test('a program that ends does not tell of it as of the end of the shell', async () => {
+  await using world = openWorld()
+  const shell = await world.open()
+  await shell.until('ready$ ')
+  let isTold = false
+  void world.terminals.read('t', shell.seen()).then(() => {
+    isTold = true
+  })
+  await world.terminals.closeAll()
+  await new Promise((done) => setImmediate(done))
+  assert.equal(isTold, false)
+})
+
 test('one that is not asked about any more is ended; one that is waited at is not', async () => {
   await using world = openWorld()
   const shell = await world.open()

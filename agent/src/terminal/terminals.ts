@@ -37,10 +37,12 @@ type Held = { pty: Pty; terminal: Terminal; asked: number; cancelEnd(): void }
 const graceMs = 1000
 /** Well below the time in which the platform wants an answer. */
 const inputWaitMs = 10_000
+const never = new Promise<never>(() => {})
 
 export function createTerminals({ home, identities, clock, environment }: TerminalsDeps): Terminals {
   const held = new Map<string, Held>()
   let opening = 0
+  let isClosing = false
 
   async function start(id: string, size: Size): Promise<Pty | null> {
     const env = await environment({ TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8' })
@@ -55,7 +57,9 @@ export function createTerminals({ home, identities, clock, environment }: Termin
     found.cancelEnd()
     found.asked += 1
     try {
-      return await work(found)
+      const answer = await work(found)
+      // The shell ends because the agent does: the link, which ends behind it, says so.
+      return isClosing ? await never : answer
     } finally {
       found.asked -= 1
       if (found.asked === 0) endUnlessAsked(id, found)
@@ -102,6 +106,7 @@ export function createTerminals({ home, identities, clock, environment }: Termin
       }),
     close,
     async closeAll() {
+      isClosing = true
       await Promise.all([...held.keys()].map(close))
     },
   }
