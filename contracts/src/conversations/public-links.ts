@@ -12,12 +12,12 @@ export const maxDailyMessages = 100_000
 const name = z.string().trim().max(maxLinkNameLength, `must be at most ${maxLinkNameLength} characters`)
 const dailyLimit = z.number().int().min(1).max(maxDailyMessages)
 
-/** Absent keeps what there is, or the default of a new link; null takes it away. */
+/** Absent keeps what there is, or the default of a new link; null takes away what may be missing. */
 export const PublicLinkBody = z.object({
   name: name.nullish(),
-  enabled: z.boolean().optional(),
+  enabled: z.boolean().nullish(),
   expires_at: TimestampInput.nullish().describe('In the future.'),
-  require_email: z.boolean().optional(),
+  require_email: z.boolean().nullish(),
   daily_message_limit: dailyLimit.nullish().describe('Messages of all visitors in one day (UTC).'),
 })
 export type PublicLinkBody = z.output<typeof PublicLinkBody>

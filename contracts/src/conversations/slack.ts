@@ -72,7 +72,7 @@ export type SlackChannel = z.output<typeof SlackChannel>
 
 export const SlackChannelBody = z.object({
   channel_id: z.string().regex(/^[CG][A-Z0-9]{2,30}$/, 'must be the id of a channel, like C0123456789'),
-  is_dm_default: z.boolean().optional(),
+  is_dm_default: z.boolean().nullish(),
 })
 
 const channel = {

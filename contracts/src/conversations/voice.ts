@@ -152,7 +152,7 @@ export const stopVoice = endpoint({
   returns: z.object({
     transcript: z.array(z.object({ role: z.enum(['user', 'assistant']), text: z.string(), at: Timestamp })),
     messages_saved: z.number().int(),
-    duration_seconds: z.number(),
+    duration_seconds: z.number().int(),
   }),
   fails: ['agent_not_found', 'session_not_found'],
   audit: { type: 'execution', action: 'voice_stop' },

@@ -45,6 +45,19 @@ forEachDialect((_, open) => {
     assert.deepEqual([world.facilitator.asked.includes('/verify'), world.agent.runs], [false, 0])
   })
 
+  test('the agent is told that a stranger talks to it', async () => {
+    await using world = await start()
+    let told = ''
+    world.agent.script = async (run) => {
+      told = run.system_prompt
+      return {}
+    }
+    const payer = world.facilitator.payer()
+    const { status } = await world.send({ message: 'hi' }, await payer.pay(await world.required()))
+    assert.equal(status, 200)
+    assert.match(told, /You talk with somebody who pays for each message, who has no account here/)
+  })
+
   test('200 in both versions: verified, run, settled, and told in the header of the version', async () => {
     await using world = await start()
     const payer = world.facilitator.payer()

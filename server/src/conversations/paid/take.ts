@@ -12,6 +12,7 @@ import {
   createTakeOneTurn,
   type OneTurnDeps,
   type SessionRow,
+  strangerPrompt,
   titleOf,
 } from '../chat/index.ts'
 import type { PaymentLog } from './payment-log.ts'
@@ -128,6 +129,7 @@ export function createTake(deps: TakeDeps) {
         triggeredBy: 'paid',
         message,
         source: { userId: null, userEmail: null, agent: null, key: null },
+        systemPrompt: strangerPrompt('somebody who pays for each message'),
         model: null,
         files: [],
         title: session.title === null ? titleOf(message) : null,

@@ -48,11 +48,14 @@ forEachDialect((_name, open) => {
     const other = await world.newLink()
     const listed = await world.manage('GET')
     assert.deepEqual(new Set(listed.json.map(({ id }: Loose) => id)), new Set([link.id, other.id]))
-    const changed = await world.manage('PUT', `/${link.id}`, { name: null, enabled: false })
+    // Null says nothing of a switch.
+    const change = { name: null, enabled: false, require_email: null }
+    const changed = await world.manage('PUT', `/${link.id}`, change)
     assert.deepEqual(
-      [changed.json.name, changed.json.enabled, changed.json.daily_message_limit, changed.json.token],
-      [null, false, 5, link.token],
+      [changed.json.name, changed.json.enabled, changed.json.require_email, changed.json.daily_message_limit],
+      [null, false, false, 5],
     )
+    assert.deepEqual(changed.json.token, link.token)
     assert.deepEqual((await world.manage('GET', `/${link.id}`)).json, changed.json)
     const stored = JSON.stringify(
       await world.db.withTables<{ public_links: object }>().selectFrom('public_links').selectAll().execute(),

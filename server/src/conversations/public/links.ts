@@ -157,8 +157,8 @@ const fresh = {
 function patchOf(asked: PublicLinkBody): LinkPatch {
   return {
     ...(asked.name === undefined ? {} : { name: asked.name || null }),
-    ...(asked.enabled === undefined ? {} : { enabled: asked.enabled ? 1 : 0 }),
-    ...(asked.require_email === undefined ? {} : { require_email: asked.require_email ? 1 : 0 }),
+    ...(typeof asked.enabled !== 'boolean' ? {} : { enabled: asked.enabled ? 1 : 0 }),
+    ...(typeof asked.require_email !== 'boolean' ? {} : { require_email: asked.require_email ? 1 : 0 }),
     ...(asked.expires_at === undefined ? {} : { expires_at: asked.expires_at }),
     ...(asked.daily_message_limit === undefined ? {} : { daily_message_limit: asked.daily_message_limit }),
   }

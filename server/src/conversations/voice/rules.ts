@@ -105,8 +105,8 @@ export function closeCodeOf(reason: VoiceEndReason): number {
   }
 }
 
-/** From answering to the end, in seconds; 0 for a call that nobody has answered. */
+/** From answering to the end, in whole seconds; 0 for a call that nobody has answered. */
 export function durationOf(call: { connected_at: string | null; ended_at: string | null }): number {
   if (call.connected_at === null || call.ended_at === null) return 0
-  return Math.max(0, (Date.parse(call.ended_at) - Date.parse(call.connected_at)) / 1000)
+  return Math.max(0, Math.round((Date.parse(call.ended_at) - Date.parse(call.connected_at)) / 1000))
 }

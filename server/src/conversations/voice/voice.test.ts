@@ -34,7 +34,7 @@ forEachDialect((_, open) => {
     const states = client.messages.filter(({ type }) => type === 'status').map(({ state }) => state)
     assert.deepEqual(states, ['connecting', 'listening', 'speaking', 'listening'])
 
-    await world.clock.advance(12)
+    await world.clock.advance(12.4)
     const stopped = await world.request(world.owner.key, 'POST', '/stop', { voice_session_id: id })
     assert.equal(stopped.status, 200)
     const { transcript, ...figures } = stopped.json

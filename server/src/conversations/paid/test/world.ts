@@ -22,7 +22,7 @@ export const offer = { enabled: true, price_usd: 0.001, pay_to: payTo, network: 
 // biome-ignore lint/suspicious/noExplicitAny: any reply
 export type Loose = any
 export type PaidAnswer = { status: number; headers: Record<string, Loose>; json: Loose }
-type Run = { execution_id: string; claim_token: number; message: string }
+type Run = { execution_id: string; claim_token: number; message: string; system_prompt: string }
 /** What the agent makes of a run. */
 export type Script = (run: Run) => Promise<Partial<RunResult>> | Partial<RunResult>
 
