@@ -113,7 +113,8 @@ export function createAccept(deps: AcceptDeps): Accept {
       if (bounded) refuseWhenFull(agent, line, { queueDepth, entering: 1 })
       const position = positionIn(agent, line)
       const chain_depth = await chainDepth(tx, request)
-      const row = await keep(tx, agent, request, { id, number, bounded, chain_depth, now })
+      const place = { id, number, bounded, chain_depth, now, behind: line.last_place }
+      const row = await keep(tx, agent, request, place)
       await tellCall(tx, row, now)
       tx.onCommitted(() => link.wake(agent.id))
       return { row, position }
@@ -129,15 +130,16 @@ export function createAccept(deps: AcceptDeps): Accept {
         breaker.admitIn(tx, agent, firstId),
       )
       const entering = admission === 'probe' ? 1 : asked
-      const bounded = requests.slice(0, entering).filter(countsInLine).length
-      if (bounded > 0) refuseWhenFull(agent, line, { queueDepth, entering: bounded })
+      const counted = requests.slice(0, entering).filter(countsInLine).length
+      if (counted > 0) refuseWhenFull(agent, line, { queueDepth, entering: counted })
       const chain_depth = await chainDepth(tx, first)
       const rows: ExecutionRow[] = []
       for (const [index, request] of requests.entries()) {
         const held = index >= entering
         const number = last - requests.length + 1 + index
         const id = index === 0 ? firstId : newId()
-        const place = { id, number, held, bounded: !held && countsInLine(request), chain_depth, now }
+        const bounded = !held && countsInLine(request)
+        const place = { id, number, held, bounded, chain_depth, now, behind: line.last_place }
         const row = await keep(tx, agent, request, place)
         if (index === 0) await tellCall(tx, row, now)
         rows.push(row)
@@ -149,7 +151,7 @@ export function createAccept(deps: AcceptDeps): Accept {
     async enterIn(tx, agentId, choose) {
       const queue = queueStore(tx)
       await queue.lockQueue(agentId)
-      const at = timestamp(clock.now())
+      const at = await queue.endOfLine(agentId, timestamp(clock.now()))
       for (const id of await choose()) {
         const admission = await askBreaker(tx, agentId, id)
         if (admission !== 'refused') await queue.enter(id, at)

@@ -72,6 +72,37 @@ forEachDialect((_, open) => {
     assert.deepEqual(await eventsOf(platform), ['execution.created', 'execution.started'])
   })
 
+  test('runs keep their order when the clock is set back while they wait', async () => {
+    const { platform, clock } = await start({ slots: 20 })
+    const { dispatch } = platform
+    const agent = await dispatch.admit('a1')
+    const request = {
+      agentId: 'a1',
+      kind: 'task' as const,
+      triggeredBy: 'fan_out' as const,
+      message: 'do it',
+    }
+    const source = sourceOf(person(), null)
+    const [first, held] = await dispatch.transaction((tx) =>
+      dispatch.acceptAllIn(
+        tx,
+        agent,
+        [
+          { ...request, source },
+          { ...request, source },
+        ],
+        1,
+      ),
+    )
+    clock.set('2026-01-05T07:00:00.000Z')
+    const second = await accept(platform)
+    await dispatch.transaction((tx) => dispatch.enterIn(tx, 'a1', async () => [held?.id ?? '']))
+    clock.set('2026-01-05T06:00:00.000Z')
+    const last = await accept(platform)
+    const handed = (await claim(platform, 20)).map((run) => run.execution_id)
+    assert.deepEqual(handed, [first?.id, second.id, held?.id, last.id])
+  })
+
   test('runs of one millisecond are handed out in the order in which they came', async () => {
     const { platform } = await start({ slots: 20 })
     const ids: string[] = []

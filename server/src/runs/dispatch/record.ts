@@ -112,7 +112,8 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
         const { retry_after_seconds } = error.fields
         return { retryAfterSeconds: typeof retry_after_seconds === 'number' ? retry_after_seconds : 60 }
       }
-      const entered = await queue.enterRetry(row.id, { number, at: timestamp(clock.now()) })
+      const at = await queue.endOfLine(row.agent_id, timestamp(clock.now()))
+      const entered = await queue.enterRetry(row.id, { number, at })
       if (entered) tx.onCommitted(() => link.wake(row.agent_id))
       return entered
     },

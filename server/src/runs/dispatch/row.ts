@@ -14,6 +14,8 @@ export type Place = {
   held?: boolean
   chain_depth: number
   now: Date
+  /** `queued_at` of the last in the line: whoever comes later stands behind, also when the clock was set back. */
+  behind?: string | null
 }
 
 /** The record of a run that was just taken in, or is refused. */
@@ -40,7 +42,7 @@ export function rowOf(agent: AgentFact, request: RunRequest, place: Place): Exec
     message: storableText(request.message),
     request: JSON.stringify(snapshot),
     created_at: at,
-    queued_at: place.held ? null : at,
+    queued_at: place.held ? null : place.behind && place.behind > at ? place.behind : at,
     queue_number: place.number,
     is_bounded: place.bounded ? 1 : 0,
     serial_key: request.kind === 'chat' ? (request.sessionId ?? null) : null,

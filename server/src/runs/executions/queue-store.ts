@@ -1,12 +1,19 @@
 import { type RawBuilder, sql } from 'kysely'
+import { timestamp } from '../../kit/clock.ts'
 import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from './store.ts'
 import type { ExecutionTables } from './tables.ts'
 
 export type InLine = Pick<ExecutionRow, 'id' | 'triggered_by' | 'queued_at' | 'source_mcp_key_id'>
 export type Waiting = { id: string; serial_key: string | null }
-/** `bounded`: waiting runs that count against the bound, held ones too. */
-export type LineCounts = { waiting: number; bounded: number; running: number; of_key: number }
+/** `bounded`: waiting runs that count against the bound, held ones too. `last_place`: `queued_at` of the last in the line. */
+export type LineCounts = {
+  waiting: number
+  bounded: number
+  running: number
+  of_key: number
+  last_place: string | null
+}
 
 /** The condition of the index `executions_open`, which is small whatever the history: what has not ended. */
 export const isOpen = sql<boolean>`completed_at is null`
@@ -80,6 +87,7 @@ export function queueStore(executor: Executor) {
           count(sql`status = 'queued' and is_bounded = 1`).as('bounded'),
           count(sql`status = 'running' and ${holdsSlot}`).as('running'),
           count(sql`serial_key = ${serialKey ?? ''}`).as('of_key'),
+          sql<string | null>`max(case when status = 'queued' then queued_at end)`.as('last_place'),
         ])
         .where('agent_id', '=', agentId)
         .where(isOpen)
@@ -142,6 +150,15 @@ export function queueStore(executor: Executor) {
         .where('status', '=', 'queued')
         .orderBy('queue_number')
         .execute()
+    },
+
+    /** Where a run has its place that comes now: behind all that wait, also when the clock was set back since. */
+    async endOfLine(agentId: string, now: string): Promise<string> {
+      const { last } = await line(agentId)
+        .select((e) => e.fn.max<string | null>('queued_at').as('last'))
+        .executeTakeFirstOrThrow()
+      // Held runs have old numbers, which decide between equal times.
+      return last !== null && last >= now ? timestamp(new Date(Date.parse(last) + 1)) : now
     },
 
     async countWaiting(agentId: string): Promise<number> {
