@@ -172,6 +172,7 @@ forEachDialect((_name, open) => {
       { ...over, created_at, cost_micros: 50_000_000 },
       { ...over, created_at, cost_micros: 10_000_000, model_used: 'm2', cache_read_tokens: 7 },
       { ...over, created_at: old, cost_micros: 5_000_000 },
+      { agent_id: id, agent_name: 'fl-dear', created_at },
     ])
     const costs = await world.get(`${ops}/costs`)
     assert.deepEqual(costs.summary, {
@@ -187,7 +188,7 @@ forEachDialect((_name, open) => {
         ['m2', 10],
       ],
     )
-    assert.deepEqual(costs.cost_by_agent, [{ agent_name: 'fl-dear', cost: 60, executions: 2 }])
+    assert.deepEqual(costs.cost_by_agent, [{ agent_name: 'fl-dear', cost: 60, executions: 3 }])
     assert.deepEqual(costs.alerts[0].severity, 'high')
     assert.equal((await world.get(`${ops}/costs?hours=48`)).summary.total_cost, 65)
   })

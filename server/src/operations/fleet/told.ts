@@ -101,6 +101,8 @@ export function fleetCosts(
             },
           ],
     cost_by_model: models
+      // A run that no model was asked for has nothing to tell here.
+      .filter(({ model_used, ...used }) => model_used !== null || Object.values(used).some((n) => n > 0))
       .toSorted((a, b) => b.cost_micros - a.cost_micros)
       .map(({ model_used, cost_micros, ...tokens }) => ({
         model: model_used,
