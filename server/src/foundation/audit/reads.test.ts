@@ -44,8 +44,9 @@ function appOf(db: Db) {
     log: silentLog,
     trustedProxies: [],
   })
-  const ask = async (method: 'GET' | 'POST', path: string) => {
-    const reply = await server.inject({ method, url: `/api/audit-log${path}` })
+  const ask = async (method: 'GET' | 'POST', path: string, body?: object) => {
+    const payload = body ? { payload: body } : {}
+    const reply = await server.inject({ method, url: `/api/audit-log${path}`, ...payload })
     const isJson = String(reply.headers['content-type']).startsWith('application/json')
     return {
       status: reply.statusCode,
@@ -211,13 +212,15 @@ forEachDialect((_dialect, open) => {
   test('a whole chain is verified, a range of it, and what no entry is in', async () => {
     await using db = await open()
     const { audit, ask } = await filled(db)
-    const verify = async (query = '') => (await ask('POST', `/verify${query}`)).body
+    const verify = async (query = '', body?: object) => (await ask('POST', `/verify${query}`, body)).body
     const verified = (checked: number) => ({ valid: true, status: 'verified', checked })
     const empty = { valid: null, status: 'empty_range', checked: 0 }
     assert.deepEqual(await verify(), verified(4))
     assert.deepEqual(await verify('?start_id=2&end_id=3'), verified(2))
     assert.deepEqual(await verify('?start_id=5'), empty)
     assert.deepEqual(await verify('?start_id=3&end_id=2'), empty)
+    assert.deepEqual(await verify('', { start_id: 2, end_id: 3 }), verified(2))
+    assert.deepEqual(await verify('?end_id=2', { end_id: 4 }), verified(2))
     await audit.sweep(new Date('2026-01-07T00:00:00Z'))
     assert.deepEqual(await verify(), verified(2))
     assert.deepEqual(await verify('?end_id=2'), empty)

@@ -10,7 +10,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 /** The check of the whole chain: its button, and how it came out. */
 export function useVerification() {
   const api = useApi()
-  const verify = useMutation({ mutationFn: () => api.call(verifyAuditLog, { query: {} }) })
+  const verify = useMutation({ mutationFn: () => api.call(verifyAuditLog, { body: {} }) })
   const button = (
     <Button icon={<ShieldCheck aria-hidden />} pending={verify.isPending} onClick={() => verify.mutate()}>
       Verify
