@@ -3,13 +3,14 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compress } from './build/compress.ts'
 import { slimContracts } from './build/slim-contracts.ts'
+import { strictStyles } from './build/strict-styles.ts'
 
 /** Where `npm run dev -w web` finds the platform; the built pages are served by the platform itself. */
 const platform = process.env.ROOST_DEV_PLATFORM ?? 'http://localhost:8000'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [slimContracts(), react(), tailwindcss(), compress()],
+  plugins: [slimContracts(), strictStyles(), react(), tailwindcss(), compress()],
   build: {
     outDir: 'dist',
     target: 'es2023',

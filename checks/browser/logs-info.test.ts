@@ -78,6 +78,60 @@ describe('the log', () => {
   })
 })
 
+describe('the terminal', () => {
+  const terminal = `/agents/${name}?tab=terminal`
+  const screen = (page: Page) => page.locator('.xterm-rows')
+  const isAtPrompt = (page: Page) => screen(page).getByText('$').first().waitFor()
+
+  test('a shell is typed in, follows the size of the window, and its end is told', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto(terminal)
+    await isAtPrompt(page)
+    await page.keyboard.type('printf "\\033[38;2;1;99;3m%s\\033[0m\\n" "$((6 * 7)) green"\n')
+    const green = screen(page).getByText('42 green')
+    await green.waitFor()
+    const [red = 0, most = 0, blue = 0] = await green.evaluate((span) =>
+      (getComputedStyle(span).color.match(/\d+/g) ?? []).map(Number),
+    )
+    assert.ok(most > red && most > blue, 'it has its own colour')
+    await page.keyboard.type('sleep 600\n')
+    await page.keyboard.press('Control+c')
+    await screen(page).getByText('^C').waitFor()
+    await page.setViewportSize({ width: 500, height: 700 })
+    await page.keyboard.type('clear; [ $(tput cols) -lt 70 ] && echo nar""row\n')
+    await screen(page).getByText('narrow').waitFor()
+    await page.keyboard.type('exit 3\n')
+    await page.getByText('The shell has ended with code 3').waitFor()
+    await page.getByRole('button', { name: 'Open another terminal' }).click()
+    await isAtPrompt(page)
+    assert.deepEqual(tab.faults, [], 'the policy of the page has let every style count')
+    await tab.context.close()
+  })
+
+  test('Escape and then Tab leaves it by keyboard; a screen reader finds its text', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto(terminal)
+    await isAtPrompt(page)
+    const input = page.getByRole('textbox', { name: `Terminal of ${name}` })
+    assert.equal(await input.evaluate((box) => box === document.activeElement), true)
+    await page.keyboard.press('Tab')
+    assert.equal(await input.evaluate((box) => box === document.activeElement), true)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Shift+Tab')
+    assert.equal(await input.evaluate((box) => box === document.activeElement), false)
+    await page.getByRole('switch', { name: 'For screen readers' }).click()
+    await page.locator('.xterm-accessibility-tree').getByText('$').first().waitFor()
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
+  test('how it looks', async () => {
+    await reviewPage(bench, { name: 'terminal', path: terminal, ready: isAtPrompt })
+  })
+})
+
 describe('the facts', () => {
   test('an agent without a template is told how to say what it is for', async () => {
     await reviewPage(bench, {
@@ -129,6 +183,11 @@ describe('how it looks', () => {
       name: 'logs-stopped',
       path: logs,
       ready: (page) => ready(page).then(() => stopped(page)),
+    })
+    await reviewPage(bench, {
+      name: 'terminal-stopped',
+      path: `/agents/${name}?tab=terminal`,
+      ready: (page) => page.getByText('There is no terminal of a stopped agent').waitFor(),
     })
     await reviewPage(bench, {
       name: 'info-stopped',

@@ -3,8 +3,8 @@ import { FitAddon } from '@xterm/addon-fit'
 import { Terminal as Emulator, type ITheme } from '@xterm/xterm'
 import { useEffect, useRef, useState } from 'react'
 import { cspNonce } from '../lib/csp.ts'
-import { documentWithNonce } from './document-with-nonce.ts'
 import { useLatest } from './use-latest.ts'
+import { withNonce } from './with-nonce.ts'
 
 /** What a terminal shows. */
 export type Screen = { write(bytes: Uint8Array): void }
@@ -31,19 +31,19 @@ export function TerminalSurface(props: TerminalSurfaceProps) {
   const [emulator, setEmulator] = useState<Emulator | null>(null)
 
   useEffect(() => {
-    if (!host.current) return
+    const shown = host.current
+    if (!shown) return
     const opened = new Emulator({
-      documentOverride: documentWithNonce(document, cspNonce()),
-      fontFamily: getComputedStyle(host.current).fontFamily,
+      fontFamily: getComputedStyle(shown).fontFamily,
       fontSize: 13,
       scrollback: 5000,
       // Programs choose their colours for a dark ground or a light one, whichever they think there is.
       minimumContrastRatio: 4.5,
-      theme: themeOf(host.current),
+      theme: themeOf(shown),
     })
     const fit = new FitAddon()
     opened.loadAddon(fit)
-    opened.open(host.current)
+    withNonce(document, cspNonce(), () => opened.open(shown))
     const line = latest.current.connect({ write: screenOf(opened) })
     const encoder = new TextEncoder()
     opened.onData((keys) => line.type(encoder.encode(keys)))
@@ -51,8 +51,7 @@ export function TerminalSurface(props: TerminalSurfaceProps) {
     opened.onResize(({ cols, rows }) => line.resize(cols, rows))
     opened.attachCustomKeyEventHandler(leavingKeys(opened))
     const room = new ResizeObserver(() => fit.fit())
-    room.observe(host.current)
-    const shown = host.current
+    room.observe(shown)
     const theme = new MutationObserver(() => {
       opened.options.theme = themeOf(shown)
     })
