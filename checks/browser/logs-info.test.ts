@@ -88,8 +88,8 @@ describe('the terminal', () => {
     const { page } = tab
     await tab.goto(terminal)
     await isAtPrompt(page)
-    await page.keyboard.type('printf "\\033[38;2;1;99;3m%s\\033[0m\\n" "$((6 * 7)) green"\n')
-    const green = screen(page).getByText('42 green')
+    await page.keyboard.type('printf "\\033[38;2;1;99;3m%s\\033[0m\\n" "$((6 * 7))green"\n')
+    const green = screen(page).getByText('42green')
     await green.waitFor()
     const [red = 0, most = 0, blue = 0] = await green.evaluate((span) =>
       (getComputedStyle(span).color.match(/\d+/g) ?? []).map(Number),
