@@ -165,7 +165,7 @@ test('an internal call is an entry when it was an agent, found out by the route,
   ])
 })
 
-test('a socket is an entry when it was refused, and when a key opened it', () => {
+test('a socket is an entry when it was refused, when a key opened it, and when it has a name here', () => {
   const entries: AuditEntry[] = []
   const reads: AuditEntry[] = []
   const audit = {
@@ -185,6 +185,19 @@ test('a socket is an entry when it was refused, and when a key opened it', () =>
   assert.partialDeepStrictEqual(reads, [{ ...who, endpoint: 'WS /ws/events', status: 101 }])
   assert.partialDeepStrictEqual(entries, [{ ...who, event_type: 'authorization', status: 403 }])
   assert.deepEqual([reads.length, entries.length], [1, 1])
+  const named = {
+    ...{ path: '/api/agents/{name}/terminal', ip: '127.0.0.1', caller: session ?? null },
+    audit: { type: 'credentials' as const, action: 'open_terminal' },
+    target: { type: 'agent', id: 'scout' },
+  }
+  recordSocket(audit, { ...named, why: null })
+  recordSocket(audit, { ...named, why: { close: 4003, reason: 'no' } })
+  recordSocket(audit, { ...named, why: { close: 4004, reason: 'stopped', like: 409 } })
+  assert.partialDeepStrictEqual(entries.slice(1), [
+    { event_type: 'credentials', event_action: 'open_terminal', target_id: 'scout', status: 101 },
+    { event_type: 'authorization', event_action: 'open_terminal', target_id: 'scout', status: 403 },
+  ])
+  assert.equal(entries.length, 3)
 })
 
 test('a sign-in that fails is one entry, with the account that was named', async () => {

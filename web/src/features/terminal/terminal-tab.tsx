@@ -49,7 +49,7 @@ export function TerminalTab({ agent }: { agent: AgentDetails }) {
               ? 'As developer, in /home/developer. What runs here ends with this tab.'
               : 'Closed'}
         </p>
-        <span>Escape, then Tab leaves by keyboard</span>
+        <span className="hidden sm:inline">Escape, then Tab leaves by keyboard</span>
         <span className="flex items-center gap-2">
           <span aria-hidden="true">For screen readers</span>
           <Switch
