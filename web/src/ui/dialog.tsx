@@ -19,7 +19,7 @@ export type DialogProps = {
 
 export function Dialog(props: DialogProps) {
   const { open, onOpenChange, title, description, children, footer, size = 'md', insistent = false } = props
-  const focus = usePanelFocus()
+  const focus = usePanelFocus(open)
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
       <Primitive.Portal>
@@ -53,7 +53,7 @@ export function Sheet({
   footer,
   size = 'md',
 }: DialogProps) {
-  const focus = usePanelFocus()
+  const focus = usePanelFocus(open)
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
       <Primitive.Portal>

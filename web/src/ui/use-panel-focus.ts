@@ -1,14 +1,17 @@
-import { useRef } from 'react'
+import { useInsertionEffect, useRef } from 'react'
 
 /**
  * Where the focus goes when a panel opens and closes. It begins where one types or decides rather than on the
  * cross, and goes back to what opened the panel, though that is no trigger the panel knows of.
  */
-export function usePanelFocus() {
+export function usePanelFocus(isOpen: boolean) {
   const opener = useRef<Element | null>(null)
+  // Before any other effect: a field that takes the focus by itself has it once the panel is drawn.
+  useInsertionEffect(() => {
+    if (isOpen) opener.current = openerOf(document.activeElement)
+  }, [isOpen])
   return {
     onOpenAutoFocus: (event: Event) => {
-      opener.current = openerOf(document.activeElement)
       const panel = event.currentTarget
       if (!(panel instanceof HTMLElement)) return
       event.preventDefault()
