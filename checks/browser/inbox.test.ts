@@ -144,6 +144,11 @@ describe('the inbox', () => {
     await page.getByText('Nothing matches').waitFor()
     await page.getByRole('button', { name: 'Show what waits' }).click()
     await items(page).getByText('Another alert').waitFor()
+    await page.getByRole('link', { name: 'Resolved' }).click()
+    await page.waitForURL(/tab=resolved/)
+    await items(page).getByText('Shall I go on?').click()
+    await page.getByText('Yes, go on').waitFor()
+    assert.equal(await items(page).getByText('Another alert').count(), 0)
     await done(tab)
   })
 

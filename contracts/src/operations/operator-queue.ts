@@ -10,6 +10,8 @@ const tag = operatorQueueTag
 
 export const itemTypes = ['approval', 'question', 'alert'] as const
 export const itemStatuses = ['pending', 'responded', 'acknowledged', 'cancelled', 'expired'] as const
+/** Asks a list for all items that are not pending; no item has it. */
+export const resolved = 'resolved'
 /** The most urgent first. */
 export const itemPriorities = ['critical', 'high', 'medium', 'low'] as const
 export const alertKinds = [
@@ -154,7 +156,10 @@ export const QueueItem = z
 export type QueueItem = z.output<typeof QueueItem>
 
 const filters = {
-  status: z.enum(itemStatuses).optional(),
+  status: z
+    .enum([...itemStatuses, resolved])
+    .optional()
+    .describe('`resolved`: whatever does not wait any more.'),
   type: z.enum(itemTypes).optional(),
   priority: z.enum(itemPriorities).optional(),
   since: TimestampInput.optional().describe('Made at this time or later.'),

@@ -48,4 +48,9 @@ export const operationsTabs: readonly PageTab[] = [
       async () => (await import('../features/permissions/fleet-permissions.tsx')).FleetPermissions,
     ),
   },
+  {
+    id: 'resolved',
+    label: 'Resolved',
+    Content: lazyPart(async () => (await import('../features/operator-queue/resolved.tsx')).Resolved),
+  },
 ]

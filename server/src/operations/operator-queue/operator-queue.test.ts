@@ -122,6 +122,8 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`${all}/${alert.id}`)).status, 'cancelled')
     await world.alert({ title: 'again' })
     assert.equal((await world.get(`${all}?status=pending&type=alert`)).total, 2)
+    const over = await world.get(`${all}?status=resolved`)
+    assert.deepEqual([over.total, over.items[0].id], [1, alert.id])
   })
 
   test('what nobody answers in time is expired, before the sweep too', async () => {

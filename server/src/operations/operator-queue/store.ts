@@ -1,9 +1,10 @@
-import type {
-  AlertKind,
-  ItemPriority,
-  ItemStatus,
-  ItemType,
-  QueueOrder,
+import {
+  type AlertKind,
+  type ItemPriority,
+  type ItemStatus,
+  type ItemType,
+  type QueueOrder,
+  resolved,
 } from '@roost/contracts/operations/operator-queue'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
@@ -22,7 +23,7 @@ export type Scope =
     }
 
 export type ItemFilter = {
-  status?: ItemStatus | undefined
+  status?: ItemStatus | typeof resolved | undefined
   type?: ItemType | undefined
   priority?: ItemPriority | undefined
   since?: string | undefined
@@ -60,7 +61,8 @@ export function operatorQueueStore(executor: Executor) {
   }
   const matching = (scope: Scope, filter: ItemFilter) => {
     let query = seen(scope).where('cleared_at', 'is', null)
-    if (filter.status) query = query.where('status', '=', filter.status)
+    if (filter.status === resolved) query = query.where('status', '<>', 'pending')
+    else if (filter.status) query = query.where('status', '=', filter.status)
     if (filter.type) query = query.where('type', '=', filter.type)
     if (filter.priority) query = query.where('priority', '=', filter.priority)
     if (filter.since) query = query.where('created_at', '>=', filter.since)

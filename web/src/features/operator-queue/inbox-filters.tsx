@@ -7,18 +7,20 @@ import { priorityChoices, statusChoices, typeChoices } from './words.ts'
 
 type InboxFiltersProps = {
   filter: QueueFilter
+  /** The state that no address names. */
+  usual: string
   onChange: (change: Partial<InboxSearch>) => void
   className: string
 }
 
-export function InboxFilters({ filter, onChange, className }: InboxFiltersProps) {
+export function InboxFilters({ filter, usual, onChange, className }: InboxFiltersProps) {
   return (
     <Filters className={cx('mb-3', className)}>
       <Filter
         label="State"
         options={statusChoices}
         value={filter.status}
-        usual="pending"
+        usual={usual}
         onChange={(status) => onChange({ status })}
       />
       <Filter

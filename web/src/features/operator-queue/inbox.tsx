@@ -3,6 +3,7 @@ import {
   itemStatuses,
   itemTypes,
   type QueueItem,
+  resolved,
 } from '@roost/contracts/operations/operator-queue'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -31,11 +32,15 @@ import { useMarked } from './use-marked.ts'
 import { useTriage } from './use-triage.ts'
 
 const route = getRouteApi('/signed-in/operations')
+
+/** What is listed while the address names no status. */
+type UsualStatus = 'pending' | typeof resolved
+
 /** What agents and the platform ask people, and the place to answer. */
-export function Inbox() {
+export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const filter = filterOf(search)
+  const filter = filterOf(search, usual)
   const queue = useQuery(queueQuery(useApi(), filter))
   const triage = useTriage()
   const items = useMemo(
@@ -65,7 +70,7 @@ export function Inbox() {
   return (
     <div className="flex min-h-0 min-w-0 flex-1 flex-col">
       <CardHeader
-        title="Inbox"
+        title={usual === 'pending' ? 'Inbox' : 'Resolved'}
         description={
           filter.status === 'pending' ? waitingWords(total) : 'What agents asked, and what became of it.'
         }
@@ -73,6 +78,7 @@ export function Inbox() {
       />
       <InboxFilters
         filter={filter}
+        usual={usual}
         onChange={(next) => change({ ...next, item: undefined, page: undefined })}
         className={cx(chosen && 'max-lg:hidden')}
       />
@@ -95,7 +101,7 @@ export function Inbox() {
           }
         />
       ) : items.length === 0 ? (
-        <Nothing isFiltered={isFiltered(filter)} onClear={() => change(noFilter)} />
+        <Nothing usual={usual} isFiltered={isFiltered(filter, usual)} onClear={() => change(noFilter)} />
       ) : (
         <div className="grid min-h-0 min-w-0 items-start gap-4 lg:grid-cols-[minmax(18rem,2fr)_minmax(0,3fr)]">
           <div className={cx('min-w-0', chosen && 'max-lg:hidden')}>
@@ -153,9 +159,9 @@ const noFilter = {
 }
 
 /** What stands in an address may be anything. */
-function filterOf({ status, kind, priority, agent, page = 1 }: InboxSearch): QueueFilter {
+function filterOf({ status, kind, priority, agent, page = 1 }: InboxSearch, usual: UsualStatus): QueueFilter {
   return {
-    status: [...itemStatuses, 'all' as const].find((each) => each === status) ?? 'pending',
+    status: ([...itemStatuses, resolved, 'all'] as const).find((each) => each === status) ?? usual,
     type: itemTypes.find((each) => each === kind),
     priority: itemPriorities.find((each) => each === priority),
     agent,
@@ -163,8 +169,8 @@ function filterOf({ status, kind, priority, agent, page = 1 }: InboxSearch): Que
   }
 }
 
-function isFiltered({ status, type, priority, agent }: QueueFilter): boolean {
-  return status !== 'pending' || Boolean(type || priority || agent)
+function isFiltered({ status, type, priority, agent }: QueueFilter, usual: UsualStatus): boolean {
+  return status !== usual || Boolean(type || priority || agent)
 }
 
 function waitingWords(total: number | undefined): string {
@@ -172,9 +178,21 @@ function waitingWords(total: number | undefined): string {
   return `${plural(total, 'thing')} ${total === 1 ? 'waits' : 'wait'} for a person.`
 }
 
-function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+type NothingProps = { usual: UsualStatus; isFiltered: boolean; onClear: () => void }
+
+function Nothing({ usual, isFiltered, onClear }: NothingProps) {
   if (isFiltered) {
-    return <EmptyState title="Nothing matches" action={<Button onClick={onClear}>Show what waits</Button>} />
+    const all = usual === 'pending' ? 'Show what waits' : 'Show what is resolved'
+    return <EmptyState title="Nothing matches" action={<Button onClick={onClear}>{all}</Button>} />
+  }
+  if (usual === resolved) {
+    return (
+      <EmptyState
+        icon={<InboxIcon aria-hidden />}
+        title="Nothing is resolved yet"
+        description="What was answered, dismissed or has expired is listed here until it is cleared."
+      />
+    )
   }
   return (
     <EmptyState

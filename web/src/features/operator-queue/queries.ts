@@ -1,5 +1,10 @@
 import type { Client } from '@roost/contracts/client'
-import { type ItemStatus, listQueue, type QueueQuery } from '@roost/contracts/operations/operator-queue'
+import {
+  type ItemStatus,
+  listQueue,
+  type QueueQuery,
+  type resolved,
+} from '@roost/contracts/operations/operator-queue'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { queueKey } from './stats-query.ts'
 
@@ -9,8 +14,8 @@ export { queueKey } from './stats-query.ts'
 export const pageSize = 100
 
 export type QueueFilter = {
-  /** `all`: whatever became of them. */
-  status: ItemStatus | 'all'
+  /** `resolved`: all but those that wait; `all`: whatever became of them. */
+  status: ItemStatus | typeof resolved | 'all'
   type?: QueueQuery['type']
   priority?: QueueQuery['priority']
   agent?: string | undefined

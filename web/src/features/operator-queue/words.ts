@@ -6,6 +6,7 @@ import {
   itemStatuses,
   itemTypes,
   type QueueItem,
+  resolved,
 } from '@roost/contracts/operations/operator-queue'
 
 type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger' | 'info'
@@ -33,6 +34,7 @@ export const statusWords: Record<ItemStatus, { label: string; tone: Tone }> = {
 
 export const statusChoices = [
   ...itemStatuses.map((value) => ({ value, label: statusWords[value].label })),
+  { value: resolved, label: 'Resolved' },
   { value: 'all', label: 'Everything' },
 ] as const
 
