@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
+import type { Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
+import { focusOn } from './focus.ts'
 
 const name = 'qa-lib-scout'
 let host: GitServer
@@ -158,6 +160,25 @@ describe('a skill and its agents', () => {
       path: `/agents/${name}?tab=skills`,
       ready: (page) => page.getByRole('row', { name: /weekly-report/ }).waitFor(),
     })
+  })
+
+  test('a playbook is run with what its author asks for, and is a run of its own', async () => {
+    const path = `/agents/${name}?tab=playbooks`
+    const ready = (page: Page) => page.getByRole('button', { name: 'Run weekly-report' }).waitFor()
+    await reviewPage(bench, { name: 'agent-playbooks', path, ready })
+    const tab = await open(path)
+    const { page } = tab
+    const run = page.getByRole('button', { name: 'Run weekly-report' })
+    await run.press('Enter')
+    await page.getByRole('dialog').getByLabel('Input').press('Escape')
+    // Given back, though the field had taken it by itself.
+    await focusOn(run)
+    await run.click()
+    await page.getByRole('dialog').getByLabel('Input').fill('of last week')
+    await page.getByRole('button', { name: 'Run it' }).click()
+    await page.waitForURL(new RegExp(`/agents/${name}/executions/`))
+    await page.getByText('of last week').first().waitFor()
+    await done(tab)
   })
 
   test('taken away it is gone after Undo has passed; 409 of a stopped agent is named', async () => {

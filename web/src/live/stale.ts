@@ -27,7 +27,8 @@ export function staleBy(event: LiveEvent): QueryKey[] {
   if (type === 'agent_health_changed') return [['monitoring']]
   if (type === 'agent_renamed') return [['agents'], ['folders'], ['agent', event.old_name], ...agent()]
   // What a library holds, who has what, and how deliveries went: all of it is told together.
-  if (type === 'skills_changed' || type === 'skills_library_synced') return [['skills']]
+  if (type === 'skills_changed' || type === 'skills_library_synced')
+    return [['skills'], ...agent('playbooks')]
   if (type === 'git_sync_changed') return agent('git')
   if (type === 'agent_settings_changed') {
     const parts = ['details', 'settings', 'egress'].flatMap((part) => agent(part))
@@ -63,9 +64,9 @@ export function staleBy(event: LiveEvent): QueryKey[] {
 }
 
 /** What only a running agent has, or tells. */
-const insideOf = ['files', 'logs', 'info', 'credentials', 'git', 'egress']
+const insideOf = ['files', 'logs', 'info', 'credentials', 'git', 'egress', 'playbooks']
 /** What a run may change in the workspace. */
-const leftBehind = ['files', 'info', 'credentials', 'git', 'egress']
+const leftBehind = ['files', 'info', 'credentials', 'git', 'egress', 'playbooks']
 
 /** After these the container is another one, or gone. */
 const lifecycle = ['agent_started', 'agent_stopped', 'agent_exited']

@@ -133,6 +133,13 @@ export const agentTabs: readonly AgentTab[] = [
     Content: lazyPart(async () => (await import('../features/skills/agent-skills-tab.tsx')).AgentSkillsTab),
   },
   {
+    id: 'playbooks',
+    label: 'Playbooks',
+    group: 'workspace',
+    who: 'access',
+    Content: lazyPart(async () => (await import('../features/playbooks/playbooks-tab.tsx')).PlaybooksTab),
+  },
+  {
     id: 'git',
     label: 'Git',
     group: 'workspace',
