@@ -65,7 +65,12 @@ function Login() {
       </Doorway>
     )
   return (
-    <Doorway title={wayOf(mode, way) === 'request' ? 'Request access' : 'Sign in to Roost'}>
+    <Doorway
+      title={wayOf(mode, way) === 'request' ? 'Request access' : 'Sign in to Roost'}
+      {...(next === undefined || safeNext(next) === '/'
+        ? {}
+        : { description: 'You come back to the page that you were on the way to.' })}
+    >
       <FirstStep mode={mode} way={way} notice={step.notice} onToken={enter} onChallenge={meet} />
     </Doorway>
   )

@@ -1,3 +1,4 @@
+import type { HostTelemetry } from '@roost/contracts/operations/telemetry'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { formatPercent } from '../../lib/format.ts'
@@ -13,7 +14,7 @@ export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
   const up = rows.filter((row) => row.status === 'running').length
   const [runs, failed] = [sum((row) => row.runs), sum((row) => row.failed)]
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3 lg:grid-cols-6">
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4 xl:grid-cols-7">
       <Figure label="Running">
         {up}
         <Rest>of {rows.length}</Rest>
@@ -33,17 +34,26 @@ export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
         {host ? formatPercent(host.cpu.percent / 100) : '–'}
         {host ? <Rest>{host.cpu.count} cores</Rest> : null}
       </Figure>
-      <Figure label="Host memory">
-        {host ? formatPercent(host.memory.percent / 100) : '–'}
-        {host ? <Rest>of {Math.round(host.memory.total_gb)} GB</Rest> : null}
-      </Figure>
+      <Filled label="Host memory" of={host?.memory} />
+      <Filled label="Host disk" of={host?.disk} />
     </dl>
+  )
+}
+
+/** How much of something is taken; undefined while nobody has looked. */
+function Filled({ label, of }: { label: string; of: HostTelemetry['memory'] | undefined }) {
+  return (
+    <Figure label={label}>
+      {of ? formatPercent(of.percent / 100) : '–'}
+      {of ? <Rest>of {Math.round(of.total_gb)} GB</Rest> : null}
+    </Figure>
   )
 }
 
 function Figure({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className="bg-surface px-4 py-2.5">
+    // There are seven: below the widest screens the last one fills its row.
+    <div className="bg-surface px-4 py-2.5 last:col-span-2 xl:last:col-span-1">
       <dt className="text-muted text-xs">{label}</dt>
       <dd className="mt-0.5 flex items-baseline gap-1.5 font-semibold text-lg tabular-nums">{children}</dd>
     </div>

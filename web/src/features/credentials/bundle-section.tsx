@@ -11,7 +11,7 @@ import { credentialsStatusQuery } from './queries.ts'
 
 /** The sealed copy in the workspace. */
 export function BundleSection({ name }: { name: string }) {
-  const { data } = useQuery(credentialsStatusQuery(useApi(), name))
+  const { data, isError } = useQuery(credentialsStatusQuery(useApi(), name))
   const [isAsking, setAsking] = useState(false)
   const bundle = useBundle(name)
   const file = data?.files['.credentials.enc']
@@ -30,7 +30,9 @@ export function BundleSection({ name }: { name: string }) {
             </span>
           </>
         ) : (
-          <span className="text-muted">There is none in the workspace yet.</span>
+          <span className="text-muted">
+            {isError && !file ? 'Whether there is one is not known.' : 'There is none in the workspace yet.'}
+          </span>
         )}
       </p>
       <div className="flex flex-wrap gap-2">

@@ -40,7 +40,7 @@ export function LogsTab({ agent }: { agent: AgentDetails }) {
             options={tails.map((value) => ({ value, label: Number(value).toLocaleString('en') }))}
           />
         </div>
-        <p className="flex-1 text-xs text-muted">
+        <p className="text-xs text-muted">
           {isRunning ? (
             isFollowing ? (
               'Asked for every 5 s'
