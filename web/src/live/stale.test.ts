@@ -14,6 +14,7 @@ test('a finished run makes the lists of runs stale, the run itself, and what it 
     ['agent', 'scout', 'credentials'],
     ['agent', 'scout', 'git'],
     ['agent', 'scout', 'egress'],
+    ['agent', 'scout', 'playbooks'],
   ])
 })
 
@@ -58,7 +59,10 @@ test('a rename makes both names stale', () => {
 })
 
 test('a delivery and a sync of the library make all that is shown of skills stale', () => {
-  assert.deepEqual(staleBy({ type: 'skills_changed', agent_name: 'scout' }), [['skills']])
+  assert.deepEqual(staleBy({ type: 'skills_changed', agent_name: 'scout' }), [
+    ['skills'],
+    ['agent', 'scout', 'playbooks'],
+  ])
   assert.deepEqual(staleBy({ type: 'skills_library_synced' }), [['skills']])
   assert.deepEqual(staleBy({ type: 'git_sync_changed', agent_name: 'scout' }), [['agent', 'scout', 'git']])
 })
