@@ -20,11 +20,12 @@ class Wire extends EventTarget {
   }
 }
 
-function bench() {
+function bench(kept: string | null = null) {
   const wires: Wire[] = []
   const arrivals: ((wire: Wire) => void)[] = []
   const seen = { events: [] as LiveEvent[], states: [] as LiveState[], gaps: 0, waits: [] as number[] }
   let tickets = 0
+  const memory = { id: kept }
   const live = createLive({
     ticket: async () => `t${++tickets}`,
     connect(url) {
@@ -38,11 +39,12 @@ function bench() {
     onEvent: (event) => void seen.events.push(event),
     onGap: () => void seen.gaps++,
     onState: (state) => void seen.states.push(state),
+    position: { read: () => memory.id, write: (id) => void (memory.id = id) },
     wait: async (ms) => void seen.waits.push(ms),
     random: () => 0.5,
   })
   const next = () => new Promise<Wire>((resolve) => arrivals.push(resolve))
-  return { live, seen, wires, next }
+  return { live, seen, wires, next, memory }
 }
 
 test('events reach the listener, control messages do not', async () => {
@@ -82,14 +84,30 @@ test('after a break it begins behind the last event, with a new ticket and no ga
   live.close()
 })
 
+test('a page that is loaded again in its tab asks for what it missed, and for nothing else', async () => {
+  const { live, seen, next, memory } = bench('7')
+  const opened = next()
+  live.resume()
+  const wire = await opened
+  assert.match(wire.url, /last_event_id=7/)
+  wire.say({ type: 'connected', _eid: '9' })
+  wire.say({ type: 'agent_started', _eid: '8' })
+  assert.deepEqual([seen.gaps, seen.events.length, memory.id], [0, 1, '8'])
+  live.close()
+  assert.equal(memory.id, null, 'another person sees other events')
+})
+
 test('a resync message makes everything stale', async () => {
-  const { live, seen, next } = bench()
+  const { live, seen, next, memory } = bench('from-elsewhere')
   const opened = next()
   live.resume()
   const wire = await opened
   wire.say({ type: 'connected', _eid: '5' })
   wire.say({ type: 'resync_required', reason: 'trimmed' })
-  assert.equal(seen.gaps, 2)
+  assert.deepEqual([seen.gaps, memory.id], [1, '5'])
+  wire.say({ type: 'agent_started', _eid: '6' })
+  wire.say({ type: 'resync_required', reason: 'slow_consumer' })
+  assert.deepEqual([seen.gaps, memory.id], [2, '6'])
   live.close()
 })
 

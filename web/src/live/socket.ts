@@ -17,9 +17,14 @@ export type LiveDeps = {
   /** What was missed cannot be told any more: everything that is shown is stale. */
   onGap(): void
   onState(state: LiveState): void
+  /** Where the page that was here before in this tab has left off, for the one that is here now. */
+  position: Position
   wait(ms: number, signal: AbortSignal): Promise<void>
   random(): number
 }
+
+/** The id of the last event that was seen; null: none is known. */
+export type Position = { read(): string | null; write(id: string | null): void }
 
 export type Live = {
   /** Opens the socket and keeps it open; a second call changes nothing. */
@@ -37,8 +42,13 @@ const longestDelayMs = 15_000
  * missed, so that a page never has to know that there was a break.
  */
 export function createLive(deps: LiveDeps): Live {
-  let lastEventId: string | null = null
+  let lastEventId = deps.position.read()
   let running: AbortController | null = null
+
+  function keep(id: string | null): void {
+    lastEventId = id
+    deps.position.write(id)
+  }
 
   async function run(signal: AbortSignal): Promise<void> {
     let delay = firstDelayMs
@@ -60,6 +70,8 @@ export function createLive(deps: LiveDeps): Live {
     const socket = deps.connect(`${deps.origin}/ws?${query}`)
     const { promise, resolve } = Promise.withResolvers<boolean>()
     let wasOpen = false
+    /** Where this socket began, until its first event. */
+    let begun: string | null = null
     const abort = () => socket.close(1000)
     signal.addEventListener('abort', abort, { once: true })
     socket.addEventListener('message', ({ data }) => {
@@ -67,18 +79,25 @@ export function createLive(deps: LiveDeps): Live {
       if (!event) return
       if (event.type === 'connected') {
         wasOpen = true
+        begun = event._eid ?? null
         deps.onState('open')
         // What happened between the page's first requests and now is told by no event. Afterwards the
         // position is that of the last event seen: this message's own is ahead of what is replayed.
         if (lastEventId === null) {
-          lastEventId = event._eid ?? null
+          keep(event._eid ?? null)
           deps.onGap()
         }
         return
       }
-      if (typeof event._eid === 'string') lastEventId = event._eid
-      if (event.type === 'resync_required') deps.onGap()
-      else if (event.type !== 'pong') deps.onEvent(event)
+      if (typeof event._eid === 'string') {
+        begun = null
+        keep(event._eid)
+      }
+      if (event.type === 'resync_required') {
+        // What was asked for is not to be had: the next attempt must not ask for it again.
+        if (begun !== null) keep(begun)
+        deps.onGap()
+      } else if (event.type !== 'pong') deps.onEvent(event)
     })
     socket.addEventListener('close', () => resolve(wasOpen), { once: true })
     const result = await promise
@@ -102,7 +121,7 @@ export function createLive(deps: LiveDeps): Live {
     close() {
       running?.abort()
       running = null
-      lastEventId = null
+      keep(null)
     },
   }
 }

@@ -3,7 +3,7 @@ import { createSocketTicket } from '@roost/contracts/operations/sockets'
 import type { QueryClient } from '@tanstack/react-query'
 import type { Session } from '../lib/session.ts'
 import { createRefresh } from './refresh.ts'
-import { createLive, type LiveEvent, type LiveState } from './socket.ts'
+import { createLive, type LiveEvent, type LiveState, type Position } from './socket.ts'
 import { staleBy } from './stale.ts'
 
 export type LiveLayer = {
@@ -15,6 +15,7 @@ export type LiveLayer = {
 
 /** How often everything that is shown is asked for again while no events arrive. */
 const pollMs = 15_000
+const positionKey = 'roost.position'
 
 /**
  * Keeps queries true: by events while the socket is open, by asking every 15 s while it is not, and not at
@@ -49,6 +50,7 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
     },
     onGap: () => refresh.staleAll(),
     onState: setState,
+    position: positionIn(sessionStorage),
     wait: pause,
     random: Math.random,
   })
@@ -77,6 +79,27 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
     state: () => state,
     onState: (listener) => subscribe(stateListeners, listener),
     onEvent: (listener) => subscribe(eventListeners, listener),
+  }
+}
+
+/** Kept by the tab, so that a reload asks for what it missed and not for everything twice. */
+function positionIn(storage: Storage): Position {
+  return {
+    read() {
+      try {
+        return storage.getItem(positionKey)
+      } catch {
+        return null
+      }
+    },
+    write(id) {
+      try {
+        if (id === null) storage.removeItem(positionKey)
+        else storage.setItem(positionKey, id)
+      } catch {
+        // The next page of this tab asks for everything.
+      }
+    },
   }
 }
 
