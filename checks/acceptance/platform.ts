@@ -123,6 +123,13 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
   }
   const beside: ChildProcess[] = []
 
+  const removeAgents = async () => {
+    if (!child) await startApi()
+    const { json: agents } = await platform.request('GET', '/api/agents')
+    const names: string[] = agents.flatMap((agent: Loose) => (agent.is_system ? [] : [agent.name]))
+    await Promise.all(names.map((name) => platform.request('DELETE', `/api/agents/${name}`)))
+  }
+
   const platform: Platform = {
     url,
     internalPort,
@@ -174,11 +181,8 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     },
     async [Symbol.asyncDispose]() {
       try {
-        if (!child) await startApi()
-        const agents = await platform.request('GET', '/api/agents')
-        for (const agent of agents.json as Loose) {
-          if (!agent.is_system) await platform.request('DELETE', `/api/agents/${agent.name}`)
-        }
+        // What the stand-in engine keeps ends with its process.
+        if (env.ROOST_CONTAINERS_URL !== 'fake:') await removeAgents()
       } finally {
         await Promise.all(beside.map((each) => end(each, 'SIGTERM')))
         await endApi('SIGTERM')

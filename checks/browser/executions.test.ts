@@ -12,7 +12,6 @@ import {
   reviewPage,
   type Tab,
   themes,
-  widths,
 } from './bench.ts'
 import { tellFailure } from './evidence.ts'
 import { gateOf } from './gates.ts'
@@ -366,14 +365,16 @@ describe('pictures for a reviewer', () => {
     })
     const { directive } = gateOf(bench.platform, name, 'never')
     const id = await task(name, `Look around. ${directive} [[reply:late]]`)
+    const tab = await open()
+    await tab.goto(runPath(name, id))
+    await steps(tab.page).getByRole('button', { name: /^Bash/ }).waitFor()
     for (const theme of themes) {
-      const tab = await open({ theme, width: widths.desktop })
-      await tab.goto(runPath(name, id))
-      await steps(tab.page).getByRole('button', { name: /^Bash/ }).waitFor()
+      await tab.page.emulateMedia({ colorScheme: theme })
+      await tab.page.locator(`html[data-theme=${theme}]`).waitFor()
       await keepPicture(tab, `run-live-${theme}`)
-      await assertAccessible(tab, `a live run, ${theme}`)
-      await tab.context.close()
+      await assertAccessible(tab, `a live run, ${theme}`, theme === 'light' ? 'all' : 'colours')
     }
+    await tab.context.close()
     await bench.platform.request('POST', `/api/agents/${name}/executions/${id}/terminate`)
   })
 

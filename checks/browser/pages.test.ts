@@ -261,14 +261,22 @@ describe('the pages of a small fleet', () => {
 })
 
 describe('what a page weighs', () => {
+  let bench: Bench
+  before(async () => {
+    bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
+  })
+  after(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+  afterEach((context) => tellFailure(bench, context))
+
+  // The first one, while the browser keeps no file of the pages.
   test('the first page is under 250 KB of compressed JavaScript', async () => {
-    await using bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
     const bytes = await firstPageScriptBytes(bench)
     assert.ok(bytes < 250 * kilobyte, `${Math.round(bytes / kilobyte)} KB`)
   })
 
   test('a table of 500 agents draws the rows in sight only', async () => {
-    await using bench = await openBench({ env: { ROOST_CONTAINERS_URL: 'fake:' } })
     for (let index = 0; index < 500; index += 25) {
       await Promise.all(
         Array.from({ length: 25 }, (_, place) =>
