@@ -276,8 +276,8 @@ describe('what a page weighs', () => {
     assert.ok(bytes < 250 * kilobyte, `${Math.round(bytes / kilobyte)} KB`)
   })
 
-  test('a table of 500 agents draws the rows in sight only', async () => {
-    for (let index = 0; index < 500; index += 25) {
+  test('a table of 200 agents draws the rows in sight only', async () => {
+    for (let index = 0; index < 200; index += 25) {
       await Promise.all(
         Array.from({ length: 25 }, (_, place) =>
           bench.platform.request('POST', '/api/agents', {
@@ -295,9 +295,9 @@ describe('what a page weighs', () => {
       (count) => count > 5,
     )
     assert.ok(rows < 60, `${rows} rows are drawn`)
-    await tab.page.getByRole('searchbox', { name: 'Filter agents' }).fill('fleet-499')
-    await grid.getByText('fleet-499').waitFor()
-    assert.match(tab.page.url(), /q=fleet-499/)
+    await tab.page.getByRole('searchbox', { name: 'Filter agents' }).fill('fleet-199')
+    await grid.getByText('fleet-199').waitFor()
+    assert.match(tab.page.url(), /q=fleet-199/)
   })
 })
 
