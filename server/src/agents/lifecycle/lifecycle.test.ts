@@ -178,6 +178,23 @@ forEachDialect((_name, open) => {
     assert.notEqual((await world.row('helper')).container_id, agent.container_id)
   })
 
+  test('an end while something else is done with the agent is made good once that is over', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    const over = Promise.withResolvers<void>()
+    const other = world.area.lifecycle.lock.run(agent.id, () => over.promise)
+    await world.containers.remove(agent.container_id ?? '')
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    await world.clock.waitingFor(10)
+    await world.clock.advance(10)
+    assert.equal(await statusOf(world), 'exited')
+    await world.clock.waitingFor(10)
+    over.resolve()
+    await other
+    await world.clock.advance(10)
+    await until(async () => (await statusOf(world)) === 'running', 'it is made again')
+  })
+
   test('five ends within ten minutes: it stays exited, and a restart loop is told', async () => {
     let crashes = true
     const shared = createShared({

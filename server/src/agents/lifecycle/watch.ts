@@ -25,6 +25,9 @@ export type WatchDeps = {
   repair: Repair
 }
 
+/** What is not in line by then is left to the repair, which looks every minute. */
+const mostTries = 5
+
 export function createWatch(deps: WatchDeps): Watch {
   const { clock, log, directory, containers, observe, operations, repair } = deps
   const ending = new AbortController()
@@ -77,7 +80,11 @@ export function createWatch(deps: WatchDeps): Watch {
   function bringInLine(agent: Agent, graceMs = 0): void {
     inBackground('an agent could not be brought in line with what its container did', async () => {
       if (graceMs > 0) await clock.wait(graceMs, ending.signal)
-      if (!ending.signal.aborted) await operations.bringInLine(agent.id)
+      for (let tries = 0; tries < mostTries && !ending.signal.aborted; tries += 1) {
+        if ((await operations.bringInLine(agent.id)) !== null) return
+        // Whoever is at it, a start that waits for its agent, may not see that the container has ended since.
+        await clock.wait(restartGraceMs, ending.signal)
+      }
     })
   }
 
