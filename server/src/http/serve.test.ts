@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { endpoint } from '@roost/contracts/kit/endpoint'
 import { z } from 'zod'
@@ -205,4 +206,31 @@ test('each answered request is told once, with its status and error code', async
   assert.equal(answered.length, 1)
   assert.equal(answered[0]?.status, 429)
   assert.equal(answered[0]?.errorCode, 'rate_limited')
+})
+
+test('a client that sends a body far too large before it reads is told so, and may ask again', async () => {
+  const { server } = app()
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const [address] = server.addresses()
+  const socket = connect(address?.port ?? 0, '127.0.0.1')
+  try {
+    const told = new Promise<void>((done, refuse) => {
+      let text = ''
+      socket.on('data', (piece) => {
+        text += String(piece)
+        if (text.match(/HTTP\/1\.1 413 /g)?.length === 2) done()
+      })
+      socket.once('error', refuse)
+      socket.once('close', () => refuse(new Error('The connection was cut.')))
+    })
+    const body = Buffer.alloc(30 * 1024 * 1024, 'x')
+    for (let time = 0; time < 2; time += 1) {
+      socket.write(`POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
+      socket.write(body)
+    }
+    await told
+  } finally {
+    socket.destroy()
+    await server.close()
+  }
 })

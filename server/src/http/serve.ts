@@ -116,6 +116,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     request.roost.errorCode = problem.body.error
     if (problem.unexpected)
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, 'request failed')
+    if (problem.body.error === 'body_too_large') readOn(request, reply)
     reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
     reply.send(JSON.stringify(problem.body))
   })
@@ -133,6 +134,20 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   for (const route of options.routes) bindRoute(app, route, options)
   return app
+}
+
+/** So much more than any route takes is read and thrown away before a connection is cut. */
+const longestRefused = 64 * 1024 * 1024
+
+/**
+ * Most clients send the whole body before they read the answer; a connection that is closed meanwhile takes the answer
+ * with it. What says that it is far too long, or not how long it is, is cut off all the same.
+ */
+function readOn(request: FastifyRequest, reply: FastifyReply): void {
+  const length = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  if (length > longestRefused) return
+  reply.removeHeader('connection')
+  request.raw.resume()
 }
 
 /** Aborts when the client goes away before the reply is complete. An abort costs, so a normal end is none. */
