@@ -43,7 +43,9 @@ export function parseTemplate(text: string): TemplateFile {
     const path = issue?.path.map(String) ?? []
     const node = path.length > 0 ? document.getIn(path.slice(0, 1), true) : undefined
     const line = hasRange(node) ? lineOf(lines, node.range) : undefined
-    throw unresolvable(`${path.join('.') || 'the document'}: ${issue?.message ?? 'is not valid'}`, line)
+    const isMissing = issue?.code === 'invalid_type' && path.length > 0 && !document.hasIn(path)
+    const what = isMissing ? 'is required' : (issue?.message ?? 'is not valid')
+    throw unresolvable(`${path.join('.') || 'the document'}: ${what}`, line)
   }
   return result.data
 }

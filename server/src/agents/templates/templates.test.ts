@@ -74,6 +74,18 @@ test('the bundled templates can be read, and name their runtime', async () => {
   assert.match(await templates.env('local:codex-assistant'), /no credentials/)
 })
 
+test('what is missing in a template.yaml is named as missing, what is wrong with its line', () => {
+  const says = (text: string, words: RegExp) =>
+    assert.throws(
+      () => parseTemplate(text),
+      (error) => isFault(error, 'template_unresolvable') && words.test(error.message),
+    )
+  says('display_name: Mine\ndescription: x\n', /: name: is required\./)
+  says('', /: name: is required\./)
+  says('name: mine\nname: 5\n', /line 2/)
+  says(`${head}resources: 3\n`, /: resources: Invalid input: expected object, received number \(line 4\)\./)
+})
+
 test('404 for an unknown template, 400 when an agent is to be made from one', async () => {
   const templates = bundled()
   await assert.rejects(templates.get('local:none'), (error) => isFault(error, 'template_not_found'))
