@@ -37,11 +37,19 @@ export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict
   })
   try {
     await guard(endpoint.access, '', 'scout', () => {})
+    const own = endpoint.id === 'createSchedule' ? refusedSchedule(kind) : null
+    if (own) return refusal(own)
     return endpoint.access.who === 'workspace' ? byFeature : 'ok'
   } catch (error) {
     if (error instanceof Fault) return refusal(error.code)
     throw error
   }
+}
+
+/** The one route that tells whoever does not reach the agent that there is one, which it does itself, before the body. */
+function refusedSchedule({ relation }: Kind): ErrorCode | null {
+  if (relation === 'unpermitted') return 'agent_not_permitted'
+  return relation === null || relation === 'permitted' ? 'agent_access_denied' : null
 }
 
 function refusal(code: ErrorCode): Verdict {
