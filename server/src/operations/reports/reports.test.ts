@@ -30,10 +30,11 @@ forEachDialect((_name, open) => {
       period_start: '2030-01-14T00:00:00.000Z',
       period_end: '2030-01-20T20:00:00.000Z',
       payload_bytes: 14,
+      ratings: { up: 0, down: 0 },
     })
     assert.deepEqual(await world.get(`/api/reports/${id}`), json)
     assert.deepEqual(await world.get(`${path}/${id}`), json)
-    const { payload: __, ...summary } = json
+    const { payload: __, ratings: ___, ...summary } = json
     assert.deepEqual(await world.get(path), [summary])
     assert.deepEqual(await world.lastEvent('agent.report'), {
       report_id: id,
