@@ -211,8 +211,9 @@ test('each answered request is told once, with its status and error code', async
 test('a client that sends a body far too large before it reads is told so, and may ask again', async () => {
   const { server } = app()
   await server.listen({ port: 0, host: '127.0.0.1' })
-  const [address] = server.addresses()
-  const socket = connect(address?.port ?? 0, '127.0.0.1')
+  const address = server.server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const socket = connect(address.port, '127.0.0.1')
   try {
     const told = new Promise<void>((done, refuse) => {
       let text = ''
