@@ -83,6 +83,15 @@ const running = (argument: string) =>
     }
   }).length
 
+/** Resolves when there are none: what is killed needs its turn to go. */
+async function gone(...given: string[]): Promise<void> {
+  const deadline = AbortSignal.timeout(60_000)
+  while (given.some((argument) => running(argument) > 0)) {
+    assert.ok(!deadline.aborted, `left behind: ${given}`)
+    await new Promise((done) => setImmediate(done))
+  }
+}
+
 test('what is typed is carried out at a real terminal, of the size that was asked for', async () => {
   await using world = openWorld()
   const shell = await world.open('t', { cols: 100, rows: 30 })
@@ -99,7 +108,7 @@ test('the end of the shell is told behind its last output, with its code', async
   const shell = await world.open()
   await shell.type('sleep 4711 & echo last; exit 7\n')
   assert.equal(await shell.ended(), 7)
-  assert.equal(running('4711'), 0)
+  await gone('4711')
   assert.deepEqual(await world.terminals.read('t', shell.seen()), {
     data_base64: '',
     ended: { exit_code: 7 },
@@ -140,7 +149,7 @@ test('a closed terminal leaves nothing behind, not even what has hidden from its
   await shell.type('nohup setsid sleep 4712 >/dev/null 2>&1 & sleep 4713 & echo begun; sleep 4714\n')
   await shell.until('begun\r\n')
   await world.terminals.close('t')
-  assert.deepEqual(['4712', '4713', '4714'].map(running), [0, 0, 0])
+  await gone('4712', '4713', '4714')
   await assert.rejects(world.terminals.read('t', 0), /no such terminal/)
   assert.deepEqual(await world.terminals.close('t'), { ok: true })
 })
