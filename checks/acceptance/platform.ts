@@ -9,6 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type ModelServer, startModelServer } from '@roost/test-support/model/index'
+import { leanEnvironment, leanHeap } from '../../cli/src/platform/lean-process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Planted as the provider keys; must be found nowhere but at the model server. */
@@ -101,10 +102,10 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
 
   const start = (file: string, wrote: (text: string) => void) => {
     const started = fork(join(root, file), [], {
-      env,
-      cwd: root,
       // As `roost up` starts it.
-      execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
+      env: { ...leanEnvironment(root), ...env },
+      cwd: root,
+      execArgv: leanHeap,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       ...options.user,
     })

@@ -1,6 +1,7 @@
 /** The scheduler as `roost up` starts it: a process of its own beside the API. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join, resolve } from 'node:path'
+import { leanEnvironment, leanHeap } from '../../cli/src/platform/lean-process.ts'
 import type { Platform } from './platform.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -15,10 +16,10 @@ export type SchedulerProcess = AsyncDisposable & {
 
 export async function startScheduler(platform: Pick<Platform, 'env'>): Promise<SchedulerProcess> {
   const child = fork(join(root, 'server/src/start/scheduler.ts'), [], {
-    env: { ...platform.env },
-    cwd: root,
     // As `roost up` starts it.
-    execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
+    env: { ...leanEnvironment(root), ...platform.env },
+    cwd: root,
+    execArgv: leanHeap,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let output = ''

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { endProcess, lineSplitter } from '../machine/run.ts'
 import { duration } from '../terminal/duration.ts'
+import { leanEnvironment, leanHeap } from './lean-process.ts'
 import type { LogFile } from './log-file.ts'
 import { exitConfig, type PlatformMessage, type ReadyMessage, readMessage } from './messages.ts'
 
@@ -46,12 +47,6 @@ export class ProcessFailed extends Error {
 const defaultTiming = { firstPauseMs: 500, longestPauseMs: 30_000, steadyMs: 60_000, readyTries: 3 }
 
 /** Starts a process of the platform and starts it again whenever it ends, until it is stopped. */
-/**
- * V8 lets garbage grow while memory is free; on a machine full of agents it is theirs. Measured: the API holds
- * half the memory after a load, at the same rate.
- */
-const leanHeap = ['--max-semi-space-size=4', '--heap-growing-percent=20']
-
 export function keepProcess(spec: ProcessSpec, options: KeepOptions): KeptProcess {
   const timing = options.timing ?? defaultTiming
   const ready = Promise.withResolvers<ReadyMessage | null>()
@@ -86,7 +81,7 @@ export function keepProcess(spec: ProcessSpec, options: KeepOptions): KeptProces
     let reason: string | null = null
     const lastLines: string[] = []
     const started = fork(spec.file, spec.args ?? [], {
-      env: spec.env,
+      env: { ...leanEnvironment(spec.cwd), ...spec.env },
       cwd: spec.cwd,
       execArgv: leanHeap,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

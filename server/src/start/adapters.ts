@@ -69,7 +69,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     clock,
   })
   const db = await openDatabase(config.databaseUrl.reveal(), log)
-  const ephemeral = openEphemeral(config.redisUrl, { clock, log })
+  const ephemeral = await openEphemeral(config.redisUrl, { clock, log })
   const git = createGit({
     baseUrl: config.gitBaseUrl,
     mayBeInner: mayGitBeInner(config),

@@ -7,8 +7,10 @@ import {
   mostBlockBytes,
 } from '@roost/contracts/conversations/canvas-blocks'
 import { isFault } from '../../kit/fault.ts'
-import { keptBlocks } from './rules.ts'
+import * as rules from './rules.ts'
 import { sanitise } from './sanitise.ts'
+
+const keptBlocks = (blocks: Parameters<typeof rules.keptBlocks>[0]) => rules.keptBlocks(blocks, sanitise)
 
 const text = (markdown: string, id?: string): BlockInput => ({
   kind: 'markdown',

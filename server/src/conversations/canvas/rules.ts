@@ -8,13 +8,15 @@ import {
 } from '@roost/contracts/conversations/canvas-blocks'
 import { jsonBytes } from '@roost/contracts/kit/json'
 import { Fault, invalidField } from '../../kit/fault.ts'
-import { sanitise } from './sanitise.ts'
+
+/** Handed in: only HTML needs the library. */
+export type Sanitise = (html: string) => string
 
 /**
  * Blocks as they are kept: each with an id, HTML without what could act. Ids that were given are distinct already.
  * Throws `body_too_large`.
  */
-export function keptBlocks(blocks: readonly BlockInput[]): CanvasBlock[] {
+export function keptBlocks(blocks: readonly BlockInput[], sanitise: Sanitise): CanvasBlock[] {
   const taken = new Set(blocks.flatMap(({ id }) => id ?? []))
   let last = 0
   const nextId = () => {
@@ -22,7 +24,7 @@ export function keptBlocks(blocks: readonly BlockInput[]): CanvasBlock[] {
     while (taken.has(`b${last}`))
     return `b${last}`
   }
-  return bounded(blocks.map((block) => keptBlock(block, block.id ?? nextId())))
+  return bounded(blocks.map((block) => keptBlock(block, block.id ?? nextId(), sanitise)))
 }
 
 /**
@@ -33,6 +35,7 @@ export function patchedBlocks(
   blocks: readonly CanvasBlock[],
   template: CanvasTemplate | null,
   patches: readonly BlockPatch[],
+  sanitise: Sanitise,
 ): CanvasBlock[] {
   const result = [...blocks]
   for (const [index, patch] of patches.entries()) {
@@ -48,12 +51,12 @@ export function patchedBlocks(
     }
     const problem = slotProblem(template, read.data.slot ?? null)
     if (problem !== null) throw invalidField(['blocks', index, 'slot'], problem)
-    result[place] = keptBlock(read.data, before.id)
+    result[place] = keptBlock(read.data, before.id, sanitise)
   }
   return bounded(result)
 }
 
-function keptBlock(block: BlockInput, id: string): CanvasBlock {
+function keptBlock(block: BlockInput, id: string, sanitise: Sanitise): CanvasBlock {
   const head = { id, title: block.title ?? null, slot: block.slot ?? null }
   if (block.kind === 'html') {
     return { ...head, kind: 'html', payload: { html: sanitise(block.payload.html) } }

@@ -12,7 +12,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { refuseForeignRun } from '../../runs/executions/index.ts'
-import { keptBlocks, patchedBlocks } from './rules.ts'
+import { keptBlocks, patchedBlocks, type Sanitise } from './rules.ts'
 import { blocksOf, canvasOf, summaryOf } from './shown.ts'
 import { type CanvasRow, canvasStore } from './store.ts'
 
@@ -84,7 +84,7 @@ export function createCanvases({ db, clock, events, limits }: CanvasesDeps): Can
 
     async put(agent, canvasId, { blocks, execution_id, ...body }) {
       await limits.use(rateRules.canvasWrite, agent.id)
-      const kept = JSON.stringify(keptBlocks(blocks))
+      const kept = JSON.stringify(keptBlocks(blocks, await sanitiser()))
       return inTurn(agent, async (tx) => {
         const before = await canvasStore(tx).find(agent.id, canvasId)
         if (!before && (await canvasStore(tx).count(agent.id)) >= mostCanvases) {
@@ -109,6 +109,7 @@ export function createCanvases({ db, clock, events, limits }: CanvasesDeps): Can
 
     async patch(agent, canvasId, { blocks, execution_id }) {
       await limits.use(rateRules.canvasWrite, agent.id)
+      const sanitise = await sanitiser()
       return inTurn(agent, async (tx) => {
         const before = await canvasStore(tx).find(agent.id, canvasId)
         if (!before) throw new Fault('canvas_not_found')
@@ -116,7 +117,7 @@ export function createCanvases({ db, clock, events, limits }: CanvasesDeps): Can
           ...before,
           updated_at: timestamp(clock.now()),
           updated_by_execution_id: execution_id,
-          blocks: JSON.stringify(patchedBlocks(blocksOf(before), before.template, blocks)),
+          blocks: JSON.stringify(patchedBlocks(blocksOf(before), before.template, blocks, sanitise)),
         })
       })
     },
@@ -141,4 +142,9 @@ export function createCanvases({ db, clock, events, limits }: CanvasesDeps): Can
       return gone.map(({ canvas_id }) => canvas_id)
     },
   }
+}
+
+/** Its library is read with the first canvas that is written. */
+async function sanitiser(): Promise<Sanitise> {
+  return (await import('./sanitise.ts')).sanitise
 }

@@ -3,18 +3,12 @@ import {
   getPaidChat,
   getPaidChatInfo,
   listPayments,
-  type PaidReply,
   putPaidChat,
   sendPaidMessage,
 } from '@roost/contracts/conversations/paid'
-import { paidNetwork } from '@roost/contracts/conversations/paid-networks'
-import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
-import { Fault } from '../../kit/fault.ts'
-import { readProof } from './proof.ts'
-import { type Offer, type Proof, paymentRequired, versionOneForms } from './rules.ts'
-import type { Outcome, Paid } from './service.ts'
+import type { Paid } from './service.ts'
 
 export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[] {
   const { offers } = paid
@@ -39,6 +33,7 @@ export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[]
       await limits.use(rateRules.paidChat, request.ip)
       const offer = await offers.find(params.name)
       paid.refuseUnconfigured()
+      const [{ readProof }, { paymentResponse, priced, settlementOf, unpaid }] = await protocol()
       const proof = readProof(request.header)
       if (!proof) throw priced(offer)
       const asked = { offer, proof, message: body.message, sessionId: body.session_id ?? null }
@@ -58,59 +53,7 @@ export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[]
   ]
 }
 
-/** Clients of version 2 read the header, those of version 1 the body. */
-function terms(offer: Offer, words: string) {
-  const required = paymentRequired(offer, words)
-  return {
-    fields: { payment_required: required, x402Version: 1, accepts: versionOneForms(offer) },
-    // Its type knows networks only by their form, which ours have.
-    headers: { 'payment-required': encodePaymentRequiredHeader(required as never) },
-  }
-}
-
-function priced(offer: Offer): Fault {
-  const { fields, headers } = terms(offer, 'payment_required')
-  return new Fault('payment_required', undefined, fields, { headers })
-}
-
-function unpaid(offer: Offer, proof: Proof, { reason, collecting }: Outcome & { kind: 'unpaid' }): Fault {
-  const { fields, headers } = terms(offer, reason)
-  const payment = { settled: false, ...(collecting ? { payer: collecting.payer } : {}) }
-  const failed = {
-    success: false,
-    errorReason: reason,
-    ...(collecting?.payer ? { payer: collecting.payer } : {}),
-    transaction: '',
-    network: networkFor(proof, offer.network),
-  }
-  const detail = collecting
-    ? 'The payment could not be collected. The reply is kept for 24 hours: send the same message with a good proof.'
-    : 'The payment was not accepted.'
-  return new Fault(
-    'payment_failed',
-    detail,
-    { reason, payment, ...fields },
-    { headers: { ...headers, ...(collecting ? paymentResponse(proof, failed) : {}) } },
-  )
-}
-
-type SettlementWire = { success: boolean; transaction: string; network: string; payer?: string }
-
-function settlementOf({ payment }: PaidReply, proof: Proof): SettlementWire {
-  return {
-    success: true,
-    transaction: payment.transaction ?? '',
-    network: networkFor(proof, payment.network),
-    ...(payment.payer === null ? {} : { payer: payment.payer }),
-  }
-}
-
-/** Under the name that its version of x402 gives it. */
-function paymentResponse({ version }: Proof, settlement: SettlementWire): Record<string, string> {
-  const name = version === 1 ? 'x-payment-response' : 'payment-response'
-  return { [name]: encodePaymentResponseHeader(settlement as never) }
-}
-
-function networkFor({ version }: Proof, network: string): string {
-  return (version === 1 && paidNetwork(network)?.v1) || network
+/** What speaks x402 is read with the first message that somebody would pay for. */
+function protocol() {
+  return Promise.all([import('./proof.ts'), import('./payment-headers.ts')])
 }

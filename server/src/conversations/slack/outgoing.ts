@@ -5,7 +5,6 @@ import { type ChatPlatform, ChatPlatformDown } from '../../ports/chat-platform/p
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Connection } from './connection.ts'
-import { escaped, toMrkdwn } from './mrkdwn.ts'
 import { cut, mostPieces } from './pieces.ts'
 import { retrySeconds } from './rules.ts'
 import { type PostRow, slackStore } from './store.ts'
@@ -104,7 +103,7 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
       return false
     const later = (state: PostRow['state'], seconds: number) =>
       store.move(claimed, { state, due_at: timestamp(secondsLater(clock.now(), seconds)) })
-    const post = { id: row.id, channelId: row.channel_id, threadTs: row.thread_ts, text: textOf(row) }
+    const post = { id: row.id, channelId: row.channel_id, threadTs: row.thread_ts, text: await textOf(row) }
     try {
       if (row.state === 'sending' && (await platform.isPosted(token, post, signal))) {
         return await store.move(claimed, { state: 'sent' })
@@ -156,7 +155,11 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
   }
 }
 
-/** Markdown that shows nothing (a link's definition) is said as it is: Slack takes no empty message. */
-function textOf({ text }: PostRow): string {
+/**
+ * Markdown that shows nothing (a link's definition) is said as it is: Slack takes no empty message. What reads Markdown
+ * is read with the first post.
+ */
+async function textOf({ text }: PostRow): Promise<string> {
+  const { escaped, toMrkdwn } = await import('./mrkdwn.ts')
   return toMrkdwn(text) || escaped(text)
 }

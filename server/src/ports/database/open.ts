@@ -4,16 +4,17 @@ import { type Driver, Kysely, sql, Transaction } from 'kysely'
 import type { Log } from '../log.ts'
 import type { Opened } from './opened.ts'
 import type { Db, Tx } from './port.ts'
-import { isRetriable, openPostgres } from './postgres.ts'
+import { isRetriable } from './retriable.ts'
 import { createRowStatements, type RunRows } from './row-statements.ts'
 import { createShared } from './shared.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** Opens `sqlite:<path>` (the file is made when absent) or `postgres://…`; nothing is migrated. */
+/** Opens `sqlite:<path>` (the file is made when absent) or `postgres://…`, whose client is read only then; nothing is migrated. */
 export async function openDatabase(url: string, log: Pick<Log, 'warn' | 'error'>): Promise<Db> {
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1]
   if (path !== undefined) return createDb('sqlite', await openSqlite(path), log)
   if (/^postgres(ql)?:\/\//.test(url)) {
+    const { openPostgres } = await import('./postgres.ts')
     const onLost = (error: Error) => log.warn({ err: error }, 'an idle database connection was lost')
     return createDb('postgres', openPostgres(url, onLost), log)
   }

@@ -9,7 +9,7 @@ import pg from 'pg'
 import { namedFault } from './down.ts'
 import type { Opened } from './opened.ts'
 import { type Client, pipelined } from './postgres-client.ts'
-import { createPrepared, isOutdated } from './postgres-prepared.ts'
+import { createPrepared } from './postgres-prepared.ts'
 
 /** PostgreSQL through a pool. `onLost` hears of idle connections that broke; the pool makes new ones. */
 export function openPostgres(url: string, onLost: (error: Error) => void): Opened {
@@ -81,10 +81,4 @@ class PortableCompiler extends PostgresQueryCompiler {
 /** 64-bit integers and sums of them arrive as text by default; every number Roost keeps fits a double. */
 function numbers(oid: number): ((text: string) => number) | undefined {
   return oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC ? Number : undefined
-}
-
-/** Serialization failure, deadlock, outdated plan: the same work may succeed when it is done again. */
-export function isRetriable(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === '40001' || code === '40P01' || isOutdated(error)
 }

@@ -3,12 +3,16 @@ import type { Secret } from '../../kit/secret.ts'
 import type { Log } from '../log.ts'
 import { memoryEphemeral } from './memory.ts'
 import type { Ephemeral } from './port.ts'
-import { redisEphemeral } from './redis.ts'
 
 /**
  * Opens Redis at `url`, or the store of this process when there is none. A Redis that is away is no reason
- * not to start: it is looked for until `close`.
+ * not to start: it is looked for until `close`. Its client is read only where there is one.
  */
-export function openEphemeral(url: Secret | null, deps: { clock: Clock; log: Log }): Ephemeral {
-  return url ? redisEphemeral(url.reveal(), deps) : memoryEphemeral(deps)
+export async function openEphemeral(
+  url: Secret | null,
+  deps: { clock: Clock; log: Log },
+): Promise<Ephemeral> {
+  if (!url) return memoryEphemeral(deps)
+  const { redisEphemeral } = await import('./redis.ts')
+  return redisEphemeral(url.reveal(), deps)
 }

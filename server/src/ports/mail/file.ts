@@ -1,18 +1,21 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
 import type { Clock } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import { checkMail, type Mailer, MailFailed } from './port.ts'
 
-/** Writes each mail to a file of its own, `<time>-<id>.eml`, that its owner alone can read. */
+/**
+ * Writes each mail to a file of its own, `<time>-<id>.eml`, that its owner alone can read. The library is read with
+ * the first mail.
+ */
 export function fileMailer(folder: string, from: string, clock: Pick<Clock, 'now'>): Mailer {
-  const composer = createTransport({ streamTransport: true, buffer: true })
   return {
     kind: 'file',
     async send(mail) {
       checkMail(mail)
       try {
+        const { createTransport } = await import('nodemailer')
+        const composer = createTransport({ streamTransport: true, buffer: true })
         const { message } = await composer.sendMail({ from, ...mail, date: clock.now() })
         const name = `${clock.now().toISOString().replaceAll(':', '-')}-${newId()}.eml`
         await mkdir(folder, { recursive: true, mode: 0o700 })

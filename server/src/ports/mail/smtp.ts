@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { checkMail, type Mailer, MailFailed } from './port.ts'
 
 /** A person waits for the code: what takes longer is of no use any more. */
@@ -6,13 +5,14 @@ const timeoutMs = 20_000
 
 /**
  * Hands mail to a server at `smtp://[user:password@]host[:port]` or `smtps://`. Without `smtps` the
- * connection is encrypted when the server offers it, and a password is sent to another machine in no other way.
+ * connection is encrypted when the server offers it, and a password is sent to another machine in no other way. The
+ * library is read with the first mail.
  */
 export function smtpMailer(url: URL, from: string): Mailer {
   const isTls = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const user = decodeURIComponent(url.username)
-  const transport = createTransport({
+  const options = {
     host,
     port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
     secure: isTls,
@@ -25,20 +25,19 @@ export function smtpMailer(url: URL, from: string): Mailer {
     socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  }
   return {
     kind: 'smtp',
     async send(mail) {
       checkMail(mail)
       try {
-        await transport.sendMail({ from, ...mail })
+        const { createTransport } = await import('nodemailer')
+        await createTransport(options).sendMail({ from, ...mail })
       } catch (cause) {
         throw new MailFailed(`The mail server ${url.host} did not take the mail.`, { cause })
       }
     },
-    async close() {
-      transport.close()
-    },
+    async close() {},
   }
 }
 
