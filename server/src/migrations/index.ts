@@ -38,7 +38,7 @@ import { canvas } from './0037-canvas.ts'
 import { slack } from './0038-slack.ts'
 import { subscriptionHomes } from './0041-subscription-homes.ts'
 import { strangersRetention } from './0045-strangers-retention.ts'
-import { workspaceRatings } from './0045-workspace-ratings.ts'
+import { workspaceRatings } from './0046-workspace-ratings.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [

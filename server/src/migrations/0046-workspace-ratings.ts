@@ -2,7 +2,7 @@ import type { Migration } from '../ports/database/port.ts'
 
 /** What people of the Workspace think of reports. */
 export const workspaceRatings: Migration = {
-  name: '0045-workspace-ratings',
+  name: '0046-workspace-ratings',
   async up(db) {
     await db.schema
       .createTable('agent_report_ratings')
