@@ -39,7 +39,12 @@ function bench(kept: string | null = null) {
     onEvent: (event) => void seen.events.push(event),
     onGap: () => void seen.gaps++,
     onState: (state) => void seen.states.push(state),
-    position: { read: () => memory.id, write: (id) => void (memory.id = id) },
+    position: {
+      read: () => memory.id,
+      write(id) {
+        memory.id = id
+      },
+    },
     wait: async (ms) => void seen.waits.push(ms),
     random: () => 0.5,
   })
