@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Instructions } from '../agents/agent.ts'
+import { maxTimeoutSeconds } from '../agents/settings.ts'
 import { Id } from '../kit/primitives.ts'
 
 /** What requests for runs have in common, whoever makes them: chat, tasks, fan-outs, schedules, loops. */
@@ -12,8 +13,15 @@ export const MessageText = z
   .max(maxMessageLength)
   .refine((text) => text.trim() !== '', 'must not be blank')
 
-/** Seconds; above the agent's cap it is the cap. */
-export const RunTimeout = z.number().int().min(10).max(7200)
+/**
+ * Seconds, at least 10. Above the agent's cap it is the cap, however far above: no cap is higher than what is kept of
+ * it here.
+ */
+export const RunTimeout = z
+  .number()
+  .int()
+  .min(10)
+  .transform((seconds) => Math.min(seconds, maxTimeoutSeconds))
 
 /** Names as the runtime knows them, with its patterns: `Read`, `Bash(git log:*)`. None at all is allowed too. */
 export const AllowedTools = z

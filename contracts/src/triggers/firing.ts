@@ -4,7 +4,7 @@ import { eventType } from '../kit/event.ts'
 import { ModelOverride } from '../kit/model.ts'
 import { Id, Money, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 import { executionStatuses, triggers } from '../runs/executions.ts'
-import { AllowedTools, MessageText } from '../runs/request.ts'
+import { AllowedTools, MessageText, RunTimeout } from '../runs/request.ts'
 import { executeTaskAt, executeTasksAt, scheduleChangesAt, validateExecutionAt } from './scheduler-calls.ts'
 import { fireOutcomes, misfirePolicies, ScheduleParams } from './schedules.ts'
 
@@ -75,7 +75,7 @@ export const ExecuteTask = z.object({
   schedule_id: Id.nullish(),
   due_at: TimestampInput.nullish().describe('With `schedule_id`: the due time, which fires at most once.'),
   model: ModelOverride,
-  timeout_seconds: z.number().int().min(10).max(7200).nullish(),
+  timeout_seconds: RunTimeout.nullish(),
   allowed_tools: AllowedTools.nullish(),
   schedule_name: z.string().max(200).nullish(),
   schedule_cron: z.string().max(1000).nullish(),

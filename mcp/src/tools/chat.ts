@@ -25,9 +25,8 @@ const chatInput = {
     .number()
     .int()
     .min(10)
-    .max(7200)
     .optional()
-    .describe('How long the run may take. Left out: as long as the agent allows.'),
+    .describe('How long the run may take, at most as long as the agent allows. Left out: just that.'),
   max_turns: z
     .number()
     .int()

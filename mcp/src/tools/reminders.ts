@@ -24,7 +24,7 @@ export const reminderTools: Tool[] = [
       fire_at: z.string().optional().describe('ISO 8601 time; either this or delay_seconds.'),
       delay_seconds: z.number().int().min(60).max(2_592_000).optional(),
       model,
-      timeout_seconds: z.number().int().min(10).max(7200).optional(),
+      timeout_seconds: z.number().int().min(10).optional(),
       allowed_tools: allowedTools,
     },
     output: Reminder,
