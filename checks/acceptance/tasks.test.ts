@@ -162,7 +162,7 @@ describe('what comes with a task', () => {
   test('allowed_tools holds a task to its tools, and to none', async () => {
     const write = '[[tool:Write:{"file_path":"/home/developer/held.txt","content":"x"}]] [[reply:tried]]'
     for (const allowed_tools of [['Read'], []]) {
-      assert.equal((await task({ message: write, allowed_tools })).json.response, 'tried')
+      assert.equal((await task({ message: write, allowed_tools })).json.response, 'no-tool: Write')
       assert.equal((await api('GET', 'files/download?path=held.txt')).status, 404, String(allowed_tools))
     }
     const { json } = await task({ message: write, allowed_tools: ['Write'] })
