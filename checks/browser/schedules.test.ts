@@ -103,7 +103,7 @@ describe('schedules', () => {
     await form.getByText('Limits, retries, delivery, validation').click()
     await form.getByRole('spinbutton', { name: 'Timeout' }).fill('7200000')
     await form.getByRole('button', { name: 'Create schedule' }).click()
-    await form.getByText(/is not a cron expression of five fields/).waitFor()
+    await form.getByText(/its minute "61" is not/).waitFor()
     await form.getByLabel('Cron expression').fill('30 9 * * MON-FRI')
     await form.getByRole('button', { name: 'Create schedule' }).click()
     await form.getByText(/is above the agent's execution timeout/).waitFor()
