@@ -14,7 +14,7 @@ import { type FireRow, fireStore, keyOf } from './store.ts'
 
 const rehearsedTogether = 50
 /** Without a pause for others. */
-const chosenTogether = 50
+const chosenTogether = 300
 /** While one transaction is being committed, the next one is written. */
 const lanes = 2
 

@@ -18,7 +18,7 @@ function startLines(count: number) {
 
 test('ids are spread over the lines, and one id stays on its own', async () => {
   const lines = startLines(2)
-  const ids = Array.from({ length: 200 }, newId)
+  const ids = Array.from({ length: 500 }, newId)
   const entered = [...ids, ...ids].map((id, index) => lines.enter(id, id, index))
   await lines.soon()
   assert.equal(lines.batches.length, 2, 'two are committed at a time')
@@ -28,8 +28,8 @@ test('ids are spread over the lines, and one id stays on its own', async () => {
   }
   assert.deepEqual(await Promise.all(entered), [...ids, ...ids])
   const [one = [], other = []] = lines.batches
-  assert.equal(one.length, 100)
-  assert.equal(other.length, 100)
+  assert.equal(one.length, 300)
+  assert.equal(other.length, 300)
   assert.deepEqual(
     one.filter((id) => other.includes(id)),
     [],

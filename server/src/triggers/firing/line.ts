@@ -5,7 +5,8 @@ type Waiting<Item, Result> = {
   reject(error: unknown): void
 }
 
-const mostTogether = 100
+/** Three times as many as a hundred cost half as much together; more keep the first waiting for the last. */
+const mostTogether = 300
 
 /** Lines beside each other: what is of one `key` always goes by the same one. */
 export function createLines<Item, Result>(
