@@ -104,7 +104,9 @@ function useRate({ name, sessionId, message }: MessageProps) {
         params: { name },
         body: { target_kind: 'message', target_id: message.id, ...rated },
       }),
-    onMutate: ({ rating }) => {
+    onMutate: async ({ rating }) => {
+      // What is on its way was read before the rating, and would take it off the page for good.
+      await queries.cancelQueries({ queryKey })
       show(rating === 'none' ? null : rating)
       return message.my_rating
     },
@@ -112,5 +114,6 @@ function useRate({ name, sessionId, message }: MessageProps) {
       show(before ?? null)
       complain(error)
     },
+    onSettled: () => queries.invalidateQueries({ queryKey }),
   })
 }
