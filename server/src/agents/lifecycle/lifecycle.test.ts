@@ -147,7 +147,8 @@ forEachDialect((_name, open) => {
   test('what the engine does not bring back is started by the repair after its grace', async () => {
     await using world = await openAgents(await open())
     const { agent } = await withAgent(world)
-    // Stopped from outside counts for the engine as an orderly stop; it is none of ours.
+    // Stopped from outside, later, counts for the engine as an orderly stop; it is none of ours.
+    await world.clock.advance(1)
     await world.containers.stop(agent.container_id ?? '', 0)
     await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
     await world.area.lifecycle.repair()

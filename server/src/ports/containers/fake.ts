@@ -169,7 +169,9 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         container.isRestarting = false
         if (container.state.status !== 'running') return
         const isKilled = container.program.ignoresStop === true || graceSeconds === 0
-        end(container, isKilled ? 137 : 0, false, false)
+        // An engine answers after the end: what is asked of it next is later, on a clock that stands still too.
+        const at = new Date(clock.now().getTime() - 1).toISOString()
+        end(container, isKilled ? 137 : 0, false, false, at)
       }),
 
       remove: call('remove', (id: string) => {
@@ -271,10 +273,16 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     })
   }
 
-  function end(container: FakeContainer, exitCode: number, oomKilled: boolean, comesBack: boolean): void {
+  function end(
+    container: FakeContainer,
+    exitCode: number,
+    oomKilled: boolean,
+    comesBack: boolean,
+    at = now(),
+  ): void {
     container.state = { ...container.state, status: 'stopped', exitCode, oomKilled }
     const { id, name } = container.state
-    tell(container, { type: 'exited', id, name, exitCode, oomKilled, at: now() })
+    tell(container, { type: 'exited', id, name, exitCode, oomKilled, at })
     container.isRestarting = comesBack
     if (!comesBack) return
     bringBack(container)
