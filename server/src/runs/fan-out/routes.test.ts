@@ -25,6 +25,7 @@ async function start(db: TestDb, clock = createTestClock()) {
   on.agents.set('a1', agentFact({ effective_slots: 10, execution_timeout_seconds: 100 }))
   const app = routesApp(fanOutRoutes(on.fanOuts), {
     ann: { caller: person(), relation: 'owner' },
+    'ann with her key': { caller: key('user', null), relation: 'owner' },
     bob: { caller: person({ id: 'u2', username: 'bob', email: 'bob@example.org' }), relation: 'shared' },
     stranger: { caller: person({ id: 'u9' }), relation: null },
     other: { caller: key('agent', 'a2'), relation: 'permitted' },
@@ -293,9 +294,12 @@ test('a wait whose time ran out is replayed with 200 while the tasks go on', asy
   }
 })
 
-test('guest agents have keys of their own: a replay tells nobody what another one asked', async () => {
+test('people, agents and connectors have keys of their own: a replay tells nobody what another one asked', async () => {
   const { post } = await open()
   const body = { ...three, async_mode: true }
-  const [mine, theirs] = [await post('other', body, 'k'), await post('third', body, 'k')]
-  assert.notEqual(mine.json.fan_out_id, theirs.json.fan_out_id)
+  const ids = new Set<string>()
+  const callers = ['ann', 'bob', 'other', 'third', 'connector']
+  for (const who of callers) ids.add((await post(who, body, 'k')).json.fan_out_id)
+  assert.equal(ids.size, callers.length)
+  assert.ok(ids.has((await post('ann with her key', body, 'k')).json.fan_out_id), 'one person is one holder')
 })

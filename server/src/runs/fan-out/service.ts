@@ -10,7 +10,8 @@ import {
 } from '../../foundation/idempotency/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import { maySee, type Reader, type RunHooks, seesOwnRunsOnly } from '../executions/index.ts'
+import { holderOf } from '../dispatch/index.ts'
+import { maySee, type Reader, type RunHooks } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import { type AdvanceDeps, createAdvance } from './advance.ts'
 import { createStart, type StartDeps, type Started } from './start.ts'
@@ -61,7 +62,7 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
 
   return {
     startOnce(reader, asked, key) {
-      const scope = scopeOf('fan_out', subjectOf(reader), key, asked)
+      const scope = scopeOf('fan_out', `${reader.agentId}:${holderOf(reader.caller)}`, key, asked)
       return idempotency.enter(scope, (claim) =>
         start(reader, asked, (tx, started) => {
           const reply = asked.async_mode ? receiptOf(receipt(started)) : undefined
@@ -112,10 +113,4 @@ export function receipt({ fanOut, tasks }: Started): FanOut {
 /** The work goes on after this reply. */
 function receiptOf(body: FanOut): Reply {
   return { status: 200, body, receipt: true }
-}
-
-/** A replay tells results, so a caller who sees only its own runs has keys of its own. */
-function subjectOf({ caller, agentId, relation }: Reader): string {
-  if (caller.kind !== 'key' || !seesOwnRunsOnly(caller, relation)) return agentId
-  return `${agentId}:${caller.key.id}`
 }

@@ -4,7 +4,7 @@ import { isFault } from '../../kit/fault.ts'
 import { executionStore } from '../../runs/executions/index.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'
-import { agentFact } from '../../test/run-platform.ts'
+import { agentFact, person } from '../../test/run-platform.ts'
 import { agent, pass, set, startReminderPlatform } from './test/reminder-platform.ts'
 
 const refused = (code: Parameters<typeof isFault>[1]) => (error: unknown) => isFault(error, code)
@@ -144,6 +144,13 @@ forEachDialect((_, openDb) => {
     const again = await set(on, { message: 'another' }, { key: 'k1' })
     assert.deepEqual([again.id, again.replayed], [first.id, true])
     assert.notEqual((await set(on, {}, { key: 'k2' })).id, first.id)
+  })
+
+  test('the key of one person is not that of another', async () => {
+    const on = await start()
+    const first = await set(on, {}, { key: 'k1' })
+    const other = await set(on, {}, { key: 'k1', caller: person({ id: 'u2', username: 'bob' }) })
+    assert.deepEqual([other.id === first.id, other.replayed], [false, false])
   })
 
   test('429: 25 are pending, 30 a minute, 100 a day', async () => {

@@ -7,6 +7,7 @@ import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
+import { holderOf } from '../../runs/dispatch/index.ts'
 import { offered } from '../../runs/executions/index.ts'
 import { type CreateDeps, createCreate } from './create.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
@@ -68,7 +69,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
       const { agent } = party
       const facts = await standing(agent)
       const reply = (row: ReminderRow): Reply => ({ status: 201, body: toldOf(row, facts) })
-      const scope = scopeOf('reminder', agent.id, key, asked)
+      const scope = scopeOf('reminder', `${agent.id}:${holderOf(party.caller)}`, key, asked)
       const entered = await idempotency.enter(scope, (claim) =>
         create(party, asked, {
           hasKey: scope !== null,
