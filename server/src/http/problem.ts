@@ -90,6 +90,9 @@ function frameworkCode(error: unknown): ErrorCode | null {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 'body_too_large'
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return 'invalid_json'
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'unsupported_media_type'
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT') return 'not_found'
+  // No name or id is as long.
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return 'not_found'
   return null
 }

@@ -132,6 +132,13 @@ test('a JSON body is read whatever its content type says', async () => {
   assert.equal(reply.statusCode, 200)
 })
 
+test('415 for a content type that is none', async () => {
+  for (const type of ['', 'garbage', '/', 'a/b/c']) {
+    const reply = await app().server.inject(post('/echo/a', '{"text":"hi"}', { 'content-type': type }))
+    assert.deepEqual([reply.statusCode, reply.json().error], [415, 'unsupported_media_type'], type)
+  }
+})
+
 test('422 when a form route gets JSON', async () => {
   const reply = await app().server.inject(post('/form', '{"username":"admin"}'))
   assert.equal(reply.statusCode, 422)
@@ -180,8 +187,9 @@ test('404 for an unknown path, 405 for a known one with another method', async (
   assert.equal(reply.headers.allow, 'POST')
 })
 
-test('404 for a path that cannot be decoded or holds U+0000', async () => {
+test('404 for a path that cannot be decoded, holds U+0000 or is longer than any name', async () => {
   const { server } = app()
+  assert.equal((await server.inject(post(`/echo/${'a'.repeat(5000)}`, '{"text":"x"}'))).statusCode, 404)
   assert.equal((await server.inject(post('/echo/%zz', '{}'))).statusCode, 404)
   assert.equal((await server.inject(post('/echo/%00', '{"text":"x"}'))).statusCode, 404)
 })
@@ -192,6 +200,19 @@ test('every reply carries its id, that to an address which cannot be decoded too
     const reply = await server.inject({ ...post(url, '{}'), headers: { 'x-request-id': 'my-id' } })
     assert.equal(reply.headers['x-request-id'], 'my-id', url)
   }
+})
+
+test('no cache keeps a reply, a refused one neither, unless it says otherwise itself', async () => {
+  const picture = endpoint({ ...base, id: 'picture', method: 'GET', path: '/picture' })
+  const kept = answer(undefined, { headers: { 'cache-control': 'private, max-age=60' } })
+  const { server } = app([route(picture, async () => kept)])
+  const cachingOf = async (url: string) =>
+    (await server.inject(post(url, '{"text":"hi"}'))).headers['cache-control']
+  for (const url of ['/echo/a', '/echo/a?times=x', '/nowhere', '/echo/%zz']) {
+    assert.equal(await cachingOf(url), 'no-store', url)
+  }
+  const reply = await server.inject({ method: 'GET', url: '/picture' })
+  assert.equal(reply.headers['cache-control'], 'private, max-age=60')
 })
 
 test('a stream is written as it comes', async () => {

@@ -36,6 +36,12 @@ export type AnsweredRequest = {
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
 
+/**
+ * Replies hold keys, tokens and what only one person may read, so no cache keeps them; what may be kept (pages,
+ * pictures) says so itself.
+ */
+const notKept = { 'cache-control': 'no-store' }
+
 /** One listener's application: routes, request ids, errors, logs. Nothing listens yet. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { log } = options
@@ -53,7 +59,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const problem = problemOf(error, String(request.id))
       // No hook runs for an address that cannot be read.
-      reply.header('x-request-id', request.id)
+      reply.headers({ 'x-request-id': request.id, ...notKept })
       reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
       reply.send(JSON.stringify(problem.body))
     },
@@ -80,7 +86,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const signal = closeSignal(reply.raw, options.streams)
     const unknown = { endpoint: null, caller: null, admitted: null, errorCode: null }
     request.roost = { ...unknown, notes: {}, signal, losses: 0, lostBy: null }
-    reply.header('x-request-id', request.id)
+    reply.headers({ 'x-request-id': request.id, ...notKept })
     // A reply that is cut has no end of its own; who leaves early is told of like everybody.
     reply.raw.once('close', () => {
       if (handled.has(request)) report(request, reply)
