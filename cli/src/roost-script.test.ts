@@ -85,7 +85,20 @@ echo '{}' > node_modules/.package-lock.json
   await writeFile(join(bin, 'npm'), npm)
   await chmod(join(bin, 'npm'), 0o755)
   // Only the tools that the script may rely on; neither node nor apt-get among them.
-  const tools = ['sh', 'uname', 'dirname', 'readlink', 'cat', 'cksum', 'id', 'mkdir', 'ln', 'flock', 'tail']
+  const tools = [
+    'sh',
+    'uname',
+    'dirname',
+    'readlink',
+    'cat',
+    'cksum',
+    'id',
+    'mkdir',
+    'ln',
+    'flock',
+    'sleep',
+    'tail',
+  ]
   for (const tool of tools) {
     await symlink(
       execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(),

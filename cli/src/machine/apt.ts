@@ -33,6 +33,8 @@ export async function openApt(): Promise<Apt | null> {
   return {
     async install(packages, { onProgress = () => {}, signal, withoutServices = false } = {}) {
       if (!isUpdated) {
+        // An install that was interrupted before is finished first: apt-get refuses any other until then.
+        await run('dpkg', ['--configure', '-a'], { env, signal })
         onProgress('reading the package lists', 'passing')
         // Another vendor's broken list must not be in the way: what matters is whether the install works.
         await run('apt-get', ['update', ...common], { env, signal })

@@ -20,7 +20,7 @@ test('durations read as a person says them', () => {
 
 test('without a terminal a quick step says nothing, and its result is handed on', async () => {
   const out = output(false)
-  assert.equal(await createProgress(out).step('Quick', async () => 7), 7)
+  assert.equal(await createProgress(out, Date.now, 'xterm').step('Quick', async () => 7), 7)
   assert.deepEqual(out.written, [])
 })
 
@@ -35,11 +35,17 @@ test('without a terminal every word of a step is a line, passing ones are not', 
   assert.deepEqual(out.written, ['Building …\n', '  first part\n', 'Building: done in 12 s\n'])
 })
 
+test('a dumb terminal gets lines, and nothing that is written over', async () => {
+  const out = output(true)
+  await createProgress(out, () => 0, 'dumb').step('Building', async (say) => say('first part'))
+  assert.deepEqual(out.written, ['Building …\n', '  first part\n', 'Building: done in 0.0 s\n'])
+})
+
 test('a step that fails says so and passes the error on', async () => {
   for (const isTTY of [true, false]) {
     const out = output(isTTY)
     await assert.rejects(
-      createProgress(out).step('Building', async () => {
+      createProgress(out, Date.now, 'xterm').step('Building', async () => {
         throw new Error('no room')
       }),
       /no room/,
@@ -50,7 +56,7 @@ test('a step that fails says so and passes the error on', async () => {
 
 test('on a terminal the status fits its width and is cleared before a line', async () => {
   const out = output(true)
-  const progress = createProgress(out)
+  const progress = createProgress(out, Date.now, 'xterm')
   await progress.step('A step with a rather long title', async (say) => {
     say('and even longer words about what it does')
     progress.line('a line')

@@ -19,8 +19,13 @@ const worthTellingMs = 1_500
 const stillMs = 15_000
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-export function createProgress(output: Output = process.stdout, now: Now = Date.now): Progress {
-  return output.isTTY ? onTerminal(output, now) : inLines(output, now)
+/** `terminal` is the kind of terminal (`TERM`): a dumb one cannot write over a line. */
+export function createProgress(
+  output: Output = process.stdout,
+  now: Now = Date.now,
+  terminal = process.env.TERM,
+): Progress {
+  return output.isTTY && terminal !== 'dumb' ? onTerminal(output, now) : inLines(output, now)
 }
 
 function onTerminal(output: Output, now: Now): Progress {
