@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { ExecutionLog } from '@roost/contracts/runs/executions'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
@@ -141,6 +142,7 @@ test('details hold the response, the tools and what it used', async () => {
 test('the log is the transcript with its numbers', async () => {
   const { get, finished } = await start()
   const { json } = await get('ann', `/${await finished()}/log`)
+  assert.deepEqual(ExecutionLog.parse(json), json)
   assert.equal(json.has_log, true)
   assert.deepEqual(
     json.log.map(({ _n, type }: Record<string, unknown>) => [_n, type]),

@@ -20,7 +20,10 @@ export function executionRoutes(executions: Executions, log: Pick<Log, 'error'>)
     }),
     agentRoute(listRunningExecutions, (call) => executions.running(readerOf(call))),
     agentRoute(getExecution, (call) => executions.details(readerOf(call), call.params.id)),
-    agentRoute(getExecutionLog, (call) => executions.log(readerOf(call), call.params.id)),
+    agentRoute(getExecutionLog, async (call) => {
+      const text = await executions.log(readerOf(call), call.params.id, call.request.signal)
+      return streamAnswer('application/json; charset=utf-8', text)
+    }),
     agentRoute(terminateExecution, async (call) => {
       const reply = await executions.terminate(readerOf(call), call.params.id)
       call.request.note({ execution_id: reply.execution_id, outcome: reply.status })

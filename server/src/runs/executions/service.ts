@@ -1,6 +1,5 @@
 import type {
   ExecutionDetails,
-  ExecutionLog,
   ExecutionSummary,
   RunningExecutions,
   Terminated,
@@ -14,6 +13,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { type ExecutionToolsTable, type Live, transcriptStore } from '../transcripts/index.ts'
 import type { RunHooks } from './hooks.ts'
+import { logText, storedLines } from './log.ts'
 import {
   detailsOf,
   isFinal,
@@ -56,7 +56,8 @@ export type Executions = {
   running(reader: Reader): Promise<RunningExecutions>
   /** The three throw `execution_not_found` for unknown ids and runs of other agents. */
   details(reader: Reader, id: string): Promise<ExecutionDetails>
-  log(reader: Reader, id: string): Promise<ExecutionLog>
+  /** The text of an `ExecutionLog`, in pieces. Breaks off when `signal` aborts. */
+  log(reader: Reader, id: string, signal: AbortSignal): Promise<AsyncIterable<string>>
   terminate(reader: Reader, id: string): Promise<Terminated>
   /** The row, when this reader may see it. Throws `execution_not_found`. */
   find(reader: Reader, id: string): Promise<ExecutionRow>
@@ -116,20 +117,20 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
       const row = await find(reader, id)
       return detailsOf(row, await transcriptStore(db).toolCalls(id), reader.caller)
     },
-    async log(reader, id) {
+    async log(reader, id, signal) {
       const row = await find(reader, id)
       const isShown = mayRead(reader.caller, row)
-      return {
+      const head = {
         execution_id: row.id,
         agent_name: row.agent_name,
         has_log: row.last_line > 0,
-        log: isShown ? await transcriptStore(db).all(id) : [],
         status: row.status,
         started_at: row.started_at,
         completed_at: row.completed_at,
         message: isShown ? row.message : null,
         ...(isShown ? {} : { redacted: true }),
       }
+      return logText(head, isShown ? storedLines(db, id, row.last_line) : [], signal)
     },
     async terminate(reader, id) {
       const row = await find(reader, id)

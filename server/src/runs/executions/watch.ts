@@ -67,7 +67,7 @@ export function createWatch(deps: {
         }
         status = now.status
         while (lines && told < now.last_line && !signal.aborted) {
-          const found = await transcriptStore(db).after(executionId, told, pageSize)
+          const found = await transcriptStore(db).page(executionId, told)
           for (const { n, text } of found) {
             yield { kind: 'line', n, text }
             told = n
@@ -106,7 +106,6 @@ export function createWatch(deps: {
   }
 }
 
-const pageSize = 200
 /** A reader that is this far behind loses pieces; the line that follows has the whole text. */
 const maxPartialLength = 1024 * 1024
 

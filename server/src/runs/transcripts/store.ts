@@ -1,5 +1,6 @@
 import type { StoredLine } from '@roost/contracts/link/transcript'
 import type { ToolCall } from '@roost/contracts/runs/executions'
+import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { KeptLine } from './rules.ts'
 import type { ExecutionToolsTable, TranscriptTables } from './tables.ts'
@@ -7,6 +8,9 @@ import { toolsIn } from './tool-rules.ts'
 
 /** Rows of one statement: far below what either dialect takes as parameters. */
 const batch = 1000
+/** Of one page: whoever reads slowly holds one in memory, and a line may have a megabyte. */
+const pageLines = 200
+const pageBytes = 1024 * 1024
 
 export type OpenTool = Pick<ExecutionToolsTable, 'tool_use_id' | 'started_at'>
 
@@ -88,15 +92,33 @@ export function transcriptStore(executor: Executor) {
       }
     },
 
-    /** Lines behind number `after`, in order, at most `limit`. */
-    async after(executionId: string, after: number, limit: number): Promise<{ n: number; text: string }[]> {
+    /**
+     * The next lines behind number `after`, in order: at most `pageLines`, and none beyond the one with which they
+     * have `pageBytes`. None: there are no more.
+     */
+    async page(executionId: string, after: number): Promise<{ n: number; text: string }[]> {
+      const next = db
+        .selectFrom('execution_lines')
+        // Both databases know the length of a text without reading it.
+        .select(['n', sql<number>`octet_length(line)`.as('bytes')])
+        .where('execution_id', '=', executionId)
+        .where('n', '>', after)
+        .orderBy('n')
+        .limit(pageLines)
+      const placed = db
+        .selectFrom(next.as('next'))
+        .select(['n', sql<number>`sum(bytes) over (order by n) - bytes`.as('bytes_before')])
+      const last = db
+        .selectFrom(placed.as('placed'))
+        .select(({ fn }) => fn.max('n').as('n'))
+        .where('bytes_before', '<', pageBytes)
       return db
         .selectFrom('execution_lines')
         .select(['n', 'line as text'])
         .where('execution_id', '=', executionId)
         .where('n', '>', after)
+        .where('n', '<=', last)
         .orderBy('n')
-        .limit(limit)
         .execute()
     },
 

@@ -1,0 +1,40 @@
+import type { ExecutionLog } from '@roost/contracts/runs/executions'
+import type { Db } from '../../ports/database/port.ts'
+import { transcriptStore } from '../transcripts/index.ts'
+
+/**
+ * The log of a run as JSON text, written a page of lines at a time: a transcript may be larger than what the process
+ * should hold for each of its readers, and is stored as the text that it is told as. Throws when `signal` aborts, so
+ * that the reply breaks off: half a log never looks like a whole one.
+ */
+export async function* logText(
+  head: Omit<ExecutionLog, 'log'>,
+  pages: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  // Without the brace at its end.
+  yield `${JSON.stringify(head).slice(0, -1)},"log":[`
+  let separator = ''
+  for await (const lines of pages) {
+    signal.throwIfAborted()
+    yield separator + lines.join(',')
+    separator = ','
+  }
+  yield ']}'
+}
+
+/** The lines up to number `last`, a page at a time. */
+export async function* storedLines(
+  db: Db,
+  executionId: string,
+  last: number,
+): AsyncGenerator<string[], void, undefined> {
+  let told = 0
+  while (told < last) {
+    const found = await transcriptStore(db).page(executionId, told)
+    const lines = found.filter(({ n }) => n <= last)
+    if (lines.length === 0) return
+    yield lines.map(({ text }) => text)
+    told = lines.at(-1)?.n ?? last
+  }
+}
