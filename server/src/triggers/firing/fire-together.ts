@@ -8,15 +8,15 @@ import { createCommitTogether } from './commit-together.ts'
 import { type Fired, toldOf } from './decided.ts'
 import type { FireTogetherDeps } from './deps.ts'
 import type { FireAsked } from './fire.ts'
-import { createLines } from './line.ts'
+import { createLines, mostTogether } from './line.ts'
 import { scheduleRunStore } from './run-store.ts'
 import { type FireRow, fireStore, keyOf } from './store.ts'
 
 const rehearsedTogether = 50
-/** Without a pause for others. */
-const chosenTogether = 300
 /** While one transaction is being committed, the next one is written. */
 const lanes = 2
+/** Without a pause for others: enough to fill the first transaction of each lane. */
+const chosenTogether = lanes * mostTogether
 
 /** A due time of the clock. */
 export type DueAsked = { schedule: Schedule; dueAt: string }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../kit/ids.ts'
-import { createLines } from './line.ts'
+import { createLines, mostTogether } from './line.ts'
 
 /** What is committed waits until `end` is called. */
 function startLines(count: number) {
@@ -18,7 +18,7 @@ function startLines(count: number) {
 
 test('ids are spread over the lines, and one id stays on its own', async () => {
   const lines = startLines(2)
-  const ids = Array.from({ length: 500 }, newId)
+  const ids = Array.from({ length: 2 * mostTogether }, newId)
   const entered = [...ids, ...ids].map((id, index) => lines.enter(id, id, index))
   await lines.soon()
   assert.equal(lines.batches.length, 2, 'two are committed at a time')
@@ -28,8 +28,8 @@ test('ids are spread over the lines, and one id stays on its own', async () => {
   }
   assert.deepEqual(await Promise.all(entered), [...ids, ...ids])
   const [one = [], other = []] = lines.batches
-  assert.equal(one.length, 300)
-  assert.equal(other.length, 300)
+  assert.equal(one.length, mostTogether)
+  assert.equal(other.length, mostTogether)
   assert.deepEqual(
     one.filter((id) => other.includes(id)),
     [],

@@ -5,8 +5,8 @@ type Waiting<Item, Result> = {
   reject(error: unknown): void
 }
 
-/** Three times as many as a hundred cost half as much together; more keep the first waiting for the last. */
-const mostTogether = 300
+/** More than a hundred cost half as much together; more than this keep the first waiting for the last. */
+export const mostTogether = 260
 
 /** Lines beside each other: what is of one `key` always goes by the same one. */
 export function createLines<Item, Result>(
