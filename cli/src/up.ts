@@ -5,6 +5,7 @@ import { planEngine } from './machine/engine.ts'
 import { takeUpLock } from './machine/lock.ts'
 import { enginePlanWords, prepareEngine } from './machine/prepare-engine.ts'
 import { readVersion, repository } from './machine/repository.ts'
+import { hasProgram } from './machine/run.ts'
 import { buildPages } from './machine/web-build.ts'
 import {
   demoEnvironment,
@@ -136,7 +137,8 @@ async function bringUp({ env, values, progress, stop, onReady }: BringUp): Promi
     async onReady(ready) {
       await onReady(ready.url)
       const notices = [...ready.notices, ...modelNotices(keys, values.demo, ready.notices)]
-      for (const line of nextSteps({ ...ready, notices }, randomBytes(12).toString('base64url')))
+      const password = randomBytes(12).toString('base64url')
+      for (const line of nextSteps({ ...ready, notices }, password, await hasProgram('curl')))
         progress.line(line)
     },
   })

@@ -25,6 +25,15 @@ test('a new installation gets five lines that a shell understands, with the real
   assert.ok(lines.some((line) => line.includes('be careful')))
 })
 
+test('where curl is missing, what to do first is said', () => {
+  const words = /apt-get install curl/
+  for (const setup_completed of [true, false]) {
+    const state = { ...ready, notices: [], setup_completed }
+    assert.match(nextSteps(state, 'p', false).join('\n'), words)
+    assert.doesNotMatch(nextSteps(state, 'p').join('\n'), words)
+  }
+})
+
 test('the line for the token puts the token, and nothing else, into the variable', () => {
   const line = nextSteps({ ...ready, notices: [] }, 'p').find((each) => each.startsWith('TOKEN=')) ?? ''
   const answer = '{"access_token":"abc.def-g_h","token_type":"bearer"}'

@@ -1,13 +1,20 @@
 import type { ReadyMessage } from './messages.ts'
 
-/** What the person at the terminal reads when the platform is ready: where it is and what to do next. */
-export function nextSteps(ready: ReadyMessage, password: string): string[] {
+/**
+ * What the person at the terminal reads when the platform is ready: where it is and what to do next. `password` is
+ * a fresh one to propose; `hasCurl` is false where the lines for a shell need something installed first.
+ */
+export function nextSteps(ready: ReadyMessage, password: string, hasCurl = true): string[] {
   const { url, docs_url: docs, containers } = ready
   const lines = ['', `Roost is ready: ${url}`, `API page:       ${docs}`]
   if (containers) lines.push(`Agents run in:  ${containers}`)
   lines.push(...ready.notices.map((notice) => `Note: ${notice}`), '')
-  return [...lines, ...(ready.setup_completed ? signInLines(url) : firstLines(url, password)), '', stopLine]
+  const next = ready.setup_completed ? signInLines(url) : firstLines(url, password)
+  return [...lines, ...next, ...(hasCurl ? [] : ['', noCurlLine]), '', stopLine]
 }
+
+const noCurlLine =
+  'These lines need curl, which is not installed here: `apt-get install curl` first, as root.'
 
 const stopLine = 'Ctrl-C stops the platform; agents keep running.'
 const json = `-H 'Content-Type: application/json'`
