@@ -108,6 +108,8 @@ async function addNode(root: string, folder: string, quiet: RunOptions): Promise
   await symlink('../lib/node_modules/npm/bin/npx-cli.js', local('bin/npx'))
   await mkdir(local('etc'), { recursive: true })
   await writeFile(local('etc/npmrc'), await npmConfiguration(local('etc/machine-ca.crt'), quiet))
+  // Agents read it as another user, whatever the umask of who makes it is.
+  await run(['chmod', '-R', 'a+rX,go-w', local('.')], quiet)
 }
 
 /**
