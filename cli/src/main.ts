@@ -21,6 +21,7 @@ import { reports } from './reports.ts'
 import { schedules } from './schedules.ts'
 import { skills } from './skills.ts'
 import { task } from './task.ts'
+import { refusalOfSystem } from './terminal/system-refusal.ts'
 import { test } from './test.ts'
 import { up } from './up.ts'
 
@@ -72,6 +73,13 @@ async function main([name, ...args]: string[]): Promise<number> {
   try {
     return await command.run(args)
   } catch (error) {
+    const refusal = refusalOfSystem(error)
+    if (refusal) {
+      return tellEnding(
+        { error: 'failed', message: refusal, code: exitCodes.failed },
+        args.includes('--json'),
+      )
+    }
     if (!(error instanceof UsageError)) throw error
     const message = `${error.message} \`roost help ${command.name}\` says what it takes.`
     if (args.includes('--json')) return tellEnding({ error: 'usage', message, code: exitCodes.usage }, true)
