@@ -24,8 +24,10 @@ async function tail(asked: Asked): Promise<number> {
   if (most < 1) throw new UsageError('--limit must be at least 1.')
   let last: string | null = null
   let shown = 0
+  let wasOpen = false
   for (;;) {
     const ended = await listen(asked, last, (event) => {
+      wasOpen = true
       if (typeof event._eid === 'string') last = event._eid
       if (!isWanted(asked, event)) return true
       write(asked, event)
@@ -36,6 +38,7 @@ async function tail(asked: Asked): Promise<number> {
     if (ended === socketCloseCodes.unauthorized || ended === socketCloseCodes.forbidden) {
       throw new CommandFailed('This key opens no stream of events.', exitCodes.denied)
     }
+    if (!wasOpen) throw new CommandFailed(`No stream of events at ${asked.url}.`, exitCodes.unreachable)
     await pause(pauseMs)
   }
 }

@@ -4,7 +4,7 @@ import { createKey, deleteKey, validateKey } from '@roost/contracts/identity/key
 import { verifyFactorLogin } from '@roost/contracts/identity/second-factor'
 import { createToken, logout as endSession } from '@roost/contracts/identity/sessions'
 import { getSetupStatus } from '@roost/contracts/identity/setup'
-import { addressOf, defaultAddress } from './client/connect.ts'
+import { addressOf, defaultAddress, keyOf } from './client/connect.ts'
 import { CommandFailed, endingOf, exitCodes, tellEnding } from './client/exit.ts'
 import { askHidden, askLine } from './client/hidden-input.ts'
 import { readServers, type Server, serversPath, writeServers } from './client/servers.ts'
@@ -79,7 +79,7 @@ async function requireSetUp(api: Client, url: string): Promise<void> {
 }
 
 async function withKey(url: string): Promise<Server> {
-  const key = (await askHidden('Key: ')).trim()
+  const key = keyOf(await askHidden('Key: '))
   await createClient(url, key).call(validateKey, {})
   return { url, key, key_id: null }
 }

@@ -2,7 +2,10 @@ import type { z } from 'zod'
 import type { Endpoint } from './kit/endpoint.ts'
 import type { ErrorBody } from './kit/errors.ts'
 
-/** A reply with an error status. `body` is null when the answer was not ours (a proxy, a cut connection). */
+/**
+ * A reply with an error status. `body` is null when the answer was not ours (a proxy, a cut connection), which
+ * can have any status.
+ */
 export class ApiError extends Error {
   readonly status: number
   readonly body: ErrorBody | null
@@ -28,11 +31,11 @@ export type CallExtras = { headers?: Record<string, string>; signal?: AbortSigna
 export type CallReply<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer R> ? z.output<R> : never
 
 export type Client = {
-  /** One call; throws `ApiError` for an error status. */
+  /** One call; throws `ApiError` for an error status and for an answer that cannot be read. */
   call<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): Promise<CallReply<E>>
   /** The bare response, also of an error status: for downloads and streams. */
   open<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): Promise<Response>
-  /** The objects of a line-delimited stream as they come; throws `ApiError` when it is refused. */
+  /** The objects of a line-delimited stream as they come; throws `ApiError` when it is refused or cannot be read. */
   lines<E extends AnyEndpoint>(endpoint: E, input: CallInput<E>): AsyncIterable<Record<string, unknown>>
   /** The same address with another token. */
   withToken(token: string | null): Client
@@ -77,7 +80,7 @@ export function createClient(
       if (!response.ok) throw await errorOf(response)
       if (response.status === 204) return undefined as never
       // The server owns the shape of its reply; newer fields of a newer server are kept.
-      return (await response.json()) as never
+      return readJson(response.status, await response.text()) as never
     },
     async *lines(endpoint, input) {
       const response = await open(endpoint, input)
@@ -101,19 +104,34 @@ async function* parseLines(response: Response): AsyncIterable<Record<string, unk
   for await (const chunk of response.body) {
     const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line)
+    for (const line of lines) if (line.trim() !== '') yield readJson(response.status, line)
   }
-  if (rest.trim() !== '') yield JSON.parse(rest)
+  if (rest.trim() !== '') yield readJson(response.status, rest)
+}
+
+function readJson(status: number, text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiError(status, null)
+  }
 }
 
 /** The error of a reply that was opened bare. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text()
   try {
-    return new ApiError(response.status, JSON.parse(text) as ErrorBody)
+    const body: unknown = JSON.parse(text)
+    return new ApiError(response.status, isErrorBody(body) ? body : null)
   } catch {
     return new ApiError(response.status, null)
   }
+}
+
+/** By what an answer of ours is told from that of something between. */
+function isErrorBody(value: unknown): value is ErrorBody {
+  if (typeof value !== 'object' || value === null || !('detail' in value)) return false
+  return typeof value.detail === 'string' || Array.isArray(value.detail)
 }
 
 function fillPath(path: string, params: Record<string, unknown>): string {

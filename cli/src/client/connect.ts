@@ -9,9 +9,22 @@ export const defaultAddress = 'http://localhost:8000'
 
 /** An address as somebody types it. Throws `UsageError`. */
 export function addressOf(text: string): string {
-  const withScheme = /^https?:\/\//.test(text) ? text : `http://${text}`
-  if (!URL.canParse(withScheme)) throw new UsageError(`${JSON.stringify(text)} is not an address.`)
+  const withScheme = text.includes('://') ? text : `http://${text}`
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : null
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(`${JSON.stringify(text)} is not an address.`)
+  }
+  // Not shown: it may hold a password.
+  if (url.username || url.password) throw new UsageError('The address must not hold a user name or password.')
   return withScheme.replace(/\/+$/, '')
+}
+
+/** A key as somebody pasted it. The message of a refusal does not show it. */
+export function keyOf(text: string): string {
+  const key = text.trim()
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  const why = key === '' ? 'No key was given.' : 'This is not a key: a key is one word.'
+  throw new CommandFailed(why, exitCodes.denied)
 }
 
 /**
@@ -24,7 +37,7 @@ export async function connect(name: string | undefined, env = process.env): Prom
 }
 
 function fromEnvironment({ ROOST_URL, ROOST_KEY = '' }: NodeJS.ProcessEnv): { url: string; key: string } {
-  return { url: ROOST_URL ? addressOf(ROOST_URL) : defaultAddress, key: ROOST_KEY }
+  return { url: ROOST_URL ? addressOf(ROOST_URL) : defaultAddress, key: keyOf(ROOST_KEY) }
 }
 
 async function fromFile(

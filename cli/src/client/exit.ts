@@ -39,12 +39,15 @@ export class CommandFailed extends Error {
 /** How a command ended that could not do its work: the platform's name for it, or ours; words; the exit code. */
 export type Ending = { error: string; message: string; code: number }
 
+const unreadable = 'The answer cannot be read: it is not from Roost, or it was cut'
+
 /** How a command that threw is told to its user; null: it is a fault of ours. */
 export function endingOf(error: unknown): Ending | null {
   if (error instanceof CommandFailed) return { error: 'failed', message: error.message, code: error.code }
   if (error instanceof ApiError) {
     const { message, status, body } = error
-    return { error: body?.error ?? 'unexpected_reply', message, code: codeOf(status) }
+    if (body) return { error: body.error, message, code: codeOf(status) }
+    return { error: 'unexpected_reply', message: `${unreadable} (HTTP ${status}).`, code: codeOf(status) }
   }
   // What `fetch` throws when nobody answers.
   if (error instanceof TypeError && error.message === 'fetch failed') {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { agents } from '../agents.ts'
+import { type Command, UsageError } from '../command.ts'
+import { events } from '../events.ts'
+import { exitCodes } from './exit.ts'
+
+/** A command at whatever answers there; its exit code and what it said on the error output. */
+async function at(t: TestContext, address: string, key: string, [command, ...args]: [Command, ...string[]]) {
+  process.env.ROOST_URL = address
+  process.env.ROOST_KEY = key
+  let said = ''
+  t.mock.method(console, 'error', (text: string) => {
+    said += text
+  })
+  return { code: await command.run(args), said }
+}
+
+test('what is no Roost is told in words, whatever its status', async (t) => {
+  for (const [status, body] of [
+    [200, '<html>Welcome</html>'],
+    [200, '{"half": '],
+    [502, '<html>Bad Gateway</html>'],
+    [502, '{"message": "bad gateway"}'],
+  ] as const) {
+    const server = createServer((_request, response) => response.writeHead(status).end(body))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { code, said } = await at(t, address, 'svc_mcp_test', [agents, 'list'])
+    assert.equal(code, exitCodes.failed)
+    assert.match(said, new RegExp(`cannot be read.*HTTP ${status}`))
+    const tail = await at(t, address, 'svc_mcp_test', [events, 'tail'])
+    assert.equal(tail.code, exitCodes.unreachable)
+    server.closeAllConnections()
+    await new Promise<void>((done) => server.close(() => done()))
+  }
+})
+
+test('what is no key is refused before it is sent, and not shown', async (t) => {
+  for (const key of ['svc_mcp_one\nsvc_mcp_two', 'svc_mcp_ö', ' \n']) {
+    const { code, said } = await at(t, 'http://127.0.0.1:1', key, [agents, 'list'])
+    assert.equal(code, exitCodes.denied)
+    assert.ok(!said.includes('svc_mcp_'), said)
+  }
+})
+
+test('what is no address of a platform is not asked, and its password not shown', async (t) => {
+  for (const address of ['ftp://roost.example', 'http://me:hunter2@roost.example', '::::']) {
+    await assert.rejects(
+      at(t, address, 'svc_mcp_test', [agents, 'list']),
+      (error) => error instanceof UsageError && !error.message.includes('hunter2'),
+    )
+  }
+})
