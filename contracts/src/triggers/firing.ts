@@ -71,7 +71,11 @@ export const ExecuteTask = z.object({
     .default('schedule')
     .describe("Of a caller on the agents' network it is `agent` or `self_task`, whatever is said."),
   async_mode: z.boolean().default(false),
-  execution_id: Id.nullish().describe('The id that its record gets.'),
+  execution_id: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{16,64}$/, 'must be 16 to 64 characters: letters, digits, "_" and "-"')
+    .nullish()
+    .describe('The id that its record gets; the same again is answered with the run that has it.'),
   schedule_id: Id.nullish(),
   due_at: TimestampInput.nullish().describe('With `schedule_id`: the due time, which fires at most once.'),
   model: ModelOverride,
@@ -128,6 +132,7 @@ export const executeTask = endpoint({
     'agent_identity_required',
     'agent_not_permitted',
     'agent_not_found',
+    'schedule_not_found',
     'agent_not_running',
     'invalid_model',
     'queue_full',

@@ -41,6 +41,38 @@ forEachDialect((_dialect, open) => {
     assert.equal((await runs()).length, 2)
   })
 
+  test('an id is one run: twenty that ask for it at once are told of it, whoever else asks is refused', async () => {
+    const { execute, runs, addSchedule, work } = await startFiringPlatform(await open())
+    const execution_id = 'an-id-of-its-own-1'
+    const asked = body({ message: 'look', execution_id })
+    const ask = () => execute.asPlatform(asked, { key: undefined, signal })
+    const answers = await Promise.all(Array.from({ length: 20 }, ask))
+    assert.deepEqual(new Set(answers.map((answer) => answer.execution_id)), new Set([execution_id]))
+    await work({ status: 'failed', response: null, error: 'boom', error_code: 'agent_error' })
+    assert.deepEqual(await ask(), {
+      status: 'accepted',
+      execution_id,
+      async_mode: true,
+      idempotent_replay: true,
+    })
+    assert.equal((await runs()).length, 1)
+    await addSchedule()
+    const due = body({ schedule_id: 's1', due_at: dueAt, execution_id })
+    await assert.rejects(execute.asPlatform(due, { key: undefined, signal }), { code: 'conflict' })
+    for (const bad of ['running', '../../other-agent', 'x'.repeat(65)]) {
+      assert.throws(() => body({ message: 'look', execution_id: bad }), /16 to 64/)
+    }
+  })
+
+  test('a run is no run of a schedule that is unknown', async () => {
+    const { execute, runs } = await startFiringPlatform(await open())
+    const asked = body({ message: 'look', schedule_id: 'gone' })
+    await assert.rejects(execute.asPlatform(asked, { key: undefined, signal }), {
+      code: 'schedule_not_found',
+    })
+    assert.equal((await runs()).length, 0)
+  })
+
   test('who waits is told the end', async () => {
     const { execute, work } = await startFiringPlatform(await open())
     const waiting = execute.asPlatform(body({ message: 'look', async_mode: false }), {

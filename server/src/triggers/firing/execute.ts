@@ -10,10 +10,11 @@ import { type Idempotency, scopeOf } from '../../foundation/idempotency/index.ts
 import type { Caller, SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Dispatch, modelOf, type RunRequest, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
-import { dollars, type ExecutionRow, type Executions } from '../../runs/executions/index.ts'
+import { dollars, type ExecutionRow, type Executions, executionStore } from '../../runs/executions/index.ts'
 import type { Schedules } from '../schedules/index.ts'
 import { accepted, createExecuteAll, notFired } from './execute-all.ts'
 import type { Firing } from './service.ts'
@@ -65,19 +66,35 @@ export function createExecute(deps: ExecuteDeps): Execute {
       : ended(fired.executionId, body, call)
   }
 
+  /** The run that has the asked id already. Throws `conflict`: it is not one that this caller has asked for. */
+  async function madeBefore(agent: Agent, { execution_id }: ExecuteTask, as: Run): Promise<string | null> {
+    const row = execution_id == null ? null : await executionStore(db).byId(execution_id)
+    if (!row) return null
+    const isOwn = row.agent_id === agent.id && row.source_agent_id === (as.source.agent?.id ?? null)
+    if (!isOwn) throw new Fault('conflict', 'The execution id belongs to another run.')
+    return row.id
+  }
+
   async function run(agent: Agent, body: ExecuteTask, as: Run, call: Call): Promise<ExecuteTaskReply> {
     const { message } = body
     if (message === undefined) throw invalidField(['message'], 'is needed without a due time', 'missing')
     const model = modelOf(body.model)
-    // By the caller's own name, or nobody's: agents do not come upon each other's keys.
+    const made = await madeBefore(agent, body, as)
+    if (made) return body.async_mode ? accepted(made, true) : ended(made, body, call)
+    // By the caller's own name, or nobody's: agents do not come upon each other's keys. An id is made once as well.
     const subject = `${agent.id}:${as.source.agent?.id ?? ''}`
-    const scope = scopeOf('execute-task', subject, call.key, body)
+    const key = call.key ?? (body.execution_id ? `execution:${body.execution_id}` : undefined)
+    const scope = scopeOf('execute-task', subject, key, body)
     const entered = await idempotency.enter(scope, async (claim) => {
       const fact = await dispatch.admit(agent.id)
       return dispatch.transaction(async (tx) => {
-        const { row } = await dispatch.acceptIn(tx, fact, {
+        const executionId = body.execution_id ?? newId()
+        // Before the run: of two that ask for one id the second waits here.
+        const receipt = { status: 200, body: accepted(executionId), receipt: true }
+        await claim.take(tx, { execution_id: executionId }, receipt)
+        await dispatch.acceptIn(tx, fact, {
           ...as,
-          executionId: body.execution_id ?? undefined,
+          executionId,
           agentId: agent.id,
           kind: 'task',
           message,
@@ -85,9 +102,7 @@ export function createExecute(deps: ExecuteDeps): Execute {
           timeoutSeconds: body.timeout_seconds ?? null,
           allowedTools: body.allowed_tools ?? null,
         })
-        const receipt = { status: 200, body: accepted(row.id), receipt: true }
-        await claim.take(tx, { execution_id: row.id }, receipt)
-        return row.id
+        return executionId
       })
     })
     // Only `accepted` bodies are stored under this family.
@@ -119,6 +134,8 @@ export function createExecute(deps: ExecuteDeps): Execute {
     if (schedule_id && due_at) return fireDue(body, { schedule_id, due_at }, call)
     const agent = await deps.directory.byName(body.agent_name)
     if (!agent) throw new Fault('agent_not_found')
+    const schedule = schedule_id ? await schedules.byId(schedule_id) : null
+    if (schedule_id && schedule?.agent_id !== agent.id) throw new Fault('schedule_not_found')
     const as: Run = {
       triggeredBy: body.triggered_by,
       source: { userId: null, userEmail: null, agent: null, key: null },

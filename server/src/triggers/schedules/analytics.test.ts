@@ -160,6 +160,13 @@ forEachDialect((_dialect, open) => {
       ['validation', 'schedule'],
     )
     assert.equal((await it.request(it.owner.key, 'GET', `${url}/unknown/executions`)).status, 404)
+    // An agent that may call this one sees what it has started here, and hears of no more.
+    const caller = await it.request(it.owner.key, 'POST', '/api/agents', { name: 'caller' })
+    assert.equal(caller.status, 200)
+    const callerKey = await it.world.agentKey((await it.world.row('caller')).id)
+    await it.request(it.owner.key, 'PUT', '/api/agents/caller/permissions', { permitted_agents: ['helper'] })
+    const seen = await it.request(callerKey, 'GET', `${url}/${made.id}/executions`)
+    assert.deepEqual([seen.status, seen.json, seen.headers['x-total-count']], [200, [], '0'])
     await it.request(it.owner.key, 'POST', '/api/agents', { name: 'other' })
     const elsewhere = `/api/agents/other/schedules/${made.id}`
     for (const path of ['', '/executions', '/analytics', '/next']) {

@@ -85,12 +85,15 @@ export function runStore(executor: Executor) {
         .execute()
     },
 
-    /** Newest first, with the number of all. */
+    /** Newest first, with the number of all; with `keyId` only those that this key started. */
     async page(
       scheduleId: string,
-      { limit, offset }: { limit: number; offset: number },
+      { limit, offset, keyId }: { limit: number; offset: number; keyId?: string | undefined },
     ): Promise<{ rows: ExecutionRow[]; total: number }> {
-      const all = db.selectFrom('executions').where('schedule_id', '=', scheduleId)
+      const all = db
+        .selectFrom('executions')
+        .where('schedule_id', '=', scheduleId)
+        .$if(keyId !== undefined, (q) => q.where('source_mcp_key_id', '=', keyId ?? ''))
       const ids = newestFirst(all.select('executions.id')).limit(limit).offset(offset)
       const rows = await newestFirst(
         db.selectFrom('executions').selectAll().where('executions.id', 'in', ids),

@@ -8,7 +8,7 @@ import type { Caller, SignedIn } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
-import { maySee, summaryOf } from '../../runs/executions/index.ts'
+import { seesOwnRunsOnly, summaryOf } from '../../runs/executions/index.ts'
 import { createScheduleAdmin, type ScheduleAdmin } from './admin.ts'
 import { registerAgentHooks } from './agent-hooks.ts'
 import { type Analytics, createScheduleAnalytics } from './analytics.ts'
@@ -109,11 +109,9 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     },
     async executions(agent, { caller, relation }, id, page) {
       await find(agent, id)
-      const { rows, total } = await runs.page(id, page)
-      return {
-        rows: rows.filter((row) => maySee(caller, relation, row)).map((row) => summaryOf(row, caller)),
-        total,
-      }
+      const ownKey = caller.kind === 'key' && seesOwnRunsOnly(caller, relation) ? caller.key.id : undefined
+      const { rows, total } = await runs.page(id, { ...page, keyId: ownKey })
+      return { rows: rows.map((row) => summaryOf(row, caller)), total }
     },
     upcoming: (schedule, count) => times.upcoming(schedule, clock.now(), count),
     onDeleted: (act) => void onDeleted.push(act),
