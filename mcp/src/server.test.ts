@@ -156,6 +156,20 @@ test('an agent that may not is told why and by whom it can be permitted; a perso
   assert.equal(hidden.error, 'not found or not accessible')
 })
 
+test('a refusal is not held against the shape that a tool has advertised: it is text alone there', async () => {
+  await using world = await startWorld()
+  const client = await world.connect(world.key('user'))
+  const { tools } = await client.listTools()
+  const shaped = tools.filter(({ outputSchema }) => outputSchema !== undefined)
+  assert.ok(shaped.length > 10)
+  for (const { name } of shaped) {
+    const result: Loose = await client.callTool({ name, arguments: { nonsense: true } })
+    assert.equal(result.isError, true, name)
+    assert.equal(result.structuredContent, undefined, name)
+    assert.equal(typeof JSON.parse(result.content[0].text).error, 'string', name)
+  }
+})
+
 test('unknown and misspelt parameters are refused by name, and nothing is asked', async () => {
   await using world = await startWorld()
   const client = await world.connect(world.key('user'))

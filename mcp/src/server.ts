@@ -95,7 +95,7 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
         argumentNames: Object.keys(given).slice(0, 50),
       })
       const advertised = tool.output ? listingOf(tool).outputSchema : undefined
-      return server.projectCallToolResult(resultOf(answered.body, answered.isError), advertised)
+      return server.projectCallToolResult(resultOf(answered, advertised !== undefined), advertised)
     }
     return server
   }
@@ -145,11 +145,15 @@ function retryKeyOf(tool: string, given: object, { sessionId, mcpReq }: ServerCo
     .digest('base64url')
 }
 
-/** One text that holds the JSON, the same as the structured content. */
-function resultOf(body: object, isError: boolean): CallToolResult {
+/**
+ * One text that holds the JSON, the same as the structured content. A client holds what is structured against the
+ * shape that the tool has advertised, and would show that instead of the refusal: so a refusal is text there.
+ */
+function resultOf({ body, isError }: { body: object; isError: boolean }, hasShape: boolean): CallToolResult {
+  const content = [{ type: 'text' as const, text: JSON.stringify(body) }]
+  if (isError && hasShape) return { content, isError }
   // A JSON object by the sign of every tool.
-  const structuredContent = body as Record<string, unknown>
-  return { content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent, isError }
+  return { content, structuredContent: body as Record<string, unknown>, isError }
 }
 
 function badParameters(error: z.ZodError, tool: Tool): Refusal {
