@@ -23,7 +23,12 @@ export const FileAttachment = z
   .object({
     name: z.string(),
     mimetype: z.string(),
-    size: z.number().optional(),
+    size: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe('Bytes, as the sender counts them; what arrives counts.'),
     data_base64: z.string().describe('Base64, or a `data:` URI.'),
   })
   .meta({ id: 'FileAttachment' })

@@ -159,6 +159,8 @@ forEachDialect((_, open) => {
       [{ message: 'x'.repeat(100_001) }, 422, 'validation_error'],
       [{ message, timeout_seconds: 9 }, 422, 'validation_error'],
       [{ message, max_turns: 501 }, 422, 'validation_error'],
+      [{ message, files: [file({ size: -1 })] }, 422, 'validation_error'],
+      [{ message, files: [file({ size: 1.5 })] }, 422, 'validation_error'],
       [{ message, allowed_tools: ['a\nb'] }, 422, 'validation_error'],
       [{ message, system_prompt: 'ü'.repeat(16_385) }, 422, 'validation_error'],
       [{ message, resume_session_id: '--help' }, 422, 'validation_error'],
