@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { startModelServer } from '@roost/test-support/model/index'
@@ -9,8 +15,11 @@ import { accept, linked, resultOf, startRunPlatform } from '../../test/run-platf
 
 type Upstream = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void
 
-async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = createServer(handler)
+async function listen(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+  options: ServerOptions = {},
+) {
+  const server = createServer(options, handler)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   after(() => {
@@ -19,6 +28,9 @@ async function listen(handler: (request: IncomingMessage, response: ServerRespon
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+
+/** Connections stay open until the other end closes them. */
+const neverCloses = { keepAliveTimeout: 0 }
 
 /** A broker with one running run, before a provider that a test makes up. */
 async function start(
@@ -42,7 +54,7 @@ async function start(
         body: body.toString(),
       })
       ;(options.upstream ?? answered)(request, response, body)
-    }))
+    }, neverCloses))
   const platform = await startRunPlatform({ db: await openTestDatabase(), providerUrl, ...options })
   after(() => platform.broker.close())
   const url = await listen((request, response) => void platform.broker.handle(request, response))
@@ -263,6 +275,18 @@ test('502 when the provider cannot be reached, worth asking again', async () => 
   assert.equal(reply.status, 502)
   assert.equal(reply.headers.get('x-should-retry'), null)
   assert.equal((await bodyOf(reply)).error.type, 'api_error')
+})
+
+test('a kept connection is given up before the provider gives it up, as that announces', async () => {
+  const closed = Promise.withResolvers<void>()
+  const upstream: Upstream = (request, response, body) => {
+    request.socket.once('close', closed.resolve)
+    response.setHeader('connection', 'keep-alive').setHeader('keep-alive', 'timeout=2')
+    answered(request, response, body)
+  }
+  const { ask } = await start({ upstream })
+  assert.equal((await ask('anthropic/v1/messages')).status, 200)
+  await closed.promise
 })
 
 test('a client that goes away breaks off the request to the provider', async () => {

@@ -13,6 +13,11 @@ import { createModelScanner } from './model-scanner.ts'
 export const maxRequestBytes = 64 * 1024 * 1024
 /** Silence of a provider after which it is given up. */
 const idleMs = 900_000
+/**
+ * A connection that is not used is given up after this, and before the provider gives it up where it announces when:
+ * a request on one that was just closed at the other end would fail. Without a value here Node heeds no announcement.
+ */
+const unusedMs = 50_000
 
 export type Upstream = {
   /**
@@ -30,7 +35,10 @@ export type Upstream = {
 
 /** Connections to providers are kept: a handshake for each request would cost more than all else here. */
 export function createUpstream(): Upstream {
-  const options = { keepAlive: true, maxSockets: 512, maxFreeSockets: 64, scheduling: 'lifo' as const }
+  const options = {
+    ...{ keepAlive: true, maxSockets: 512, maxFreeSockets: 64, scheduling: 'lifo' as const },
+    timeout: unusedMs,
+  }
   const http = new HttpAgent(options)
   const https = new HttpsAgent(options)
 

@@ -38,12 +38,17 @@ export class Refused extends Error {
 /** A fire may wait for the hook of an agent, which takes a minute and its way back. */
 const fireTimeoutMs = 90_000
 const timeoutMs = 10_000
+/** A connection without use is given up before the platform gives it up, when a request may just be on its way. */
+const unusedMs = 50_000
 /** Fires on their way at once: agents with slow hooks hold up others only beyond so many. */
 const mostConnections = 128
 
 /** The internal listener of an API on this machine, over connections that stay open. */
 export function connectPlatform(baseUrl: string): Platform {
-  const agent = new Agent({ keepAlive: true, maxSockets: mostConnections, maxFreeSockets: 16 })
+  const agent = new Agent({
+    ...{ keepAlive: true, maxSockets: mostConnections, maxFreeSockets: 16 },
+    timeout: unusedMs,
+  })
 
   function ask(
     { method, path }: Pick<Endpoint, 'method' | 'path'>,
