@@ -37,6 +37,7 @@ test('the interactive page shows the endpoints, without a request to another hos
     ],
   })
   const page = await browser.newPage()
+  page.setDefaultTimeout(120_000)
   const foreign: string[] = []
   const errors: string[] = []
   page.on('request', (request) => {

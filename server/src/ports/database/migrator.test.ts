@@ -41,8 +41,8 @@ forEachDialect((_dialect, open) => {
   test('twenty starters at once apply each migration once', async () => {
     await using db = await open({ migrated: false })
     const starters = await Promise.all(Array.from({ length: 20 }, () => db.openAgain()))
-    const applied = await Promise.all(starters.map((starter) => migrate(starter, migrations, { now })))
-    assert.deepEqual(applied.flat().toSorted(), migrations.map(({ name }) => name).toSorted())
+    const applied = await Promise.all(starters.map((starter) => migrate(starter, [nest, egg], { now })))
+    assert.deepEqual(applied.flat().toSorted(), ['0001-nest', '0002-egg'])
     await Promise.all(starters.map((starter) => starter.close()))
   })
 

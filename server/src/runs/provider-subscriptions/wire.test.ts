@@ -75,7 +75,8 @@ forEachDialect((_, open) => {
     const [alert] = world.alerts
     assert.deepEqual([alert?.agentId, alert?.kind], ['a1', 'subscription_switched'])
     assert.deepEqual(alert?.context, { from: 'a', to: 'b', provider: 'anthropic' })
-    assert.equal((await ask()).status, 200)
+    const next = await ask()
+    assert.equal(next.status, 200, next.text)
     assert.equal(world.asked.at(-1)?.key, second)
     const usage = (await world.call('GET', '/a/usage')).json
     assert.deepEqual([usage.rate_limited_now, usage.failure_events_24h], [true, limited.length])
