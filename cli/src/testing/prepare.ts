@@ -64,6 +64,7 @@ export async function prepareTestMachine(progress: Progress, signal: AbortSignal
     const folder = await mkdtemp(join(tmpdir(), 'roost-test-'))
     services.push({ url: '', stop: () => rm(folder, { recursive: true, force: true }) })
     await run('chmod', ['755', folder])
+    env.ROOST_TEST_SHARED_FOLDER = folder
     const postgres = await findPostgres()
     if (postgres) {
       await attempt('PostgreSQL', async () => {

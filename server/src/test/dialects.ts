@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFile, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe } from 'node:test'
@@ -45,21 +45,31 @@ type TestServer = {
   make(template: string | null): Promise<string>
   /** A migrated database that others are copied from. */
   template?: Promise<string>
+  /** The one that another process of the same run of tests has made, else null. */
+  shared(): Promise<string | null>
+  /** Hands a database that nobody has open to the other processes, and answers where it is then. */
+  share(url: string): Promise<string>
   /** A test survives no loss of power: what waits for the disk is left out. */
   hurry?(db: Db): Promise<void>
   clear(): Promise<void>
 }
+
+/** Where the processes of one run of all tests find what one of them has made; else each makes its own. */
+const sharedFolder = process.env.ROOST_TEST_SHARED_FOLDER
 
 /** Migrating once and copying keeps hundreds of tests quick. */
 function openerOf(server: TestServer): OpenTestDb {
   const opened = new Set<Db>()
   const slowMs = Number(process.env.ROOST_TEST_SLOW_DATABASE ?? 0)
   const makeTemplate = async () => {
+    const made = sharedFolder === undefined ? null : await server.shared()
+    if (made !== null) return made
     const url = await server.make(null)
     const db = await openDatabase(url, silentLog)
+    await server.hurry?.(db)
     await migrate(db, migrations, { now: () => new Date() })
     await db.close()
-    return url
+    return sharedFolder === undefined ? url : await server.share(url)
   }
   const open = async (url: string) => {
     const made = await openDatabase(url, silentLog)
@@ -95,7 +105,15 @@ function sqliteServer(): TestServer {
   const folder = mkdtempSync(join(tmpdir(), 'roost-test-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   let made = 0
+  const shared = join(sharedFolder ?? folder, 'migrated.db')
   return {
+    shared: async () => (existsSync(shared) ? `sqlite:${shared}` : null),
+    async share(url) {
+      const half = `${shared}.${process.pid}`
+      await copyFile(url.slice('sqlite:'.length), half)
+      await rename(half, shared)
+      return `sqlite:${shared}`
+    },
     async make(template) {
       const path = join(folder, `${++made}.db`)
       if (template) await copyFile(template.slice('sqlite:'.length), path)
@@ -118,15 +136,38 @@ function postgresServer(serverUrl: string): TestServer {
       await server.close()
     }
   }
+  const urlOf = (name: string) => {
+    const url = new URL(serverUrl)
+    url.pathname = `/${name}`
+    return url.href
+  }
+  // A server that a run of all tests has started serves that run only.
+  const shared = 'roost_test_migrated'
   return {
+    async shared() {
+      const server = await openDatabase(serverUrl, silentLog)
+      try {
+        const found = sql`select from pg_database where datname = ${shared}`.execute(server.withTables())
+        return (await found).rows.length > 0 ? urlOf(shared) : null
+      } finally {
+        await server.close()
+      }
+    },
+    async share(url) {
+      try {
+        await ask([`alter database ${new URL(url).pathname.slice(1)} rename to ${shared}`])
+      } catch (error) {
+        // Another process was quicker.
+        if ((await this.shared()) === null) throw error
+      }
+      return urlOf(shared)
+    },
     async make(template) {
       const name = `roost_test_${randomBytes(8).toString('hex')}`
       const from = template ? ` template ${new URL(template).pathname.slice(1)}` : ''
       await ask([`create database ${name}${from}`])
       names.push(name)
-      const url = new URL(serverUrl)
-      url.pathname = `/${name}`
-      return url.href
+      return urlOf(name)
     },
     clear: () => ask(names.map((name) => `drop database if exists ${name} with (force)`)),
   }
