@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
 import { silentLog } from '../ports/log.ts'
 import { answer, type Route, route, streamAnswer } from './route.ts'
-import type { AnsweredRequest } from './serve.ts'
+import type { AnsweredRequest, ServerOptions } from './serve.ts'
 import { createServer } from './serve.ts'
 
 const base = { tag: 'Test', summary: 'Test', access: { who: 'none' } } as const
@@ -33,7 +33,7 @@ const broken = endpoint({ ...base, id: 'broken', method: 'GET', path: '/broken' 
 const limited = endpoint({ ...base, id: 'limited', method: 'GET', path: '/limited' })
 const stream = endpoint({ ...base, id: 'stream', method: 'GET', path: '/stream', streams: ['text/plain'] })
 
-function app(extra: Route[] = []) {
+function app(extra: Route[] = [], instead: Partial<ServerOptions> = {}) {
   const answered: AnsweredRequest[] = []
   const server = createServer({
     routes: [
@@ -55,6 +55,7 @@ function app(extra: Route[] = []) {
     log: silentLog,
     trustedProxies: [],
     answered: (request) => answered.push(request),
+    ...instead,
   })
   return { server, answered }
 }
@@ -227,6 +228,22 @@ test('each answered request is told once, with its status and error code', async
   assert.equal(answered.length, 1)
   assert.equal(answered[0]?.status, 429)
   assert.equal(answered[0]?.errorCode, 'rate_limited')
+})
+
+test('a client that goes away in the middle of its body is no fault to write down', async () => {
+  const errors: string[] = []
+  const log = { ...silentLog, error: (_fields: object, text: string) => errors.push(text) }
+  const answered = Promise.withResolvers<void>()
+  const { server } = app([], { log, answered: () => answered.resolve() })
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const address = server.server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const socket = connect(address.port, '127.0.0.1')
+  socket.write('POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"te')
+  server.server.once('request', () => setImmediate(() => socket.destroy()))
+  await answered.promise
+  await server.close()
+  assert.deepEqual(errors, [])
 })
 
 test('a client that sends a body far too large before it reads is told so, and may ask again', async () => {

@@ -120,7 +120,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error, request.id)
     request.roost.errorCode = problem.body.error
-    if (problem.unexpected)
+    if (problem.unexpected && !leftHalfWay(request))
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, 'request failed')
     if (problem.body.error === 'body_too_large') readOn(request, reply)
     reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
@@ -140,6 +140,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   for (const route of options.routes) bindRoute(app, route, options)
   return app
+}
+
+/** Whether the client went away in the middle of its own body: nobody waits for the answer, and nothing is wrong here. */
+function leftHalfWay({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete
 }
 
 /** So much more than any route takes is read and thrown away before a connection is cut. */
