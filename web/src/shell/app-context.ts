@@ -2,6 +2,7 @@ import type { Client } from '@roost/contracts/client'
 import type { QueryClient } from '@tanstack/react-query'
 import { createContext, use, useSyncExternalStore } from 'react'
 import type { Session } from '../lib/session.ts'
+import type { AtOnce } from '../live/at-once.ts'
 import type { LiveState } from '../live/socket.ts'
 import type { LiveLayer } from '../live/start.ts'
 
@@ -13,6 +14,8 @@ export type App = {
   guest: Session
   queries: QueryClient
   live: LiveLayer
+  /** What is shown before the platform has answered. */
+  atOnce: AtOnce
 }
 
 export const AppContext = createContext<App | null>(null)

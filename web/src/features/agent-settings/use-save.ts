@@ -1,7 +1,9 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import { useMutation } from '@tanstack/react-query'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
+import { agentKeys } from '../agents/queries.ts'
 
 /** What every part of the tab is given. `isOwner`: may change it; others read. */
 export type SettingProps = { agent: AgentDetails; isOwner: boolean }
@@ -19,8 +21,8 @@ export function useSave<Input, Value>(
   return async (input: Input): Promise<Value> => {
     const value = await save(input)
     queries.setQueryData(queryKey, value)
-    void queries.invalidateQueries({ queryKey: ['agent', name, 'details'] })
-    void queries.invalidateQueries({ queryKey: ['agents', 'list'] })
+    void queries.invalidateQueries({ queryKey: agentKeys.details(name) })
+    void queries.invalidateQueries({ queryKey: agentKeys.list })
     toast({ title: said(value), tone: 'success' })
     return value
   }
@@ -29,26 +31,18 @@ export function useSave<Input, Value>(
 /** The same for a switch: shown at once, taken back when it is refused. */
 export function useToggle<Value extends object>(
   queryKey: readonly unknown[],
-  agent: Pick<AgentDetails, 'name'>,
+  { name }: Pick<AgentDetails, 'name'>,
   options: {
     save(enabled: boolean): Promise<Value>
     said(value: Value): string
     shown(enabled: boolean): Partial<Value>
   },
 ) {
-  const { queries } = useApp()
-  const save = useSave(queryKey, agent, options)
-  return useMutation({
-    mutationFn: save,
-    onMutate: async (enabled: boolean) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData<Value>(queryKey)
-      if (before) queries.setQueryData(queryKey, { ...before, ...options.shown(enabled) })
-      return { before }
-    },
-    onError: (error, _enabled, context) => {
-      if (context?.before) queries.setQueryData(queryKey, context.before)
-      toast({ title: error.message, tone: 'danger' })
-    },
+  return useAtOnce({
+    queryKey,
+    save: options.save,
+    shows: (enabled: boolean) => [partOf<Value>(queryKey, options.shown(enabled))],
+    stale: [agentKeys.details(name), agentKeys.list],
+    onSuccess: (value) => void toast({ title: options.said(value), tone: 'success' }),
   })
 }

@@ -2,7 +2,9 @@ import type { AgentDetails, AgentRow } from '@roost/contracts/agents/agent'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { putAutonomy } from '@roost/contracts/agents/settings'
 import { useMutation } from '@tanstack/react-query'
+import { partOf, rowsOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from './queries.ts'
 
@@ -31,27 +33,15 @@ export function useAgentPower(name: string) {
 
 /** Switches the clock of an agent on or off; shown at once and taken back when the platform refuses. */
 export function useAutonomy(name: string) {
-  const { api, queries } = useApp()
-  return useMutation({
-    mutationFn: (enabled: boolean) => api.call(putAutonomy, { params: { name }, body: { enabled } }),
-    onMutate: async (enabled) => {
-      const details = agentKeys.details(name)
-      await queries.cancelQueries({ queryKey: agentKeys.list })
-      await queries.cancelQueries({ queryKey: details })
-      const before = queries.getQueryData<AgentRow[]>(agentKeys.list)
-      const detailsBefore = queries.getQueryData<AgentDetails>(details)
-      queries.setQueryData(
-        agentKeys.list,
-        before?.map((row) => (row.name === name ? { ...row, autonomy_enabled: enabled } : row)),
-      )
-      if (detailsBefore) queries.setQueryData(details, { ...detailsBefore, autonomy_enabled: enabled })
-      return { before, detailsBefore }
-    },
-    onError: (error, _enabled, context) => {
-      queries.setQueryData(agentKeys.list, context?.before)
-      queries.setQueryData(agentKeys.details(name), context?.detailsBefore)
-      toast({ title: error.message, tone: 'danger' })
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: agentKeys.details(name) }),
+  const { api } = useApp()
+  const details = agentKeys.details(name)
+  return useAtOnce({
+    queryKey: details,
+    save: (enabled: boolean) => api.call(putAutonomy, { params: { name }, body: { enabled } }),
+    shows: (enabled) => [
+      rowsOf<AgentRow>(agentKeys.list, (row) => row.name === name, { autonomy_enabled: enabled }),
+      partOf<AgentDetails>(details, { autonomy_enabled: enabled }),
+    ],
+    stale: [agentKeys.list, agentKeys.settings(name)],
   })
 }

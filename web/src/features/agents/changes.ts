@@ -3,29 +3,27 @@ import { deleteAgent, putLabel, renameAgent } from '@roost/contracts/agents/regi
 import { putAgentTags } from '@roost/contracts/agents/tags'
 import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
-import { type App, useApp } from '../../shell/app-context.ts'
+import { partOf } from '../../live/at-once.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from './queries.ts'
 
 /** Changes the label; shown at once and taken back when it is refused. Null clears it. */
 export function useLabel(name: string) {
-  const app = useApp()
-  return useMutation({
-    mutationFn: (label: string | null) => app.api.call(putLabel, { params: { name }, body: { label } }),
-    onMutate: (label) => showAtOnce(app, name, { label }),
-    onError: (error, _label, undo) => takeBack(error, undo),
-    onSettled: () => refresh(app, name),
+  const { api } = useApp()
+  return useShown(name, {
+    save: (label: string | null) => api.call(putLabel, { params: { name }, body: { label } }),
+    part: (label) => ({ label }),
   })
 }
 
 /** Replaces the tags, as above. */
 export function useTags(name: string) {
-  const app = useApp()
-  return useMutation({
-    mutationFn: (tags: string[]) => app.api.call(putAgentTags, { params: { name }, body: { tags } }),
-    onMutate: (tags) => showAtOnce(app, name, { tags }),
-    onError: (error, _tags, undo) => takeBack(error, undo),
-    onSettled: () => refresh(app, name),
+  const { api } = useApp()
+  return useShown(name, {
+    save: (tags: string[]) => api.call(putAgentTags, { params: { name }, body: { tags } }),
+    part: (tags) => ({ tags }),
   })
 }
 
@@ -47,28 +45,20 @@ export function useDelete(name: string) {
   })
 }
 
-/** Returns what takes the change back. */
-async function showAtOnce({ queries }: App, name: string, part: Partial<AgentDetails>) {
+function useShown<Input, Reply>(
+  name: string,
+  { save, part }: { save(input: Input): Promise<Reply>; part(input: Input): Partial<AgentDetails> },
+) {
   const queryKey = agentKeys.details(name)
-  await queries.cancelQueries({ queryKey })
-  const before = queries.getQueryData<AgentDetails>(queryKey)
-  if (before) queries.setQueryData(queryKey, { ...before, ...part })
-  return () => void queries.setQueryData(queryKey, before)
-}
-
-function takeBack(error: unknown, undo: (() => void) | undefined): void {
-  undo?.()
-  complain(error)
+  return useAtOnce({
+    queryKey,
+    save,
+    shows: (input: Input) => [partOf<AgentDetails>(queryKey, part(input))],
+    stale: [agentKeys.list],
+  })
 }
 
 function complain(error: unknown): void {
   const { sentence, code } = describeFault(error)
   toast({ title: sentence, description: code, tone: 'danger' })
-}
-
-function refresh({ queries }: App, name: string) {
-  return Promise.all([
-    queries.invalidateQueries({ queryKey: agentKeys.details(name) }),
-    queries.invalidateQueries({ queryKey: agentKeys.list }),
-  ])
 }

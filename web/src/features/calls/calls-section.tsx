@@ -1,7 +1,9 @@
 import { type CallBinding, deleteCallBinding, putCallsEnabled } from '@roost/contracts/conversations/calls'
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -69,19 +71,12 @@ function Calls({ name, isOwner }: CallsProps) {
 }
 
 function Bound({ name, binding, isOwner }: CallsProps & { binding: CallBinding }) {
-  const { api, queries } = useApp()
+  const { api } = useApp()
   const queryKey = callKeys.binding(name)
-  const toggle = useMutation({
-    mutationFn: (enabled: boolean) => api.call(putCallsEnabled, { params: { name }, body: { enabled } }),
-    onMutate: async (enabled) => {
-      await queries.cancelQueries({ queryKey })
-      queries.setQueryData(queryKey, { ...binding, enabled })
-    },
-    onSuccess: (now) => queries.setQueryData(queryKey, now),
-    onError: (error) => {
-      queries.setQueryData(queryKey, binding)
-      toast({ title: error.message, tone: 'danger' })
-    },
+  const toggle = useAtOnce({
+    queryKey,
+    save: (enabled: boolean) => api.call(putCallsEnabled, { params: { name }, body: { enabled } }),
+    shows: (enabled) => [partOf<CallBinding>(queryKey, { enabled })],
   })
   const cap = binding.daily_call_cap ?? 0
   return (

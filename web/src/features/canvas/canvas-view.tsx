@@ -78,7 +78,7 @@ function OwnerActions({ summary, actions }: Pick<CanvasViewProps, 'summary' | 'a
         label={pinned ? 'Unpin' : 'Pin'}
         icon={<Pin aria-hidden className={cx(pinned && 'fill-current')} />}
         aria-pressed={pinned}
-        onClick={() => void actions.pin(summary, !pinned)}
+        onClick={() => actions.pin({ canvas: summary, pinned: !pinned })}
       />
       <IconButton
         label="Delete the canvas"

@@ -1,6 +1,8 @@
 import { type CanvasSummary, deleteCanvas, pinCanvas } from '@roost/contracts/conversations/canvas'
 import { describeFault } from '../../lib/fault.ts'
+import { rowsOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { nameOf } from './names.ts'
@@ -18,13 +20,16 @@ export function useCanvasActions(name: string) {
     toast({ title: sentence, description: code, tone: 'danger' })
   }
 
-  async function pin({ canvas_id }: CanvasSummary, pinned: boolean): Promise<void> {
-    queries.setQueryData(canvasesQuery(api, name).queryKey, (before) =>
-      before?.map((each) => (each.canvas_id === canvas_id ? { ...each, pinned } : each)),
-    )
-    await api.call(pinCanvas, { params: { name, canvas_id }, body: { pinned } }).catch(complain)
-    await refresh()
-  }
+  const pin = useAtOnce({
+    queryKey: canvasKey(name),
+    save: ({ canvas: { canvas_id }, pinned }: { canvas: CanvasSummary; pinned: boolean }) =>
+      api.call(pinCanvas, { params: { name, canvas_id }, body: { pinned } }),
+    shows: ({ canvas, pinned }) => [
+      rowsOf<CanvasSummary>(canvasesQuery(api, name).queryKey, (row) => row.canvas_id === canvas.canvas_id, {
+        pinned,
+      }),
+    ],
+  })
 
   const remove = (canvas: CanvasSummary) =>
     later({
@@ -37,5 +42,5 @@ export function useCanvasActions(name: string) {
       },
     })
 
-  return { pending, pin, remove }
+  return { pending, pin: pin.mutate, remove }
 }

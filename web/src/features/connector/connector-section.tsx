@@ -1,9 +1,10 @@
 import { type Connector, createConnectorKey, putConnector } from '@roost/contracts/agents/connector'
-import type { CallReply } from '@roost/contracts/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -90,21 +91,12 @@ function Offer({ name, connector }: { name: string; connector: Connector }) {
 
 /** Stores a part; shown at once and taken back when it is refused. */
 function useConnector(name: string) {
-  const { api, queries } = useApp()
+  const { api } = useApp()
   const queryKey = connectorKey(name)
-  return useMutation({
-    mutationFn: (body: Change) => api.call(putConnector, { params: { name }, body }),
-    onMutate: async (body) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData<CallReply<typeof putConnector>>(queryKey)
-      if (before) queries.setQueryData(queryKey, { ...before, ...body })
-      return before
-    },
-    onSuccess: (reply) => queries.setQueryData(queryKey, reply),
-    onError: (error, _body, before) => {
-      queries.setQueryData(queryKey, before)
-      complain(error)
-    },
+  return useAtOnce({
+    queryKey,
+    save: (body: Change) => api.call(putConnector, { params: { name }, body }),
+    shows: (body) => [partOf<Connector>(queryKey, body)],
   })
 }
 

@@ -14,7 +14,9 @@ import {
 import { useMutation } from '@tanstack/react-query'
 import type { z } from 'zod'
 import { describeFault } from '../../lib/fault.ts'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { egressKeys, egressQuery } from './queries.ts'
@@ -32,22 +34,11 @@ function useStale(name: string) {
 
 /** Sets the mode; shown at once and taken back when the platform refuses. */
 export function useMode(name: string) {
-  const { api, queries } = useApp()
-  const { queryKey } = egressQuery(api, name)
-  return useMutation({
-    mutationFn: (mode: EgressMode) => api.call(putAgentEgress, { params: { name }, body: { mode } }),
-    onMutate: async (mode) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData<AgentEgress>(queryKey)
-      if (before) queries.setQueryData(queryKey, { ...before, mode })
-      return before
-    },
-    onSuccess: (egress) => void queries.setQueryData(queryKey, egress),
-    onError: (error, _mode, before) => {
-      queries.setQueryData(queryKey, before)
-      tellFault(error)
-    },
-    onSettled: useStale(name),
+  const { api } = useApp()
+  return useAtOnce({
+    queryKey: egressKeys.ofAgent(name),
+    save: (mode: EgressMode) => api.call(putAgentEgress, { params: { name }, body: { mode } }),
+    shows: (mode) => [partOf<AgentEgress>(egressQuery(api, name).queryKey, { mode })],
   })
 }
 

@@ -2,7 +2,9 @@ import { putFolders, type SharedFolders } from '@roost/contracts/agents/folders'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from '../agents/queries.ts'
 import { folderKeys, foldersQuery } from './queries.ts'
@@ -11,26 +13,12 @@ type Change = Partial<Pick<SharedFolders, 'expose_enabled' | 'consume_enabled'>>
 
 /** Stores a switch; shown at once and taken back when it is refused. */
 export function useSharing(name: string) {
-  const { api, queries } = useApp()
-  const { queryKey } = foldersQuery(api, name)
-  return useMutation({
-    mutationFn: (body: Change) => api.call(putFolders, { params: { name }, body }),
-    onMutate: async (body) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData(queryKey)
-      if (before) queries.setQueryData(queryKey, { ...before, ...body })
-      return before
-    },
-    onSuccess: (reply) => queries.setQueryData(queryKey, reply),
-    onError: (error, _body, before) => {
-      queries.setQueryData(queryKey, before)
-      complain(error)
-    },
-    onSettled: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: folderKeys.all }),
-        queries.invalidateQueries({ queryKey: agentKeys.details(name) }),
-      ]),
+  const { api } = useApp()
+  return useAtOnce({
+    queryKey: folderKeys.all,
+    save: (body: Change) => api.call(putFolders, { params: { name }, body }),
+    shows: (body) => [partOf<SharedFolders>(foldersQuery(api, name).queryKey, body)],
+    stale: [agentKeys.details(name)],
   })
 }
 

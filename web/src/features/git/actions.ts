@@ -1,9 +1,17 @@
-import { pullGit, putAutoSync, putGitFreeze, putPullSync, syncGit } from '@roost/contracts/agents/git'
-import type { CallInput } from '@roost/contracts/client'
+import {
+  type getGitConfig,
+  pullGit,
+  putAutoSync,
+  putGitFreeze,
+  putPullSync,
+  syncGit,
+} from '@roost/contracts/agents/git'
+import type { CallInput, CallReply } from '@roost/contracts/client'
 import { useMutation } from '@tanstack/react-query'
-import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { gitConfigQuery, gitKeys } from './queries.ts'
 
@@ -44,23 +52,14 @@ export type GitSwitch = keyof typeof switches
 
 /** Switches one of them; shown at once and taken back when the platform refuses. */
 export function useGitSwitch(name: string) {
-  const { api, queries } = useApp()
-  const { queryKey } = gitConfigQuery(api, name)
-  return useMutation({
-    mutationFn: async ({ which, enabled }: { which: GitSwitch; enabled: boolean }) => {
+  const { api } = useApp()
+  return useAtOnce({
+    queryKey: gitKeys.ofAgent(name),
+    save: async ({ which, enabled }: { which: GitSwitch; enabled: boolean }) => {
       await api.call<(typeof switches)[GitSwitch]>(switches[which], { params: { name }, body: { enabled } })
     },
-    onMutate: async ({ which, enabled }) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData(queryKey)
-      if (before) queries.setQueryData(queryKey, { ...before, [which]: enabled })
-      return before
-    },
-    onError: (error, _change, before) => {
-      queries.setQueryData(queryKey, before)
-      const { sentence, code } = describeFault(error)
-      toast({ title: sentence, description: code, tone: 'danger' })
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: gitKeys.ofAgent(name) }),
+    shows: ({ which, enabled }) => [
+      partOf<CallReply<typeof getGitConfig>>(gitConfigQuery(api, name).queryKey, { [which]: enabled }),
+    ],
   })
 }

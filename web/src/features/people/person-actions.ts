@@ -3,7 +3,9 @@ import { resetFactor } from '@roost/contracts/identity/second-factor'
 import type { Role } from '@roost/contracts/kit/access'
 import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
-import { type App, useApp } from '../../shell/app-context.ts'
+import { rowsOf } from '../../live/at-once.ts'
+import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { titleOf } from './people-rows.ts'
 import { peopleKey } from './queries.ts'
@@ -11,63 +13,48 @@ import { roleLabel } from './role-choices.ts'
 
 /** Changes of one account; shown at once, taken back when refused, and offered to be undone. */
 export function usePersonActions(person: ManagedUser) {
-  const app = useApp()
+  const { api, queries } = useApp()
   const params = { username: person.username }
   const title = titleOf(person)
-  const set = (part: Partial<ManagedUser>, call: () => Promise<ManagedUser>) =>
-    change(app, person, part, call)
+  const shown = (part: Partial<ManagedUser>) => [
+    rowsOf<ManagedUser>(peopleKey, (row) => row.username === person.username, part),
+  ]
 
-  const role = useMutation({
-    mutationFn: (wanted: Role) =>
-      set({ role: wanted }, () => app.api.call(setUserRole, { params, body: { role: wanted } })),
-    onMutate: () => person.role,
-    onSuccess: (_reply, wanted, before) =>
+  const change = useAtOnce({
+    queryKey: peopleKey,
+    save: ({ wanted }: { wanted: Role; before: Role }) =>
+      api.call(setUserRole, { params, body: { role: wanted } }),
+    shows: ({ wanted }) => shown({ role: wanted }),
+    onSuccess: (_reply, { wanted, before }) =>
       tell(`${title} is ${roleLabel(wanted)} now.`, 'It holds from the next request on.', () =>
-        role.mutate(before),
+        change.mutate({ wanted: before, before: wanted }),
       ),
   })
-  const suspend = useMutation({
-    mutationFn: () =>
-      set({ suspended_at: new Date().toISOString() }, () => app.api.call(suspendUser, { params })),
+  const role = { ...change, mutate: (wanted: Role) => change.mutate({ wanted, before: person.role }) }
+  const suspend = useAtOnce({
+    queryKey: peopleKey,
+    save: (_now: undefined) => api.call(suspendUser, { params }),
+    shows: () => shown({ suspended_at: new Date().toISOString() }),
     onSuccess: () =>
       tell(`${title} is suspended.`, 'Sessions and keys are refused; nothing was deleted.', () =>
         unsuspend.mutate(),
       ),
   })
-  const unsuspend = useMutation({
-    mutationFn: () => set({ suspended_at: null }, () => app.api.call(unsuspendUser, { params })),
+  const unsuspend = useAtOnce({
+    queryKey: peopleKey,
+    save: (_now: undefined) => api.call(unsuspendUser, { params }),
+    shows: () => shown({ suspended_at: null }),
     onSuccess: () => tell(`${title} may come in again.`, undefined, () => suspend.mutate()),
   })
   const reset = useMutation({
-    mutationFn: () => app.api.call(resetFactor, { params }),
+    mutationFn: () => api.call(resetFactor, { params }),
     onSuccess: () => {
       toast({ title: `The second factor of ${title} is removed.`, tone: 'success' })
-      return app.queries.invalidateQueries({ queryKey: peopleKey })
+      return queries.invalidateQueries({ queryKey: peopleKey })
     },
     onError: complain,
   })
   return { role, suspend, unsuspend, reset }
-}
-
-async function change(
-  { queries }: App,
-  person: ManagedUser,
-  part: Partial<ManagedUser>,
-  call: () => Promise<ManagedUser>,
-): Promise<void> {
-  const show = (next: Partial<ManagedUser>) =>
-    queries.setQueryData<ManagedUser[]>(peopleKey, (rows) =>
-      rows?.map((row) => (row.username === person.username ? { ...row, ...next } : row)),
-    )
-  await queries.cancelQueries({ queryKey: peopleKey })
-  show(part)
-  try {
-    show(await call())
-  } catch (error) {
-    show({ role: person.role, suspended_at: person.suspended_at })
-    complain(error)
-    throw error
-  }
 }
 
 function tell(title: string, description: string | undefined, undo: () => void): void {

@@ -12,7 +12,9 @@ import { useMutation } from '@tanstack/react-query'
 import type { z } from 'zod'
 import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { settingQuery } from '../settings/queries.ts'
 import { agentAuthQuery, subscriptionKeys } from './queries.ts'
@@ -48,21 +50,13 @@ export function useDeleteSubscription(onDone: () => void) {
 
 /** Whether an agent moves by itself; shown at once, taken back when it is refused. */
 export function useAutoSwitch() {
-  const { api, queries } = useApp()
-  const { queryKey } = settingQuery(api, 'subscription_auto_switch')
-  return useMutation({
-    mutationFn: (isOn: boolean) =>
-      api.call(putSetting, { params: { key: 'subscription_auto_switch' }, body: { value: String(isOn) } }),
-    onMutate: async (isOn) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData<Setting>(queryKey)
-      if (before) queries.setQueryData(queryKey, { ...before, value: String(isOn) })
-      return before
-    },
-    onError: (error, _isOn, before) => {
-      queries.setQueryData(queryKey, before)
-      tellFault(error)
-    },
+  const { api } = useApp()
+  const key = 'subscription_auto_switch'
+  const { queryKey } = settingQuery(api, key)
+  return useAtOnce({
+    queryKey,
+    save: (isOn: boolean) => api.call(putSetting, { params: { key }, body: { value: String(isOn) } }),
+    shows: (isOn) => [partOf<Setting>(queryKey, { value: String(isOn) })],
   })
 }
 

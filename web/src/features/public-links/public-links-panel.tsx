@@ -7,7 +7,9 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { LinkIcon, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
+import { rowsOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -84,15 +86,11 @@ function useLinkActions(name: string) {
     const { sentence, code } = describeFault(error)
     toast({ title: sentence, description: code, tone: 'danger' })
   }
-  const change = useMutation({
-    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) =>
+  const change = useAtOnce({
+    queryKey: publicLinksKey(name),
+    save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(updatePublicLink, { params: { name, id }, body: { enabled } }),
-    onMutate: ({ id, enabled }) =>
-      queries.setQueryData(queryKey, (links) =>
-        links?.map((link) => (link.id === id ? { ...link, enabled } : link)),
-      ),
-    onError: complain,
-    onSettled: fetched,
+    shows: ({ id, enabled }) => [rowsOf<PublicLink>(queryKey, (link) => link.id === id, { enabled })],
   })
   const remove = (link: PublicLink) =>
     later({

@@ -10,10 +10,12 @@ import {
 import { useMutation } from '@tanstack/react-query'
 import { atField } from '../../lib/at-field.ts'
 import { describeFault } from '../../lib/fault.ts'
+import { partOf, rowsOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
-import { scheduleKeys } from './queries.ts'
+import { scheduleKeys, scheduleQuery } from './queries.ts'
 import { fieldOfCode, type ScheduleFields } from './schedule-fields.ts'
 
 type Which = Pick<Schedule, 'id' | 'name'> & { agent_name: string }
@@ -34,31 +36,16 @@ function useStale(name: string) {
 
 /** Switches a schedule; shown at once and taken back when the platform refuses. */
 export function useScheduleSwitch(name: string) {
-  const { api, queries } = useApp()
-  const stale = useStale(name)
-  return useMutation({
-    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) =>
+  const { api } = useApp()
+  return useAtOnce({
+    queryKey: scheduleKeys.ofAgent(name),
+    save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(enabled ? enableSchedule : disableSchedule, { params: { name, id } }),
-    onMutate: async ({ id, enabled }) => {
-      await queries.cancelQueries({ queryKey: scheduleKeys.ofAgent(name) })
-      const keys = { list: scheduleKeys.list(name), one: [...scheduleKeys.one(name, id), 'details'] }
-      const list = queries.getQueryData<Schedule[]>(keys.list)
-      const one = queries.getQueryData<Schedule>(keys.one)
-      queries.setQueryData(
-        keys.list,
-        list?.map((row) => (row.id === id ? { ...row, enabled } : row)),
-      )
-      if (one) queries.setQueryData(keys.one, { ...one, enabled })
-      return () => {
-        queries.setQueryData(keys.list, list)
-        queries.setQueryData(keys.one, one)
-      }
-    },
-    onError: (error, _change, takeBack) => {
-      takeBack?.()
-      tellFault(error)
-    },
-    onSettled: stale,
+    shows: ({ id, enabled }) => [
+      rowsOf<Schedule>(scheduleKeys.list(name), (row) => row.id === id, { enabled }),
+      partOf<Schedule>(scheduleQuery(api, name, id).queryKey, { enabled }),
+    ],
+    stale: [scheduleKeys.fleet],
   })
 }
 

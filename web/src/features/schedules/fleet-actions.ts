@@ -1,8 +1,16 @@
-import { pauseSchedules, recoverSchedule, resumeSchedules } from '@roost/contracts/triggers/schedule-admin'
+import type { CallReply } from '@roost/contracts/client'
+import {
+  type listFleetSchedules,
+  pauseSchedules,
+  recoverSchedule,
+  resumeSchedules,
+} from '@roost/contracts/triggers/schedule-admin'
 import { disableSchedule, enableSchedule } from '@roost/contracts/triggers/schedules'
 import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
+import { changeOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import type { FleetRow } from './fleet-columns.tsx'
 import { fleetSchedulesQuery } from './fleet-queries.ts'
@@ -14,31 +22,18 @@ type Toggle = { row: FleetRow; enabled: boolean }
 export function useFleetSwitch() {
   const { api, queries } = useApp()
   const { queryKey } = fleetSchedulesQuery(api)
-  return useMutation({
-    mutationFn: ({ row: { id, agent_name: name }, enabled }: Toggle) =>
+  return useAtOnce({
+    queryKey: scheduleKeys.fleet,
+    save: ({ row: { id, agent_name: name }, enabled }: Toggle) =>
       api.call(enabled ? enableSchedule : disableSchedule, { params: { name, id } }),
-    onMutate: async ({ row: { id }, enabled }) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData(queryKey)
-      queries.setQueryData(
-        queryKey,
-        before && {
-          ...before,
-          schedules: before.schedules.map((row) => (row.id === id ? { ...row, enabled } : row)),
-        },
-      )
-      return () => queries.setQueryData(queryKey, before)
-    },
-    onError: (error, _change, takeBack) => {
-      takeBack?.()
-      const { sentence, code } = describeFault(error)
-      toast({ title: sentence, description: code, tone: 'danger' })
-    },
-    onSettled: (_reply, _error, { row }) =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: scheduleKeys.fleet }),
-        queries.invalidateQueries({ queryKey: scheduleKeys.ofAgent(row.agent_name) }),
-      ]),
+    shows: ({ row: { id }, enabled }) => [
+      changeOf<CallReply<typeof listFleetSchedules>>(queryKey, (now) => ({
+        ...now,
+        schedules: now.schedules.map((row) => (row.id === id ? { ...row, enabled } : row)),
+      })),
+    ],
+    onSuccess: (_reply, { row }) =>
+      void queries.invalidateQueries({ queryKey: scheduleKeys.ofAgent(row.agent_name) }),
   })
 }
 

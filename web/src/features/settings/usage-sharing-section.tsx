@@ -5,7 +5,9 @@ import {
 } from '@roost/contracts/operations/usage-sharing'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -58,21 +60,12 @@ function Consent({ sharing }: { sharing: UsageSharing }) {
 
 /** Shown at once, taken back when it is refused. */
 function useChange() {
-  const { api, queries } = useApp()
+  const { api } = useApp()
   const { queryKey } = usageSharingQuery(api)
-  return useMutation({
-    mutationFn: (enabled: boolean) => api.call(putUsageSharing, { body: { enabled } }),
-    onMutate: async (enabled) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData<UsageSharing>(queryKey)
-      if (before) queries.setQueryData(queryKey, { ...before, enabled })
-      return before
-    },
-    onSuccess: (sharing) => queries.setQueryData(queryKey, sharing),
-    onError: (error, _enabled, before) => {
-      queries.setQueryData(queryKey, before)
-      tellFault(error)
-    },
+  return useAtOnce({
+    queryKey,
+    save: (enabled: boolean) => api.call(putUsageSharing, { body: { enabled } }),
+    shows: (enabled) => [partOf<UsageSharing>(queryKey, { enabled })],
   })
 }
 

@@ -1,14 +1,14 @@
 import { putSetting, type Setting } from '@roost/contracts/foundation/settings'
-import { type QueryKey, useMutation, useQueries } from '@tanstack/react-query'
-import { describeFault } from '../../lib/fault.ts'
+import { useQueries } from '@tanstack/react-query'
+import { partOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { Switch } from '../../ui/switch.tsx'
-import { toast } from '../../ui/toast.tsx'
 import { flagsQuery, settingKeys, settingQuery } from '../settings/queries.ts'
 import { type EmailState, emailStateOf } from './email-state.ts'
 
@@ -86,29 +86,17 @@ function Switches({ email, state, requests }: { email: Setting; state: EmailStat
 
 /** Stores a switch; shown at once and taken back when it is refused. */
 function useSetting() {
-  const { api, queries } = useApp()
-  return useMutation({
-    mutationFn: ({ key, isOn }: { key: string; isOn: boolean }) =>
+  const { api } = useApp()
+  return useAtOnce({
+    queryKey: ['settings'],
+    save: ({ key, isOn }: { key: string; isOn: boolean }) =>
       api.call(putSetting, { params: { key }, body: { value: String(isOn) } }),
-    onMutate: async ({ key, isOn }) => {
-      const queryKey: QueryKey = settingKeys.plain(key)
-      await queries.cancelQueries({ queryKey })
-      queries.setQueryData<Setting>(queryKey, (now) => now && { ...now, value: String(isOn) })
-      if (key === emailKey) {
-        queries.setQueryData<Record<string, boolean>>(
-          settingKeys.flags,
-          (now) => now && { ...now, email_login: isOn },
-        )
-      }
-    },
-    onError: (error) => {
-      const { sentence, code } = describeFault(error)
-      toast({ title: sentence, description: code, tone: 'danger' })
-    },
-    onSettled: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: ['settings'] }),
-        queries.invalidateQueries({ queryKey: ['auth-mode'] }),
-      ]),
+    shows: ({ key, isOn }) => [
+      partOf<Setting>(settingKeys.plain(key), { value: String(isOn) }),
+      ...(key === emailKey
+        ? [partOf<Record<string, boolean>>(settingKeys.flags, { email_login: isOn })]
+        : []),
+    ],
+    stale: [['auth-mode']],
   })
 }

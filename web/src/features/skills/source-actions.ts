@@ -10,7 +10,9 @@ import {
 } from '@roost/contracts/skills/sources'
 import { useMutation } from '@tanstack/react-query'
 import { atField } from '../../lib/at-field.ts'
+import { rowsOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { tellFault } from './actions.ts'
 import { skillKeys } from './queries.ts'
@@ -30,24 +32,14 @@ export function useSync() {
 
 /** Switches a source; shown at once and taken back when the platform refuses. */
 export function useSourceSwitch() {
-  const { api, queries } = useApp()
-  const queryKey = [...skillKeys.all, 'sources']
-  return useMutation({
-    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) =>
+  const { api } = useApp()
+  return useAtOnce({
+    queryKey: skillKeys.all,
+    save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(updateSkillSource, { params: { id }, body: { enabled } }),
-    onMutate: async ({ id, enabled }) => {
-      await queries.cancelQueries({ queryKey })
-      const before = queries.getQueryData<SkillSource[]>(queryKey)
-      queries.setQueryData<SkillSource[]>(queryKey, (rows) =>
-        rows?.map((row) => (row.id === id ? { ...row, enabled } : row)),
-      )
-      return before
-    },
-    onError: (error, _change, before) => {
-      queries.setQueryData(queryKey, before)
-      tellFault(error)
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: skillKeys.all }),
+    shows: ({ id, enabled }) => [
+      rowsOf<SkillSource>([...skillKeys.all, 'sources'], (row) => row.id === id, { enabled }),
+    ],
   })
 }
 

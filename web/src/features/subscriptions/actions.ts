@@ -3,9 +3,10 @@ import {
   type EventSubscription,
   updateEventSubscription,
 } from '@roost/contracts/triggers/events'
-import { useMutation } from '@tanstack/react-query'
 import { describeFault } from '../../lib/fault.ts'
+import { rowsOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { eventKeys } from './queries.ts'
@@ -27,22 +28,15 @@ export const fieldOfCode = {
 export function useSubscriptionSwitch(name: string) {
   const { api, queries } = useApp()
   const key = [...eventKeys.ofAgent(name), 'subscriptions']
-  return useMutation({
-    mutationFn: ({ id, enabled }: { id: string; enabled: boolean }) =>
+  return useAtOnce({
+    queryKey: key,
+    save: ({ id, enabled }: { id: string; enabled: boolean }) =>
       api.call(updateEventSubscription, { params: { id }, body: { enabled } }),
-    onMutate: async ({ id, enabled }) => {
-      await queries.cancelQueries({ queryKey: key })
-      const before = queries.getQueriesData<EventSubscription[]>({ queryKey: key })
-      queries.setQueriesData<EventSubscription[]>({ queryKey: key }, (rows) =>
-        rows?.map((row) => (row.id === id ? { ...row, enabled } : row)),
-      )
-      return before
-    },
-    onError: (error, _change, before) => {
-      for (const [queryKey, rows] of before ?? []) queries.setQueryData(queryKey, rows)
-      tellFault(error)
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: key }),
+    shows: ({ id, enabled }) =>
+      queries
+        .getQueryCache()
+        .findAll({ queryKey: key })
+        .map(({ queryKey }) => rowsOf<EventSubscription>([...queryKey], (row) => row.id === id, { enabled })),
   })
 }
 

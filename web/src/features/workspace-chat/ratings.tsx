@@ -1,14 +1,16 @@
+import type { CallReply } from '@roost/contracts/client'
+import type { getWorkspaceHistory } from '@roost/contracts/conversations/workspace-conversations'
 import { rateWorkspaceReply } from '@roost/contracts/conversations/workspace-turns'
-import { useMutation } from '@tanstack/react-query'
 import { ThumbsDown, ThumbsUp } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
+import { changeOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Textarea } from '../../ui/input.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { complain } from './complain.ts'
-import type { MessageProps, StoredMessage } from './history.ts'
+import type { MessageProps } from './history.ts'
 import { historyQuery } from './queries.ts'
 
 const thumbs = [
@@ -90,30 +92,22 @@ type Rating = { rating: 'up' | 'down' | 'none'; comment: string | null }
 
 /** Shown at once, and taken back when it is refused. */
 function useRate({ name, sessionId, message }: MessageProps) {
-  const { api, queries } = useApp()
+  const { api } = useApp()
   const { queryKey } = historyQuery(api, name, sessionId)
-  const show = (my_rating: StoredMessage['my_rating']) =>
-    queries.setQueryData(queryKey, (before) => {
-      if (before === undefined) return before
-      const messages = before.messages.map((each) => (each.id === message.id ? { ...each, my_rating } : each))
-      return { ...before, messages }
-    })
-  return useMutation({
-    mutationFn: (rated: Rating) =>
+  return useAtOnce({
+    queryKey,
+    save: (rated: Rating) =>
       api.call(rateWorkspaceReply, {
         params: { name },
         body: { target_kind: 'message', target_id: message.id, ...rated },
       }),
-    onMutate: async ({ rating }) => {
-      // What is on its way was read before the rating, and would take it off the page for good.
-      await queries.cancelQueries({ queryKey })
-      show(rating === 'none' ? null : rating)
-      return message.my_rating
-    },
-    onError: (error, _rated, before) => {
-      show(before ?? null)
-      complain(error)
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey }),
+    shows: ({ rating }) => [
+      changeOf<CallReply<typeof getWorkspaceHistory>>(queryKey, (now) => ({
+        ...now,
+        messages: now.messages.map((each) =>
+          each.id === message.id ? { ...each, my_rating: rating === 'none' ? null : rating } : each,
+        ),
+      })),
+    ],
   })
 }

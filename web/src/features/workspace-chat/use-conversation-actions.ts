@@ -7,7 +7,9 @@ import {
 } from '@roost/contracts/conversations/workspace-conversations'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { rowsOf } from '../../live/at-once.ts'
 import { useApp } from '../../shell/app-context.ts'
+import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
 import { complain } from './complain.ts'
 import { conversationsQuery, everyConversationQuery, workspaceKeys } from './queries.ts'
@@ -37,15 +39,15 @@ export function useConversationActions(name: string) {
     onError: complain,
   })
   /** Shown at once, and taken back when it is refused. */
-  const star = useMutation({
-    mutationFn: ({ id, starred }: Pick<Conversation, 'id' | 'starred'>) =>
+  const star = useAtOnce({
+    queryKey: workspaceKeys.conversations(name),
+    save: ({ id, starred }: Pick<Conversation, 'id' | 'starred'>) =>
       api.call(starConversation, { params: { id }, body: { starred } }),
-    onMutate: ({ id, starred }) => show(id, { starred }),
-    onError: (error, { id, starred }) => {
-      show(id, { starred: !starred })
-      complain(error)
-    },
-    onSettled: stale,
+    shows: ({ id, starred }) =>
+      [conversationsQuery(api, name), everyConversationQuery(api)].map(({ queryKey }) =>
+        rowsOf<Conversation>(queryKey, (row) => row.id === id, { starred }),
+      ),
+    stale: [workspaceKeys.every],
   })
   const reset = useMutation({
     mutationFn: () => api.call(resetMain, { params: { name } }),
