@@ -1,16 +1,31 @@
-import { putSetting } from '@roost/contracts/foundation/settings'
+import { type FeatureFlag, featureFlags, putSetting } from '@roost/contracts/foundation/settings'
 import { useSuspenseQueries } from '@tanstack/react-query'
 import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Form, FormError, TextareaField, TextField, useZodForm } from '../../ui/form.tsx'
 import { KeyValues } from '../../ui/key-values.tsx'
+import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
+import { ExactTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { flagsQuery, settingKeys, settingQuery, versionQuery } from './queries.ts'
 
 const General = z.object({ platform_prompt: z.string(), platform_default_model: z.string() })
+
+const features: Record<FeatureFlag, string> = {
+  voice: 'Voice',
+  voip: 'Telephone calls',
+  workspace: 'Workspace',
+  chat_sessions: 'Chats',
+  two_factor: 'Second factor',
+  public_links: 'Public links',
+  paid_chat: 'Paid chats',
+  usage_sharing: 'Usage sharing',
+  dispatch_breaker: 'Circuit breakers',
+  email_login: 'Sign-in by e-mail',
+  slack: 'Slack',
+}
 
 /** What every agent is told, which model it gets by default, and what is running here. */
 export function GeneralTab() {
@@ -31,10 +46,10 @@ export function GeneralTab() {
         description="What this installation offers at present. Most follow from its configuration."
       >
         <ul className="flex flex-wrap gap-1.5">
-          {Object.entries(flags.data).map(([name, isOn]) => (
-            <li key={name}>
-              <Badge tone={isOn ? 'success' : 'neutral'}>
-                {name.replaceAll('_', ' ')}: {isOn ? 'on' : 'off'}
+          {featureFlags.map((flag) => (
+            <li key={flag}>
+              <Badge tone={flags.data[flag] ? 'success' : 'neutral'}>
+                {features[flag]}: {flags.data[flag] ? 'on' : 'off'}
               </Badge>
             </li>
           ))}
@@ -48,8 +63,10 @@ export function GeneralTab() {
               label: 'Commit',
               value: `${version.data.git_commit_short} on ${version.data.git_branch}: ${version.data.git_commit_subject}`,
             },
-            { label: 'Built', value: version.data.build_date },
-            { label: 'Installed by', value: version.data.install_source },
+            { label: 'Built', value: builtAt(version.data.build_date) },
+            ...(version.data.install_source === 'unknown'
+              ? []
+              : [{ label: 'Installed by', value: version.data.install_source }]),
             { label: 'Edition', value: version.data.edition },
             { label: 'Runtimes', value: version.data.runtimes.join(', ') },
             { label: 'Agent image', value: version.data.components.agent_image },
@@ -60,11 +77,15 @@ export function GeneralTab() {
   )
 }
 
+/** A build without metadata does not know. */
+function builtAt(date: string) {
+  return Number.isNaN(Date.parse(date)) ? date : <ExactTime at={date} />
+}
+
 function PromptSection({ prompt, model }: { prompt: string; model: string }) {
   const { api, queries } = useApp()
   const form = useZodForm(General, {
     values: { platform_prompt: prompt, platform_default_model: model },
-    resetOptions: { keepDirtyValues: true },
   })
 
   async function save(values: z.output<typeof General>): Promise<void> {
@@ -78,7 +99,6 @@ function PromptSection({ prompt, model }: { prompt: string; model: string }) {
       })
       await queries.invalidateQueries({ queryKey: settingKeys.plain(key) })
     }
-    form.reset(values)
     toast({ title: 'Saved. It holds from the next run on.', tone: 'success' })
   }
 
@@ -100,16 +120,7 @@ function PromptSection({ prompt, model }: { prompt: string; model: string }) {
           label="Default model"
           hint="For agents without a model of their own, such as “sonnet”. Empty: the runtime chooses."
         />
-        <div>
-          <Button
-            type="submit"
-            variant="primary"
-            disabled={!form.formState.isDirty}
-            pending={form.formState.isSubmitting}
-          >
-            Save
-          </Button>
-        </div>
+        <SaveRow form={form} />
       </Form>
     </Section>
   )

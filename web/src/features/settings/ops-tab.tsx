@@ -6,6 +6,7 @@ import { Form, FormError, NumberField, SwitchField, useZodForm } from '../../ui/
 import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { unitOf, wordsOf } from './ops-words.ts'
 import { opsConfigQuery, settingKeys } from './queries.ts'
 
 /** How long things are kept, and when somebody is warned. */
@@ -17,13 +18,13 @@ export function OpsTab() {
   return (
     <>
       <OpsSection
-        title="Thresholds and alerts"
-        description="When the platform warns, and what it allows."
+        title="Warnings and limits"
+        description="When the platform warns somebody, and what it allows."
         entries={thresholds}
       />
       <OpsSection
         title="Retention"
-        description="After how many days something is deleted. 0 keeps it for ever, where that is allowed."
+        description="How many days something is kept before it is deleted for good. 0 keeps it for ever, where that is allowed."
         entries={windows}
       />
     </>
@@ -36,7 +37,6 @@ function OpsSection({ title, description, entries }: OpsSectionProps) {
   const { api, queries } = useApp()
   const form = useZodForm(z.object(Object.fromEntries(entries.map(([key, each]) => [key, schemaOf(each)]))), {
     values: Object.fromEntries(entries.map(([key, { value }]) => [key, value])),
-    resetOptions: { keepDirtyValues: true },
   })
   return (
     <Section title={title} description={description}>
@@ -45,7 +45,6 @@ function OpsSection({ title, description, entries }: OpsSectionProps) {
         onSubmit={async (values) => {
           const changed = Object.entries(values).filter(([key]) => form.formState.dirtyFields[key])
           await api.call(putOpsConfig, { body: { settings: Object.fromEntries(changed) } })
-          form.reset(values)
           await queries.invalidateQueries({ queryKey: settingKeys.ops })
           toast({ title: 'Saved.', tone: 'success' })
         }}
@@ -63,11 +62,9 @@ function OpsSection({ title, description, entries }: OpsSectionProps) {
 }
 
 function OpsField({ name, setting }: { name: string; setting: OpsSetting }) {
-  const { description, min, max, is_default } = setting
-  const label = labelOf(name)
-  const range = min !== undefined && max !== undefined ? ` ${min} to ${max}.` : ''
-  const hint = `${description}${range}${is_default ? '' : ` Default: ${setting.default}.`}`
+  const { label, hint } = wordsOf(name, setting)
   if (typeof setting.value === 'boolean') return <SwitchField name={name} label={label} hint={hint} />
+  const { min, max } = setting
   return <NumberField name={name} label={label} hint={hint} unit={unitOf(name)} min={min} max={max} />
 }
 
@@ -77,24 +74,4 @@ function schemaOf({ value, min, max }: OpsSetting) {
   return number
     .min(min ?? Number.NEGATIVE_INFINITY, `At least ${min}.`)
     .max(max ?? Number.POSITIVE_INFINITY, `At most ${max}.`)
-}
-
-const acronyms: Record<string, string> = { usd: 'USD', ssh: 'SSH' }
-
-/** `ops_idle_timeout_minutes` → “Idle timeout”, `execution_log_retention_days` → “Execution log”. */
-function labelOf(key: string): string {
-  const words = key
-    .replace(/^ops_|_retention_days$|_(minutes|enabled|usd)$/g, '')
-    .split('_')
-    .map((word) => acronyms[word] ?? word)
-    .join(' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-function unitOf(key: string): string | undefined {
-  if (key.endsWith('_days')) return 'days'
-  if (key.endsWith('_minutes')) return 'minutes'
-  if (key.endsWith('_threshold')) return 'percent'
-  if (key.endsWith('_usd')) return 'USD'
-  return key.endsWith('_interval') ? 'seconds' : undefined
 }

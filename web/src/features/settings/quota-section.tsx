@@ -33,10 +33,9 @@ type Quotas = z.output<typeof AgentQuotas>
 
 function QuotaForm({ quotas }: { quotas: Quotas }) {
   const { api, queries } = useApp()
-  const form = useZodForm(AgentQuotas, { values: quotas, resetOptions: { keepDirtyValues: true } })
+  const form = useZodForm(AgentQuotas, { values: quotas })
   async function save(body: Quotas): Promise<void> {
     queries.setQueryData(settingKeys.quotas, await api.call(putAgentQuotas, { body }))
-    form.reset(body)
     toast({ title: 'Saved.', tone: 'success' })
   }
   return (
