@@ -1,8 +1,9 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import type { ReactNode } from 'react'
+import { type FormEvent, type ReactNode, useRef } from 'react'
 import {
   type FieldValues,
   FormProvider,
+  get,
   type Path,
   type UseFormProps,
   type UseFormReturn,
@@ -16,12 +17,20 @@ import { cx } from './class-names.ts'
 
 export { NumberField, SelectField, SwitchField, TextareaField, TextField } from './form-fields.tsx'
 
-/** A form whose values the server's own schema checks before they are sent. */
+/**
+ * A form whose values the server's own schema checks before they are sent. Where they follow `values` that are
+ * fetched, an answer that comes while somebody types replaces the fields that they have not touched.
+ */
 export function useZodForm<In extends FieldValues, Out>(
   schema: z.ZodType<Out, In>,
   options: Omit<UseFormProps<In, unknown, Out>, 'resolver'> = {},
 ): UseFormReturn<In, unknown, Out> {
-  return useForm<In, unknown, Out>({ mode: 'onTouched', ...options, resolver: zodResolver(schema) })
+  return useForm<In, unknown, Out>({
+    mode: 'onTouched',
+    ...(options.values === undefined ? {} : { resetOptions: { keepDirtyValues: true } }),
+    ...options,
+    resolver: zodResolver(schema),
+  })
 }
 
 export type FormProps<In extends FieldValues, Out> = {
@@ -37,13 +46,24 @@ export type FormProps<In extends FieldValues, Out> = {
 /** Put a `FormError` among the children, before the buttons: what concerns no single field is shown there. */
 export function Form<In extends FieldValues, Out>(props: FormProps<In, Out>) {
   const { form, onSubmit, children, id, label, className } = props
+  const isUnderWay = useRef(false)
   const submit = form.handleSubmit(async (values) => {
+    const sent = structuredClone(form.getValues())
     try {
       await onSubmit(values)
+      if (form.control._options.values !== undefined) settle(form, sent)
     } catch (error) {
       showServerError(form, error)
     }
   })
+  async function submitOnce(event: FormEvent): Promise<void> {
+    // Enter and a click reach a form faster than its button is drawn as busy.
+    if (isUnderWay.current) return event.preventDefault()
+    isUnderWay.current = true
+    await submit(event).finally(() => {
+      isUnderWay.current = false
+    })
+  }
   return (
     <FormProvider {...form}>
       <form
@@ -53,7 +73,7 @@ export function Form<In extends FieldValues, Out>(props: FormProps<In, Out>) {
         onSubmit={(event) => {
           // A form in a dialog is inside another form's tree of events, though not inside its page.
           event.stopPropagation()
-          void submit(event)
+          void submitOnce(event)
         }}
         className={cx('flex flex-col gap-4', className)}
       >
@@ -61,6 +81,16 @@ export function Form<In extends FieldValues, Out>(props: FormProps<In, Out>) {
       </form>
     </FormProvider>
   )
+}
+
+/** What was sent is stored; what was typed since stays a change of it. */
+function settle<In extends FieldValues, Out>(form: UseFormReturn<In, unknown, Out>, sent: In): void {
+  for (const name of form.control._names.mount) {
+    // The names are those of this form's own fields.
+    const field = name as Path<In>
+    const isAsSent = JSON.stringify(form.getValues(field)) === JSON.stringify(get(sent, field))
+    if (isAsSent) form.resetField(field, { defaultValue: get(sent, field) })
+  }
 }
 
 /**
