@@ -9,6 +9,7 @@ import { createApi } from './lib/api.ts'
 import { cspNonce } from './lib/csp.ts'
 import { isPassing, untilAnswering } from './lib/recovery.ts'
 import { createSession, sessionKeys } from './lib/session.ts'
+import { createAtOnce } from './live/at-once.ts'
 import { startHealing } from './live/heal.ts'
 import { startLive } from './live/start.ts'
 import { createAppRouter } from './router.tsx'
@@ -34,16 +35,17 @@ const guest = createSession(localStorage, window, sessionKeys.guest)
 const api = createApi(location.origin, session)
 const live = startLive({ api, session, queries })
 startHealing(queries, untilAnswering)
-const app = { api, session, guest, queries, live }
+const app = { api, session, guest, queries, live, atOnce: createAtOnce(queries) }
 const router = createAppRouter(app)
 
 // Dialogs lock the page behind them with a style element of their own.
 setNonce(cspNonce() ?? '')
 followTheme()
-session.onChange(() => {
-  if (session.token() !== null) return
-  // A person who signs out means to leave; one whose session has ended comes back to where they were.
-  void router.invalidate()
+session.onChange((change) => {
+  // Nothing that the one before has typed is left on the page.
+  if (change === 'replaced') location.assign('/')
+  // A person who signs out means to leave; one whose session has lapsed signs in where they are.
+  if (change === 'ended') void router.invalidate()
 })
 
 guest.onChange(() => {

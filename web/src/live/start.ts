@@ -67,11 +67,14 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
     }
   }
   document.addEventListener('visibilitychange', follow)
-  session.onChange(() => {
-    // Another person sees other events, and must see nothing of the one before.
-    live.close()
-    queries.clear()
+  session.onChange((change) => {
+    if (change !== 'lapsed' && change !== 'resumed') {
+      // Another person sees other events, and must see nothing of the one before.
+      live.close()
+      queries.clear()
+    }
     follow()
+    if (change === 'resumed') refresh.staleAll()
   })
   follow()
 

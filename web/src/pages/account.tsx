@@ -14,6 +14,7 @@ import { KeyValues } from '../ui/key-values.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Section } from '../ui/section.tsx'
 import { RelativeTime } from '../ui/time.tsx'
+import { Title } from '../ui/title.tsx'
 import { toast } from '../ui/toast.tsx'
 
 export const route = createLazyRoute('/signed-in/account')({ component: Account })
@@ -24,6 +25,7 @@ function Account() {
   const hasPassword = me.role === 'admin' && me.username === 'admin'
   return (
     <Page width="text">
+      <Title of={['Account']} />
       <PageHeader title="Account" description="Your own sign-in and what Roost knows of you." />
       <Section title="Who you are">
         <KeyValues

@@ -15,6 +15,7 @@ import { ErrorState } from '../ui/error-state.tsx'
 import type { MenuItem } from '../ui/menu.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
+import { Title } from '../ui/title.tsx'
 import { type AgentTab, agentTabs, tabGroups } from './agent-tabs.ts'
 
 export const route = createLazyRoute('/signed-in/agents/$name')({ component: AgentPage })
@@ -50,6 +51,7 @@ function Loaded({ agent }: { agent: AgentDetails }) {
   return (
     // What fills the window is as high as the window lets it be, and not as its content would be.
     <div className={cx('flex min-w-0 flex-1 flex-col', fillsWindow && 'min-h-96 basis-0!')}>
+      <Title of={[agent.label ?? agent.name, chosen?.label]} />
       <AgentHeader agent={agent} />
       <TabLinks
         label={`Parts of ${agent.name}`}
@@ -110,6 +112,7 @@ function isUnknown(error: unknown): boolean {
 function Gone({ name, wasThere }: { name: string; wasThere: boolean }) {
   return (
     <div className="grid flex-1 place-items-center">
+      <Title of={[name]} />
       <EmptyState
         isPage
         icon={wasThere ? <Trash2 aria-hidden /> : <SearchX aria-hidden />}

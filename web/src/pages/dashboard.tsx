@@ -1,11 +1,21 @@
 import { createLazyRoute } from '@tanstack/react-router'
 import { Fleet } from '../features/agents/fleet.tsx'
 import { lazyPart } from '../ui/lazy-part.tsx'
+import { Title } from '../ui/title.tsx'
 
 const RunsOverTime = lazyPart(
   async () => (await import('../features/executions/runs-over-time.tsx')).RunsOverTime,
 )
 
 export const route = createLazyRoute('/signed-in/')({
-  component: () => <Fleet Timeline={RunsOverTime} />,
+  component: Dashboard,
 })
+
+function Dashboard() {
+  return (
+    <>
+      <Title of={['Agents']} />
+      <Fleet Timeline={RunsOverTime} />
+    </>
+  )
+}

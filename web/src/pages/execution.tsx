@@ -17,6 +17,7 @@ import { buttonClass } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/signed-in/agents/$name/executions/$id')({ component: ExecutionPage })
 
@@ -29,6 +30,7 @@ function ExecutionPage() {
   if (run.error instanceof ApiError && run.error.status === 404) return <Gone name={name} />
   return (
     <Page>
+      <Title of={['Run', name]} />
       <h1 className="sr-only">A run of {name}</h1>
       <ErrorState
         title="The run could not be loaded"
@@ -45,6 +47,7 @@ function Loaded({ run }: { run: ExecutionDetails }) {
   const navigate = route.useNavigate()
   return (
     <Page>
+      <Title of={['Run', run.agent_name]} />
       <RunHeader run={run} />
       <div className="flex flex-col gap-4">
         {(run.status === 'queued' || run.status === 'pending_retry') && <RunWaiting run={run} />}

@@ -3,6 +3,7 @@ import { PocketAgents } from '../features/agents/pocket-agents.tsx'
 import { PocketInbox } from '../features/operator-queue/pocket-inbox.tsx'
 import { Page } from '../shell/page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/signed-in/m')({ component: Mobile })
 
@@ -12,6 +13,7 @@ function Mobile() {
   const navigate = route.useNavigate()
   return (
     <Page width="text">
+      <Title of={['On the way']} />
       <PageHeader
         title="On the way"
         actions={

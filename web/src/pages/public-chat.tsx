@@ -11,6 +11,7 @@ import { useApi } from '../shell/app-context.ts'
 import { PagePending } from '../shell/page-pending.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
+import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/chat/$token')({ component: PublicChatPage })
 
@@ -36,7 +37,7 @@ function PublicChatPage() {
     const { agent_label: label, agent_description, agent_available, require_email } = chat.data
     return (
       <>
-        <title>{`${label} · Roost`}</title>
+        <Title of={[label]} />
         {require_email && !identityOf(as).session_token ? (
           <ConfirmAddress token={token} label={label} visit={visit} />
         ) : (

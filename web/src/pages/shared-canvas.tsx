@@ -13,6 +13,7 @@ import { PagePending } from '../shell/page-pending.tsx'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
+import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/canvas/s/$token')({ component: SharedCanvasPage })
 
@@ -49,7 +50,7 @@ function SharedCanvasPage() {
   if (canvas.data) {
     return (
       <>
-        <title>{`${nameOf(canvas.data)} · Roost`}</title>
+        <Title of={[nameOf(canvas.data)]} />
         <SharedCanvasSheet canvas={canvas.data} />
       </>
     )

@@ -4,6 +4,7 @@ import { Page } from '../shell/page.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
+import { Title } from '../ui/title.tsx'
 
 export type PageTab = {
   /** In the address, as `?tab=`. */
@@ -33,6 +34,7 @@ export function TabbedPage({ title, to, tabs, tab, isInside = false, children }:
   const chosen = tabs.find(({ id }) => id === tab) ?? tabs[0]
   return (
     <Page width={chosen?.width ?? 'wide'}>
+      <Title of={[chosen?.label, title]} />
       {!isInside && (
         <>
           <PageHeader title={title} />

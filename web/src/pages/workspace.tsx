@@ -20,7 +20,10 @@ export const conversationRoute = createLazyRoute('/workspace/frame/c/$id')({ com
 function Door() {
   const { session, guest } = useApp()
   const { href } = useLocation()
-  const isPerson = useSyncExternalStore(session.onChange, session.token) !== null
+  const isPerson = useSyncExternalStore(
+    session.onChange,
+    () => session.token() !== null || session.isLapsed(),
+  )
   const isGuest = useSyncExternalStore(guest.onChange, guest.token) !== null
   const [wasGuest, setWasGuest] = useState(isGuest)
   if (isGuest && !wasGuest) setWasGuest(true)

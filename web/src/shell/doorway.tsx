@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Title } from '../ui/title.tsx'
 import { Logo } from './logo.tsx'
 
 /** The frame of the pages before one is signed in. */
@@ -13,6 +14,7 @@ export function Doorway({
 }) {
   return (
     <main className="grid min-h-dvh place-items-center bg-canvas px-4 py-10 text-ink">
+      <Title of={[title]} />
       <div className="w-full max-w-sm">
         <div className="mb-6 flex flex-col items-center gap-3 text-center">
           <Logo className="size-10 text-accent" />

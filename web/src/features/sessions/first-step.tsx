@@ -1,20 +1,21 @@
 import type { CallReply } from '@roost/contracts/client'
 import type { getAuthMode } from '@roost/contracts/identity/sessions'
-import { Link } from '@tanstack/react-router'
 import { Banner } from '../../ui/banner.tsx'
-import { buttonClass } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { EmailSignIn } from './email-sign-in.tsx'
 import { type FirstProofProps, PasswordSignIn } from './password-sign-in.tsx'
 import { RequestAccess } from './request-access.tsx'
 import { offeredWays, type Way, wayOf } from './ways.ts'
 
+export type FirstStepProps = FirstProofProps & {
+  mode: CallReply<typeof getAuthMode>
+  way: Way | undefined
+  notice: string | null
+  onWay(way: Way): void
+}
+
 /** The first proof, in the way that is asked for and offered, and the other ways below it. */
-export function FirstStep({
-  mode,
-  way,
-  notice,
-  ...proof
-}: FirstProofProps & { mode: CallReply<typeof getAuthMode>; way: Way | undefined; notice: string | null }) {
+export function FirstStep({ mode, way, notice, onWay, ...proof }: FirstStepProps) {
   const chosen = wayOf(mode, way)
   const others = offeredWays(mode).filter((other) => other !== chosen)
   return (
@@ -26,15 +27,13 @@ export function FirstStep({
       {others.length === 0 ? null : (
         <nav aria-label="Other ways" className="flex flex-col gap-2 border-t pt-4">
           {others.map((other) => (
-            <Link
+            <Button
               key={other}
-              to="/login"
-              search={(before) => ({ ...before, way: other })}
-              replace
-              className={buttonClass({ variant: other === 'request' ? 'ghost' : 'secondary' })}
+              variant={other === 'request' ? 'ghost' : 'secondary'}
+              onClick={() => onWay(other)}
             >
               {words[other]}
-            </Link>
+            </Button>
           ))}
         </nav>
       )}

@@ -7,6 +7,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
+import { Title } from '../../ui/title.tsx'
 import { ItemMarks } from '../operator-queue/item-marks.tsx'
 import { Asks } from './asks.tsx'
 import { asksQuery } from './queries.ts'
@@ -17,6 +18,7 @@ export function AsksPage() {
   const over = (asks.data ?? []).filter(({ status }) => status !== 'pending')
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
+      <Title of={['Asked of you', 'Workspace']} />
       <div className="mx-auto flex w-full max-w-2xl flex-col gap-6 px-4 py-4 md:px-6 md:py-8">
         <div className="flex items-center gap-1">
           <Link

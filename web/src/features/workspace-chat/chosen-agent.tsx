@@ -5,6 +5,7 @@ import { buttonClass } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
+import { Title } from '../../ui/title.tsx'
 import { useLiveTurns } from '../chat/use-live-turns.ts'
 import { ConversationHeader } from './conversation-header.tsx'
 import { conversationsQuery, everyConversationQuery, rosterQuery, workspaceCalls } from './queries.ts'
@@ -59,6 +60,7 @@ function Conversations({ name, chat }: { name: string; chat: string | null }) {
   }
   return (
     <div className="flex min-h-0 min-w-0 flex-1">
+      <Title of={[shown.is_main ? null : shown.title, agent.label ?? agent.name, 'Workspace']} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <ConversationHeader agent={agent} conversation={shown} />
         <WorkspaceConversation

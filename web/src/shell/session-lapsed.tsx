@@ -1,0 +1,75 @@
+import type { User } from '@roost/contracts/identity/users'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, Suspense, useState, useSyncExternalStore } from 'react'
+import { authModeQuery } from '../features/sessions/queries.ts'
+import type { Way } from '../features/sessions/ways.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { ErrorState } from '../ui/error-state.tsx'
+import { lazyPart } from '../ui/lazy-part.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { useApp } from './app-context.ts'
+
+const SignIn = lazyPart(async () => (await import('../features/sessions/sign-in.tsx')).SignIn)
+
+/** Over the page when the platform takes the session for over: the page stays, with all that was typed into it. */
+export function SessionLapsed({ me }: { me: User }) {
+  const { session } = useApp()
+  const isLapsed = useSyncExternalStore(session.onChange, session.isLapsed)
+  return (
+    <Dialog
+      open={isLapsed}
+      onOpenChange={() => {}}
+      insistent
+      size="sm"
+      title="Your session has ended"
+      description={`Sign in as ${me.username} again to go on where you are. What you have typed is still there.`}
+    >
+      <Suspense fallback={<Skeleton className="h-40" />}>
+        <Again />
+      </Suspense>
+      <p className="mt-4 border-t pt-3 text-center text-muted text-xs">
+        Somebody else, or done?{' '}
+        <Button variant="ghost" size="sm" onClick={() => session.end()}>
+          Leave this page
+        </Button>
+      </p>
+    </Dialog>
+  )
+}
+
+function Again() {
+  const { api, session } = useApp()
+  const mode = useQuery(authModeQuery(api))
+  const [way, setWay] = useState<Way>()
+  if (mode.data)
+    return (
+      <SignIn
+        mode={mode.data}
+        way={way}
+        onWay={setWay}
+        enter={async (token) => session.begin(token)}
+        Frame={Step}
+      />
+    )
+  if (mode.error) return <ErrorState error={mode.error} onRetry={() => void mode.refetch()} />
+  return <Skeleton className="h-40" />
+}
+
+function Step({
+  title,
+  description,
+  children,
+}: {
+  title?: string
+  description?: string
+  children: ReactNode
+}) {
+  return (
+    <div className="flex flex-col gap-3">
+      {title ? <p className="font-medium text-sm">{title}</p> : null}
+      {description ? <p className="text-muted text-sm">{description}</p> : null}
+      {children}
+    </div>
+  )
+}
