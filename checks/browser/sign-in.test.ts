@@ -110,6 +110,28 @@ describe('signing in', () => {
     assert.deepEqual(tab.faults, [])
   })
 
+  test('a session that ends leaves the page and what was typed, and goes on where it was', async () => {
+    const tab = await openSignIn('/settings?tab=general')
+    await signIn(tab)
+    const prompt = tab.page.getByLabel('Platform prompt')
+    await prompt.fill('Typed before the end')
+    assert.equal(await tab.page.title(), 'General · Settings · Roost')
+    const token = await tab.page.evaluate(() => localStorage.getItem('roost.token'))
+    await bench.platform.request('POST', '/api/auth/logout', undefined, { token })
+    const ended = tab.page.getByRole('dialog', { name: 'Your session has ended' })
+    await ended.getByLabel('User name').waitFor()
+    await assertAccessible(tab, 'the end of a session')
+    await keepPicture(tab, 'session-ended')
+    await ended.getByLabel('User name').fill('admin')
+    await ended.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await ended.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await ended.waitFor({ state: 'hidden' })
+    assert.equal(await prompt.inputValue(), 'Typed before the end')
+    await tab.page.getByRole('button', { name: 'Save' }).click()
+    await tab.page.getByText('Saved. It holds from the next run on.').first().waitFor()
+    await tab.context.close()
+  })
+
   test('a policy makes the next sign-in set up a factor, and lets in when the recovery codes are stored', async () => {
     await requireOf('admin')
     await reviewPage(bench, {

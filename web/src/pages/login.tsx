@@ -33,13 +33,5 @@ function Login() {
     ),
     [hasPlace],
   )
-  return (
-    <SignIn
-      mode={mode}
-      way={way}
-      onWay={(other) => void navigate({ search: (before) => ({ ...before, way: other }), replace: true })}
-      enter={enter}
-      Frame={Frame}
-    />
-  )
+  return <SignIn mode={mode} way={way} enter={enter} Frame={Frame} />
 }

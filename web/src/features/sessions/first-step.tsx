@@ -1,7 +1,8 @@
 import type { CallReply } from '@roost/contracts/client'
 import type { getAuthMode } from '@roost/contracts/identity/sessions'
+import { Link } from '@tanstack/react-router'
 import { Banner } from '../../ui/banner.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { EmailSignIn } from './email-sign-in.tsx'
 import { type FirstProofProps, PasswordSignIn } from './password-sign-in.tsx'
 import { RequestAccess } from './request-access.tsx'
@@ -11,7 +12,8 @@ export type FirstStepProps = FirstProofProps & {
   mode: CallReply<typeof getAuthMode>
   way: Way | undefined
   notice: string | null
-  onWay(way: Way): void
+  /** Where the other ways are no page of their own; else they are links. */
+  onWay?: ((way: Way) => void) | undefined
 }
 
 /** The first proof, in the way that is asked for and offered, and the other ways below it. */
@@ -26,15 +28,24 @@ export function FirstStep({ mode, way, notice, onWay, ...proof }: FirstStepProps
       {chosen === 'request' ? <RequestAccess /> : null}
       {others.length === 0 ? null : (
         <nav aria-label="Other ways" className="flex flex-col gap-2 border-t pt-4">
-          {others.map((other) => (
-            <Button
-              key={other}
-              variant={other === 'request' ? 'ghost' : 'secondary'}
-              onClick={() => onWay(other)}
-            >
-              {words[other]}
-            </Button>
-          ))}
+          {others.map((other) => {
+            const variant = other === 'request' ? 'ghost' : 'secondary'
+            return onWay ? (
+              <Button key={other} variant={variant} onClick={() => onWay(other)}>
+                {words[other]}
+              </Button>
+            ) : (
+              <Link
+                key={other}
+                to="/login"
+                search={(before) => ({ ...before, way: other })}
+                replace
+                className={buttonClass({ variant })}
+              >
+                {words[other]}
+              </Link>
+            )
+          })}
         </nav>
       )}
       {mode.email_auth_enabled ? null : (

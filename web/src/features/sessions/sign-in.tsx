@@ -12,7 +12,8 @@ import { type Way, wayOf } from './ways.ts'
 type SignInProps = {
   mode: CallReply<typeof getAuthMode>
   way: Way | undefined
-  onWay(way: Way): void
+  /** Where the other ways are no page of their own; else they are links. */
+  onWay?: (way: Way) => void
   /** Begins the session. */
   enter(accessToken: string): Promise<void>
   /** Around each step. Its title and description are those of the first step where it is given none. */
