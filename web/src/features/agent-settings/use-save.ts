@@ -1,5 +1,6 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { partOf } from '../../live/at-once.ts'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { useAtOnce } from '../../shell/use-at-once.ts'
 import { toast } from '../../ui/toast.tsx'
@@ -20,7 +21,7 @@ export function useSave<Input, Value>(
   const { queries } = useApp()
   return async (input: Input): Promise<Value> => {
     const value = await save(input)
-    queries.setQueryData(queryKey, value)
+    await storeReply(queries, queryKey, value)
     void queries.invalidateQueries({ queryKey: agentKeys.details(name) })
     void queries.invalidateQueries({ queryKey: agentKeys.list })
     toast({ title: said(value), tone: 'success' })

@@ -1,5 +1,6 @@
 import { type CallBinding, CallBindingBody, putCallBinding } from '@roost/contracts/conversations/calls'
 import type { z } from 'zod'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Form, FormError, NumberField, TextField, useZodForm } from '../../ui/form.tsx'
@@ -22,7 +23,7 @@ export function AccountForm({ name, binding, onDone }: AccountFormProps) {
   })
   async function save(body: z.output<typeof CallBindingBody>): Promise<void> {
     const now = await api.call(putCallBinding, { params: { name }, body })
-    queries.setQueryData(callKeys.binding(name), now)
+    await storeReply(queries, callKeys.binding(name), now)
     toast({ title: `${name} calls from ${now.from_number}.`, tone: 'success' })
     onDone()
   }

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react'
 import { useState } from 'react'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Sheet } from '../../ui/dialog.tsx'
@@ -66,7 +67,7 @@ function Chat({ agent, sessions, asked }: ChatProps) {
   }
   async function onBegin(): Promise<ChatSession> {
     const session = await beginSession(api, name)
-    queries.setQueryData(chatKeys.list(name), [session, ...sessions])
+    await storeReply<ChatSession[]>(queries, chatKeys.list(name), (now = []) => [session, ...now])
     return session
   }
   return (

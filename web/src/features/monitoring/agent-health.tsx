@@ -1,6 +1,7 @@
 import { checkAgentHealth, type HealthCheck } from '@roost/contracts/operations/monitoring'
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { formatPercent, plural } from '../../lib/format.ts'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { StatusDot } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -57,8 +58,8 @@ function CheckNow({ name }: { name: string }) {
   const { api, queries } = useApp()
   const check = useMutation({
     mutationFn: () => api.call(checkAgentHealth, { params: { name } }),
-    onSuccess: (found) => {
-      queries.setQueryData(agentHealthQuery(api, name).queryKey, found)
+    onSuccess: async (found) => {
+      await storeReply(queries, agentHealthQuery(api, name).queryKey, found)
       void queries.invalidateQueries({ queryKey: healthChecksQuery(api, name).queryKey })
     },
     onError: (error) => void toast({ title: error.message, tone: 'danger' }),

@@ -1,6 +1,7 @@
 import { type PaidChat, PaidChatBody, putPaidChat } from '@roost/contracts/conversations/paid'
 import { paidNetworks } from '@roost/contracts/conversations/paid-networks'
 import type { z } from 'zod'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import {
   Form,
@@ -32,7 +33,7 @@ export function OfferForm({ name, offer }: { name: string; offer: PaidChat }) {
   })
   async function save(body: z.output<typeof OfferValues>): Promise<void> {
     const saved = await api.call(putPaidChat, { params: { name }, body })
-    queries.setQueryData(paidChatKey(name), saved)
+    await storeReply(queries, paidChatKey(name), saved)
     const title = saved.enabled ? 'Strangers may pay for messages now.' : 'The agent is not offered for pay.'
     toast({ title, tone: 'success' })
   }

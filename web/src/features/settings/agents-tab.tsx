@@ -1,6 +1,7 @@
 import { putAgentDefaultResources, putMaxParallelTasksCeiling } from '@roost/contracts/foundation/settings'
 import { useSuspenseQueries } from '@tanstack/react-query'
 import { z } from 'zod'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Form, FormError, NumberField, SelectField, useZodForm } from '../../ui/form.tsx'
 import { SaveRow } from '../../ui/save-row.tsx'
@@ -34,7 +35,7 @@ function CeilingSection({ value, min, max }: { value: number; min: number; max: 
         form={form}
         onSubmit={async (body) => {
           const saved = await api.call(putMaxParallelTasksCeiling, { body })
-          queries.setQueryData(settingKeys.ceiling, saved)
+          await storeReply(queries, settingKeys.ceiling, saved)
           toast({ title: `No agent runs more than ${saved.value} at once.`, tone: 'success' })
         }}
       >
@@ -69,7 +70,7 @@ function ResourcesSection({ cpu, memory, allowed_cpu, min_memory, max_memory }: 
           const saved = await api.call(putAgentDefaultResources, {
             body: body as { cpu: '1'; memory: string },
           })
-          queries.setQueryData(settingKeys.resources, saved)
+          await storeReply(queries, settingKeys.resources, saved)
           toast({ title: 'Saved. New agents get these resources.', tone: 'success' })
         }}
       >

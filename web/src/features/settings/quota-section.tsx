@@ -1,6 +1,7 @@
 import { AgentQuotas, putAgentQuotas } from '@roost/contracts/foundation/platform-settings'
 import { useQuery } from '@tanstack/react-query'
 import type { z } from 'zod'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Form, FormError, NumberField, useZodForm } from '../../ui/form.tsx'
@@ -35,7 +36,7 @@ function QuotaForm({ quotas }: { quotas: Quotas }) {
   const { api, queries } = useApp()
   const form = useZodForm(AgentQuotas, { values: quotas })
   async function save(body: Quotas): Promise<void> {
-    queries.setQueryData(settingKeys.quotas, await api.call(putAgentQuotas, { body }))
+    await storeReply(queries, settingKeys.quotas, await api.call(putAgentQuotas, { body }))
     toast({ title: 'Saved.', tone: 'success' })
   }
   return (

@@ -4,6 +4,7 @@ import type { Role } from '@roost/contracts/kit/access'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/checkbox.tsx'
@@ -43,8 +44,8 @@ function PolicyForm({ required }: { required: readonly Role[] }) {
   const isDirty = ticked.length !== required.length || ticked.some((role) => !required.includes(role))
   const save = useMutation({
     mutationFn: () => api.call(putFactorPolicy, { body: { required_roles: [...ticked] } }),
-    onSuccess: (reply) => {
-      queries.setQueryData(factorPolicyKey, reply)
+    onSuccess: async (reply) => {
+      await storeReply(queries, factorPolicyKey, reply)
       setDraft(null)
       toast({
         title: 'Saved.',

@@ -7,6 +7,7 @@ import {
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Banner } from '../../ui/banner.tsx'
@@ -51,9 +52,9 @@ function Bound({ name, channel }: { name: string; channel: SlackChannel }) {
   const [open, setOpen] = useState<'bind' | 'unbind' | null>(null)
   const unbind = useMutation({
     mutationFn: () => api.call(deleteSlackChannel, { params: { name } }),
-    onSuccess: (now) => {
+    onSuccess: async (now) => {
       setOpen(null)
-      queries.setQueryData(slackKeys.channel(name), now)
+      await storeReply(queries, slackKeys.channel(name), now)
       toast({ title: `${name} answers in Slack no more.` })
     },
     onError: (error) => toast({ title: error.message, tone: 'danger' }),
@@ -109,7 +110,7 @@ function BindForm({ name, channel, onDone }: BindFormProps) {
   })
   async function save(body: z.output<typeof SlackChannelBody>): Promise<void> {
     const now = await api.call(putSlackChannel, { params: { name }, body })
-    queries.setQueryData(slackKeys.channel(name), now)
+    await storeReply(queries, slackKeys.channel(name), now)
     toast({ title: `${name} answers in ${titleOf(now)}.`, tone: 'success' })
     onDone()
   }

@@ -9,6 +9,7 @@ import { useMutation } from '@tanstack/react-query'
 import { ShieldCheck, ShieldOff } from 'lucide-react'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
@@ -34,12 +35,12 @@ export function Signature({ name, schedule, webhook }: SignatureProps) {
     },
   }
   const keep = ({ signing_secret: _, ...shown }: Webhook) =>
-    queries.setQueryData(webhookQuery(api, name, schedule.id).queryKey, shown)
+    storeReply(queries, webhookQuery(api, name, schedule.id).queryKey, shown)
   const make = useMutation({
     ...options,
     mutationFn: () => api.call(createWebhookSecret, { params, body: { require_timestamp: withTime } }),
-    onSuccess: (made) => {
-      keep(made)
+    onSuccess: async (made) => {
+      await keep(made)
       setSecret(made.signing_secret ?? null)
     },
   })

@@ -9,6 +9,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Ban, LogOut, MoreHorizontal, RotateCcw, UsersRound } from 'lucide-react'
 import { plural } from '../../lib/format.ts'
+import { storeReply } from '../../live/store-reply.ts'
 import { useApi, useApp } from '../../shell/app-context.ts'
 import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -75,8 +76,8 @@ function ClientRow({ name, client, mayBlock }: { name: string; client: Client; m
   const { email, last_active_at, message_count, blocked } = client
   const change = useMutation({
     mutationFn: (act: keyof typeof acts) => api.call(acts[act], { params: { name, email } }),
-    onSuccess: (after, act) => {
-      queries.setQueryData(clientsQuery(api, name).queryKey, (rows) =>
+    onSuccess: async (after, act) => {
+      await storeReply<Client[]>(queries, clientsQuery(api, name).queryKey, (rows) =>
         rows?.map((row) => (row.email === email ? after : row)),
       )
       toast({ title: `${email} ${done[act]}`, tone: 'success' })

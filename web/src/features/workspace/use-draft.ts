@@ -1,6 +1,7 @@
 import { ApiError } from '@roost/contracts/client'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { storeReply } from '../../live/store-reply.ts'
 import { type App, useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { complain } from './complain.ts'
@@ -74,7 +75,7 @@ async function save(
   }
   const content = fromEditable(draft)
   await writeText(api, name, path, content)
-  queries.setQueryData(fileKeys.file(name, path), {
+  await storeReply<Awaited<ReturnType<typeof readFile>>>(queries, fileKeys.file(name, path), {
     kind: 'text',
     size: new TextEncoder().encode(content).length,
     text: draft.text,
