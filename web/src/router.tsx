@@ -41,12 +41,16 @@ const login = createRoute({
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
-  beforeLoad: async ({ context, location }) => {
+  beforeLoad: async ({ context, location, cause }) => {
     const toLogin = () => redirect({ to: '/login', search: { next: location.href } })
+    // The page that is shown asks to sign in over itself, and keeps what was typed into it.
+    const staysShown = () => cause === 'stay' && context.session.isLapsed()
+    if (staysShown()) return
     if (context.session.token() === null) throw toLogin()
     try {
       await context.queries.query({ ...meQuery(context.api), staleTime: 60_000 })
     } catch (error) {
+      if (staysShown()) return
       if (context.session.token() === null) throw toLogin()
       throw error
     }

@@ -57,6 +57,14 @@ test('another person replaces the one before', () => {
   assert.deepEqual(one.changes, ['lapsed', 'replaced'])
 })
 
+test('who signs in where nothing of the one before is shown replaces nobody', () => {
+  const one = browser(tokenOf('ada'))()
+  one.session.lapse()
+  one.session.forget()
+  one.session.begin(tokenOf('grace'))
+  assert.deepEqual(one.changes, ['lapsed', 'begun'])
+})
+
 test('who leaves is gone from all tabs', () => {
   const tab = browser(tokenOf('ada'))
   const [one, two] = [tab(), tab()]

@@ -9,6 +9,8 @@ export type Session = {
   end(): void
   /** The platform has refused the token: it is forgotten, and the pages wait for the person to sign in again. */
   lapse(): void
+  /** Nothing of the person is shown in this tab any more: whoever signs in here replaces nobody. */
+  forget(): void
   /** Whether the pages of this tab wait so. */
   isLapsed(): boolean
   /** Called when the session changes, in this tab or another. */
@@ -73,6 +75,9 @@ export function createSession(storage: Storage, tabs: EventTarget, storageKey: s
       storage.setItem(lapsedKey, 'yes')
       storage.removeItem(storageKey)
       changed()
+    },
+    forget() {
+      owner = null
     },
     isLapsed,
     onChange(listener) {

@@ -18,8 +18,7 @@ function Login() {
 
   async function enter(accessToken: string): Promise<void> {
     queries.clear()
-    // Nothing is shown of whoever was here before: nobody is replaced.
-    session.end()
+    session.forget()
     session.begin(accessToken)
     await navigate({ href: safeNext(next), replace: true })
   }

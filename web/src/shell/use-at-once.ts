@@ -34,7 +34,9 @@ export function useAtOnce<Input, Reply>(options: AtOnceOptions<Input, Reply>) {
       const { sentence, code } = describeFault(error)
       toast({ title: sentence, description: code, tone: 'danger' })
     },
-    onSettled: () =>
-      Promise.all([queryKey, ...stale].map((key) => queries.invalidateQueries({ queryKey: key }))),
+    onSettled() {
+      // Not waited for: the next change of this key is sent at once, however slow the answers are.
+      for (const key of [queryKey, ...stale]) void queries.invalidateQueries({ queryKey: key })
+    },
   })
 }
