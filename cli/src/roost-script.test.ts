@@ -44,6 +44,36 @@ test('three at once install once', async (t) => {
   assert.equal(await installs(), 1)
 })
 
+test('where npm runs on another Node, which leaves native parts out, a pinned npm is fetched once and installs', async (t) => {
+  const { home, bin, roost, installs } = await checkout(t)
+  const package_ = `node-linux-${process.arch}`
+  const manifest = { type: 'module', optionalDependencies: { [package_]: '24.1.0' } }
+  await writeFile(join(home, 'package.json'), JSON.stringify(manifest, null, 2))
+  const fetched = join(home, '..', 'fetched')
+  const old = `#!/bin/sh
+case "$1" in
+  version) echo "  node: '18.20.4'," ;;
+  config) echo /etc/npmrc ;;
+  install)
+    echo "$*" >> '${fetched}'
+    mkdir -p "$3/node_modules/.bin" && cp '${join(bin, 'npm')}' "$3/node_modules/.bin/npm" ;;
+  ci) echo 'the old npm must not install' >&2; exit 1 ;;
+esac
+`
+  await mkdir(join(bin, 'old'))
+  await writeFile(join(bin, 'old/npm'), old, { mode: 0o755 })
+  const PATH = `${join(bin, 'old')}:${bin}`
+  const first = await roost([], { PATH })
+  assert.match(first.stderr, /npm runs on Node 18 here/)
+  assert.equal(first.stdout, `main: \n`)
+  await writeFile(join(home, 'package-lock.json'), '{"changed":true}')
+  await roost([], { PATH })
+  assert.equal(await installs(), 2)
+  const fetches = (await readFile(fetched, 'utf8')).trim().split('\n')
+  assert.equal(fetches.length, 1)
+  assert.match(fetches[0] ?? '', new RegExp(`${package_}@24.1.0 npm@\\d`))
+})
+
 test('without npm, and without the right to install it, it says what to do', async (t) => {
   const { home, bin, roost } = await checkout(t)
   await rm(join(bin, 'npm'))
@@ -85,20 +115,7 @@ echo '{}' > node_modules/.package-lock.json
   await writeFile(join(bin, 'npm'), npm)
   await chmod(join(bin, 'npm'), 0o755)
   // Only the tools that the script may rely on; neither node nor apt-get among them.
-  const tools = [
-    'sh',
-    'uname',
-    'dirname',
-    'readlink',
-    'cat',
-    'cksum',
-    'id',
-    'mkdir',
-    'ln',
-    'flock',
-    'sleep',
-    'tail',
-  ]
+  const tools = 'sh uname dirname readlink cat cksum cp id mkdir mv rm ln flock sed sleep tail'.split(' ')
   for (const tool of tools) {
     await symlink(
       execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(),
@@ -108,8 +125,8 @@ echo '{}' > node_modules/.package-lock.json
   return {
     home,
     bin,
-    roost: (args: string[], { script = join(home, 'roost'), cwd = folder } = {}) =>
-      promisify(execFile)(script, args, { cwd, env: { PATH: bin } }),
+    roost: (args: string[], { script = join(home, 'roost'), cwd = folder, PATH = bin } = {}) =>
+      promisify(execFile)(script, args, { cwd, env: { PATH } }),
     installs: async () => (await readFile(join(folder, 'installs'), 'utf8')).trim().split('\n').length,
   }
 }
