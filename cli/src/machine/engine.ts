@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { access, mkdir, open, readFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Apt } from './apt.ts'
@@ -54,8 +55,19 @@ function asIs(url: string): EnginePlan {
 async function sandbox(apt: Apt | null, why: string): Promise<EnginePlan> {
   const isInstalled = await hasProgram('bwrap')
   if (isInstalled || apt) return { type: 'sandbox', why, isInstalled }
-  const help = 'install bubblewrap, or Docker, with your system’s package manager'
-  return { type: 'impossible', why: `${why}, and there is no bubblewrap for sandboxes: ${help}` }
+  const help = (await hasProgram('apt-get'))
+    ? `as root, \`apt-get install docker.io\` and \`usermod -aG docker ${userName()}\` (then sign in again), or \`apt-get install bubblewrap\` for sandboxes`
+    : 'install Docker, or bubblewrap for sandboxes, with your system’s package manager'
+  return { type: 'impossible', why: `${why}, and there is no bubblewrap: ${help}` }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A number without a name, as in some containers.
+    return 'NAME-OF-THE-USER'
+  }
 }
 
 export type StartOptions = {
