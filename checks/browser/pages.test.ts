@@ -228,8 +228,8 @@ describe('the pages of a small fleet', () => {
     await bench.platform.killApi()
     await tab.page.getByText('The live connection is lost.', { exact: false }).waitFor()
     await bench.platform.startApi()
-    // Sessions end with the process that signed them; the person comes back to where they were.
-    await tab.page.getByRole('heading', { name: 'Sign in to Roost' }).waitFor()
+    // Sessions end with the process that signed them; the person signs in again over the page.
+    await tab.page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
     await tab.context.close()
     bench.platform.token = await signIn(bench.platform)
   })
