@@ -14,8 +14,8 @@ test('what the system refuses is told with the place and what to do, anything el
   const words = refusalOfSystem(error) ?? ''
   assert.ok(words.startsWith(`${join(file, 'below')}: `), words)
   assert.match(words, /a file where a folder should be/)
-  const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/up.json' })
-  assert.match(refusalOfSystem(full) ?? '', /^\/data\/up.json: the disk is full/)
+  const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' })
+  assert.match(refusalOfSystem(full) ?? '', /^Cannot write: the disk is full/)
   for (const other of [new Error('no'), new TypeError('fetch failed'), 'text', null])
     assert.equal(refusalOfSystem(other), null)
   assert.equal(refusalOfSystem(await readFile(join(folder, 'none')).catch((thrown: unknown) => thrown)), null)

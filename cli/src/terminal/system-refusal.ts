@@ -11,7 +11,9 @@ const reasons: Record<string, string> = {
 
 /** In plain words, what the system would not do with a file or folder; null when the error is no such thing. */
 export function refusalOfSystem(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return null
+  if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null
   const reason = reasons[String(error.code)]
-  return reason === undefined ? null : `${String(error.path)}: ${reason}.`
+  if (reason === undefined) return null
+  // A write names no file: it knows only its open descriptor.
+  return 'path' in error ? `${String(error.path)}: ${reason}.` : `Cannot ${String(error.syscall)}: ${reason}.`
 }
