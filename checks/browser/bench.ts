@@ -264,10 +264,12 @@ async function reviewer(bench: Bench, token: string | null | undefined): Promise
 }
 
 /** The page itself never scrolls sideways; what is wide scrolls inside. */
-async function assertNoSideways({ page }: Tab, what: string): Promise<void> {
-  const { content, window: wide } = await page.evaluate(() => ({
-    content: document.documentElement.scrollWidth,
-    window: document.documentElement.clientWidth,
-  }))
+export async function assertNoSideways({ page }: Pick<Tab, 'page'>, what: string): Promise<void> {
+  const { content, window: wide } = await page.evaluate(async () => {
+    // What measures its room is told of a new width in the next frame, and draws in the one after.
+    for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame)
+    const { scrollWidth, clientWidth } = document.documentElement
+    return { content: scrollWidth, window: clientWidth }
+  })
   assert.ok(content <= wide, `${what}: ${content} CSS pixels of content on ${wide}`)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { assertAccessible, type Theme, themes, widths } from './bench.ts'
+import { assertAccessible, lookAt, type Theme, themes, widths } from './bench.ts'
 import { createLender } from './contexts.ts'
 import { focusOn } from './focus.ts'
 import { openGallery } from './gallery.ts'
@@ -26,11 +26,12 @@ after(async () => {
 
 describe('every component', () => {
   for (const theme of themes) {
+    const look = lookAt(theme, widths.desktop) ?? assert.fail(`nothing to look at: ${theme}`)
     for (const part of parts) {
       it(`${part}, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
         await using tab = await open(part, { theme })
         if (part === 'states') await tab.page.locator('.recharts-surface').nth(1).waitFor()
-        await assertAccessible(tab, `${part}, ${theme}`)
+        await assertAccessible(tab, `${part}, ${theme}`, look)
         assert.deepEqual(tab.faults, [])
       })
     }
@@ -40,21 +41,21 @@ describe('every component', () => {
       for (const name of ['dialog', 'sheet', 'confirmation', 'popover']) {
         await page.getByRole('button', { name: `Open ${name}` }).click()
         await page.getByRole('dialog').waitFor()
-        await assertAccessible(tab, `${name}, ${theme}`)
+        await assertAccessible(tab, `${name}, ${theme}`, look)
         await page.keyboard.press('Escape')
         await page.getByRole('dialog').waitFor({ state: 'detached' })
       }
       await page.getByRole('button', { name: 'Delete with undo' }).click()
       await page.getByText('Schedule deleted').first().waitFor()
-      await assertAccessible(tab, `toast, ${theme}`)
+      await assertAccessible(tab, `toast, ${theme}`, look)
       await page.getByRole('button', { name: 'Open secret' }).click()
       await page.getByRole('dialog', { name: 'The new key' }).waitFor()
-      await assertAccessible(tab, `secret, ${theme}`)
+      await assertAccessible(tab, `secret, ${theme}`, look)
       assert.deepEqual(tab.faults, [])
     })
     it(`open choices, ${theme}: axe-core finds nothing, the policy is kept`, async () => {
       await using tab = await open('form', { theme })
-      await assertAccessible(tab, `form, ${theme}`)
+      await assertAccessible(tab, `form, ${theme}`, look)
       await tab.page.getByLabel('Runtime').click()
       await tab.page.getByRole('option', { name: 'Codex' }).waitFor()
       assert.deepEqual(await findingsWithin(tab.page, '[role=listbox]'), [])
@@ -62,7 +63,7 @@ describe('every component', () => {
       await tab.page.getByRole('listbox').waitFor({ state: 'detached' })
       await tab.page.getByLabel('Time zone').click()
       await tab.page.getByRole('option').first().waitFor()
-      await assertAccessible(tab, `combobox, ${theme}`)
+      await assertAccessible(tab, `combobox, ${theme}`, look)
       assert.deepEqual(tab.faults, [])
     })
   }
@@ -309,7 +310,7 @@ async function findingsWithin(page: Page, selector: string): Promise<string[]> {
 }
 
 async function focusedRow(page: Page, index: number): Promise<void> {
-  await page.waitForFunction(`document.activeElement?.dataset.index === '${index}'`)
+  await page.locator(`tr[data-index="${index}"]:focus`).waitFor()
 }
 
 async function open(

@@ -5,7 +5,7 @@ import { duration } from './terminal/duration.ts'
 import { createProgress } from './terminal/progress.ts'
 import { prepareTestMachine } from './testing/prepare.ts'
 import { runStatic, runTests, type StageOptions, staticStages, type TestsRun } from './testing/stages.ts'
-import { findTestFiles } from './testing/test-files.ts'
+import { findTestFiles, runOrder } from './testing/test-files.ts'
 
 export const test: Command = {
   name: 'test',
@@ -27,7 +27,7 @@ export const test: Command = {
       allowPositionals: true,
     })
     const isPart = positionals.length > 0 || values.name.length > 0
-    const files = findTestFiles(repository.root, positionals, process.cwd())
+    const files = runOrder(findTestFiles(repository.root, positionals, process.cwd()))
     if (files.length === 0) throw new UsageError(`No test file matches ${positionals.join(' ')}.`)
 
     const stop = createStopRequest()

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { findTestFiles } from './test-files.ts'
+import { findTestFiles, runOrder } from './test-files.ts'
 
 const files = [
   'server/src/a.test.ts',
@@ -24,6 +24,15 @@ test('a file, a folder seen from here or from the repository, or a part of a pat
   assert.deepEqual(found('./a.test.ts', join(root, 'server/src')), ['server/src/a.test.ts'])
   assert.deepEqual(found('b.test'), ['server/src/kit/b.test.ts'])
   assert.deepEqual(found('nothing'), [])
+})
+
+test('what waits for long and what drives a browser stand evenly among each other, the rest after them', () => {
+  const acceptance = ['a', 'b', 'c', 'd'].map((name) => `checks/acceptance/${name}.test.ts`)
+  const browser = ['x', 'y'].map((name) => `checks/browser/${name}.test.ts`)
+  const rest = ['agent/src/a.test.ts', 'web/src/z.test.ts']
+  const [a, b, c, d] = acceptance
+  const [x, y] = browser
+  assert.deepEqual(runOrder([...acceptance, ...browser, ...rest]), [a, x, b, c, y, d, ...rest])
 })
 
 async function repository(t: TestContext): Promise<string> {

@@ -20,6 +20,22 @@ export function findTestFiles(root: string, filters: string[], cwd: string): str
   return all.filter((path) => accepts.some((accept) => accept(path))).sort()
 }
 
+const longFolders = [`checks${sep}acceptance${sep}`, `checks${sep}browser${sep}`]
+
+/**
+ * The order to run the files in. A few are at work at the same time: those that drive a browser keep a processor
+ * busy all the time, those that go through the platform from outside wait for most of theirs. Side by side they
+ * fill each other's pauses; what remains for the end is short.
+ */
+export function runOrder(files: string[]): string[] {
+  const isLong = (path: string) => longFolders.some((folder) => path.startsWith(folder))
+  const spread = longFolders
+    .map((folder) => files.filter((path) => path.startsWith(folder)))
+    .flatMap((group) => group.map((path, place) => ({ path, at: (place + 0.5) / group.length })))
+    .sort((a, b) => a.at - b.at)
+  return [...spread.map(({ path }) => path), ...files.filter((path) => !isLong(path))]
+}
+
 function list(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
