@@ -87,6 +87,9 @@ export const AgentHealth = z.object({
     context_percent: figure,
     active_execution_count: count,
     stuck_execution_count: count.describe('Runs that have been silent for `stuck_run_seconds`.'),
+    long_running_execution_count: count.describe(
+      'Runs that have worked for `ops_max_execution_minutes`; they are neither stopped nor an issue.',
+    ),
     recent_error_rate: figure.describe(
       'Of the runs of the last hour that have ended, 0 to 1; null: none has.',
     ),

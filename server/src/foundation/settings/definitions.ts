@@ -27,7 +27,12 @@ export const definitions = {
   ops_context_warning_threshold: ops(75, 1, 100, 'Percent of the context from which an alert warns.'),
   ops_context_critical_threshold: ops(90, 1, 100, 'Percent of the context from which an alert is critical.'),
   ops_idle_timeout_minutes: ops(30, 1, 1440, 'Silence after which a run is listed as stuck.'),
-  ops_max_execution_minutes: ops(10, 1, 1440, 'Age after which a run is listed as long-running.'),
+  ops_max_execution_minutes: ops(
+    10,
+    1,
+    1440,
+    'Age after which a run counts as long-running in the health of its agent.',
+  ),
   ops_cost_limit_daily_usd: {
     ...ops(50, 0, 1_000_000, 'Alert at 80 % and 100 % of this cost per day; 0 is none.'),
     kind: 'number',

@@ -7,7 +7,7 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Breakers } from '../../runs/breaker/index.ts'
 import { type Facts, type Judgement, judge } from './rules.ts'
-import { type RunFigures, runFiguresStore, type SilentCandidate } from './runs-store.ts'
+import { noRuns, type RunFigures, runFiguresStore, type SilentCandidate } from './runs-store.ts'
 
 /** One agent as it was found. */
 export type Looked = {
@@ -33,12 +33,13 @@ export type LookDeps = {
   /** Whether the platform lets dispatch breakers work at all. */
   isPlatformEnabled(): boolean
   config(): MonitoringConfig
+  /** From this age on a run that works is a long one. */
+  longRunSeconds(): number
 }
 
 export type Look = (agents: readonly Agent[]) => Promise<Looked[]>
 
 const recentSeconds = 3600
-const noRuns: RunFigures = { active: 0, queued: 0, success: 0, failed: 0 }
 
 /** Judges agents by what the platform has heard and written down: neither engine nor agent is asked. */
 export function createLook(deps: LookDeps): Look {
@@ -51,7 +52,10 @@ export function createLook(deps: LookDeps): Look {
     const silentSince = timestamp(secondsLater(now, -config.stuck_run_seconds))
     const store = runFiguresStore(db)
     const [figures, candidates, contexts, bindings, breakers] = await Promise.all([
-      store.figures(timestamp(secondsLater(now, -recentSeconds))),
+      store.figures(
+        timestamp(secondsLater(now, -recentSeconds)),
+        timestamp(secondsLater(now, -deps.longRunSeconds())),
+      ),
       store.runningSince(silentSince),
       deps.contextOf(agents.map(({ id }) => id)),
       deps.git.bindings(),
@@ -68,7 +72,7 @@ export function createLook(deps: LookDeps): Look {
       const stats = health.stats(agent)
       const beat = health.heartbeatOf(id)
       const context = contexts.get(id) ?? null
-      const runs = figures.get(id) ?? noRuns
+      const runs = figures.get(id) ?? noRuns()
       const stuck = silent.get(id) ?? []
       const { desired, status, exit_code, oom_killed, held } = agent
       const facts: Facts = {

@@ -140,11 +140,33 @@ forEachDialect((_name, open) => {
     await world.round()
     const { runtime } = await world.get(`${api}/agents/mon-stuck`)
     assert.deepEqual([runtime.stuck_execution_count, runtime.active_execution_count], [1, 1])
+    assert.equal(runtime.long_running_execution_count, 1)
     const told = (await alertsOf(world)).map((alert: Record<string, unknown>) => [alert.type, alert.severity])
     assert.deepEqual(told.toSorted(), [
       ['cost_limit', 'medium'],
       ['stuck_run', 'medium'],
     ])
+  })
+
+  test('a run that has worked for ten minutes is a long one, which is no issue', async () => {
+    await using world = await openSupervision(open)
+    const id = await world.agent('mon-long')
+    const long = async () => {
+      await world.beat(id)
+      const { runtime, issues, aggregate_status } = await world.get(`${api}/agents/mon-long`)
+      assert.deepEqual([issues, aggregate_status], [[], 'healthy'])
+      return [runtime.long_running_execution_count, runtime.active_execution_count]
+    }
+    const started_at = world.clock.now().toISOString()
+    const over = { agent_id: id, agent_name: 'mon-long', created_at: started_at }
+    await insertRuns(world.db, [
+      { ...over, started_at, status: 'running' },
+      { ...over, started_at: null, status: 'queued' },
+    ])
+    await world.clock.advance(599)
+    assert.deepEqual(await long(), [0, 1])
+    await world.clock.advance(1)
+    assert.deepEqual(await long(), [1, 1])
   })
 
   test('a check by hand asks the agent and joins the history; for admins, and audited as a write', async () => {

@@ -3,11 +3,15 @@ import type { MonitoringTables } from './tables.ts'
 
 export type RunFigures = {
   active: number
+  /** Of the active ones. */
+  long: number
   queued: number
   /** Of the runs that were made since. */
   success: number
   failed: number
 }
+
+export const noRuns = (): RunFigures => ({ active: 0, long: 0, queued: 0, success: 0, failed: 0 })
 
 export type SilentCandidate = { id: string; agent_id: string; started_at: string; newest_line: string | null }
 
@@ -16,11 +20,16 @@ export function runFiguresStore(executor: Executor) {
   const db = executor.withTables<MonitoringTables>()
 
   return {
-    /** By agent; those without any are left out. */
-    async figures(since: string): Promise<Map<string, RunFigures>> {
+    /** By agent; those without any are left out. Long is what was handed out before `longSince`. */
+    async figures(since: string, longSince: string): Promise<Map<string, RunFigures>> {
       const live = await db
         .selectFrom('executions')
-        .select(({ fn }) => ['agent_id', 'status', fn.countAll<number>().as('total')])
+        .select(({ fn, eb }) => [
+          'agent_id',
+          'status',
+          fn.countAll<number>().as('total'),
+          fn.sum<number>(eb.case().when('started_at', '<=', longSince).then(1).else(0).end()).as('long'),
+        ])
         .where('completed_at', 'is', null)
         .where('status', 'in', ['running', 'queued'])
         .groupBy(['agent_id', 'status'])
@@ -33,11 +42,16 @@ export function runFiguresStore(executor: Executor) {
         .groupBy(['agent_id', 'status'])
         .execute()
       const found = new Map<string, RunFigures>()
-      for (const { agent_id, status, total } of [...live, ...ended]) {
-        const figures = found.get(agent_id) ?? { active: 0, queued: 0, success: 0, failed: 0 }
+      for (const { agent_id, status, total, long } of [
+        ...live,
+        ...ended.map((row) => ({ ...row, long: 0 })),
+      ]) {
+        const figures = found.get(agent_id) ?? noRuns()
         found.set(agent_id, figures)
-        if (status === 'running') figures.active += Number(total)
-        else if (status === 'queued') figures.queued += Number(total)
+        if (status === 'running') {
+          figures.active += Number(total)
+          figures.long += Number(long)
+        } else if (status === 'queued') figures.queued += Number(total)
         else if (status === 'success') figures.success += Number(total)
         else figures.failed += Number(total)
       }

@@ -78,6 +78,7 @@ export function detailOf(
       context_percent: facts.context_percent,
       active_execution_count: runs.active,
       stuck_execution_count: facts.stuck,
+      long_running_execution_count: runs.long,
       recent_error_rate: ended === 0 ? null : runs.failed / ended,
       last_task_at: context?.last_activity_at ?? null,
     },

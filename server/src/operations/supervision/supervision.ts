@@ -64,6 +64,7 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
     settings: settings.monitoring,
     monotonic: () => performance.now(),
     dailyLimit,
+    longRunSeconds: () => settings.value('ops_max_execution_minutes') * 60,
   })
   const fleet = createFleet({
     ...deps,

@@ -14,11 +14,11 @@ const known: Record<string, Words> = {
   },
   ops_idle_timeout_minutes: {
     label: 'Run is stuck after',
-    hint: 'A run that has written nothing for so long is listed as stuck. It is not stopped.',
+    hint: 'A run that has written nothing for so long counts as stuck, and operators are told. It is not stopped.',
   },
   ops_max_execution_minutes: {
     label: 'Run is long after',
-    hint: 'A run that has worked for so long is listed as long-running. It is not stopped.',
+    hint: 'A run that has worked for so long counts as long-running in the health of its agent. It is not stopped.',
   },
   ops_cost_limit_daily_usd: {
     label: 'Cost alert per day',
