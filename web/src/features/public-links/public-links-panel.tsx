@@ -3,7 +3,7 @@ import {
   type PublicLink,
   updatePublicLink,
 } from '@roost/contracts/conversations/public-links'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { LinkIcon, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
