@@ -37,12 +37,17 @@ export type Platform = {
   stream(path: string, body: unknown, options?: RequestOptions): AsyncIterable<StreamObject>
   killApi(): Promise<void>
   startApi(): Promise<void>
-  /** Starts another process of the platform, named by its file in the repository; ended with the platform. */
-  startBeside(file: string): Promise<BesideProcess>
+  /**
+   * Starts another process of the platform, named by its file in the repository; ended with the platform. `unlike`
+   * is what it is told other than the rest.
+   */
+  startBeside(file: string, unlike?: Record<string, string>): Promise<BesideProcess>
   [Symbol.asyncDispose](): Promise<void>
 }
 export type BesideProcess = {
   pid: number
+  /** Where it says that it answers; empty when it does not listen. */
+  url: string
   output(): string
   /** Resolves when it has ended. */
   end(signal: NodeJS.Signals): Promise<void>
@@ -100,10 +105,10 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
   let output = ''
   const url = `http://127.0.0.1:${port}`
 
-  const start = (file: string, wrote: (text: string) => void) => {
+  const start = (file: string, wrote: (text: string) => void, unlike: Record<string, string> = {}) => {
     const started = fork(join(root, file), [], {
       // As `roost up` starts it.
-      env: { ...leanEnvironment(root), ...env },
+      env: { ...leanEnvironment(root), ...env, ...unlike },
       cwd: root,
       execArgv: leanHeap,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -173,12 +178,12 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     },
     killApi: () => endApi('SIGKILL'),
     startApi,
-    async startBeside(file) {
+    async startBeside(file, unlike) {
       let text = ''
-      const started = start(file, (more) => (text += more))
+      const started = start(file, (more) => (text += more), unlike)
       beside.push(started)
-      await ready(started, () => text)
-      return { pid: started.pid ?? 0, output: () => text, end: (signal) => end(started, signal) }
+      const url = await ready(started, () => text)
+      return { pid: started.pid ?? 0, url, output: () => text, end: (signal) => end(started, signal) }
     },
     async [Symbol.asyncDispose]() {
       try {
@@ -214,11 +219,11 @@ function sshPorts(): string {
   return `${first}-${first + 39}`
 }
 
-/** Resolves when a process says that it is ready. */
-function ready(started: ChildProcess, output: () => string): Promise<void> {
+/** Resolves when a process says that it is ready, with the address it names. */
+function ready(started: ChildProcess, output: () => string): Promise<string> {
   return new Promise((done, refuse) => {
-    started.on('message', (message: { type?: string; reason?: string }) => {
-      if (message.type === 'ready') done()
+    started.on('message', (message: { type?: string; reason?: string; url?: string }) => {
+      if (message.type === 'ready') done(message.url ?? '')
       if (message.type === 'fatal') refuse(new Error(message.reason))
     })
     started.once('exit', (code) =>
