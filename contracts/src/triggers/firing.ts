@@ -73,7 +73,9 @@ export const ExecuteTask = z.object({
   async_mode: z.boolean().default(false),
   execution_id: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{16,64}$/, 'must be 16 to 64 characters: letters, digits, "_" and "-"')
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, "_" and "-"')
+    // A run of that name could not be asked for: the list of running ones has its path.
+    .refine((id) => id !== 'running', 'must not be "running"')
     .nullish()
     .describe('The id that its record gets; the same again is answered with the run that has it.'),
   schedule_id: Id.nullish(),
