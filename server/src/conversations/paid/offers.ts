@@ -22,11 +22,16 @@ export type OffersDeps = {
 
 type NamedAgent = { id: string; name: string }
 
+/** `offer` null: it was never made, or has ended. */
+export type Sought = { agent: NamedAgent; offer: Offer | null }
+
 export type Offers = {
   view(agent: NamedAgent): Promise<PaidChat>
   /** Throws `validation_error`. */
   change(agent: NamedAgent, body: PaidChatBody): Promise<PaidChat>
   remove(agent: NamedAgent): Promise<void>
+  /** Whom a stranger names. Throws `not_found` for an agent that is unknown. */
+  seek(name: string): Promise<Sought>
   /** What strangers are offered. Throws `not_found` for agents that are not. */
   find(name: string): Promise<Offer>
   info(name: string): Promise<PaidChatInfo>
@@ -52,15 +57,23 @@ export function createOffers(deps: OffersDeps): Offers {
     }
   }
 
-  async function find(name: string): Promise<Offer> {
-    const agent = await directory.byName(name)
-    const row = agent && (await store.offer(agent.id))
-    // An agent that is not offered is as good as none to somebody without an account.
-    if (!agent || row?.enabled !== 1)
-      throw new Fault('not_found', 'No agent of this name is offered for pay.')
+  async function seek(name: string): Promise<Sought> {
+    const found = await directory.byName(name)
+    if (!found) throw notOffered()
+    const agent = { id: found.id, name: found.name }
+    const row = await store.offer(agent.id)
+    if (row?.enabled !== 1) return { agent, offer: null }
     const { price_micros, pay_to, network, asset, description } = row
-    const named = { id: agent.id, name: agent.name }
-    return { agent: named, price_micros, pay_to, network, asset, description, url: urlOf(agent.name) }
+    return {
+      agent,
+      offer: { agent, price_micros, pay_to, network, asset, description, url: urlOf(agent.name) },
+    }
+  }
+
+  async function find(name: string): Promise<Offer> {
+    const { offer } = await seek(name)
+    if (!offer) throw notOffered()
+    return offer
   }
 
   /** The change is told to those who look at the agent. */
@@ -74,6 +87,7 @@ export function createOffers(deps: OffersDeps): Offers {
 
   return {
     view,
+    seek,
     find,
 
     async change(agent, body) {
@@ -98,6 +112,11 @@ export function createOffers(deps: OffersDeps): Offers {
       }
     },
   }
+}
+
+/** An agent that is not offered is as good as none to somebody without an account. */
+export function notOffered(): Fault {
+  return new Fault('not_found', 'No agent of this name is offered for pay.')
 }
 
 function rowOf(agentId: string, body: PaidChatBody, now: Date): OfferRow {

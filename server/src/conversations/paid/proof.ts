@@ -1,7 +1,7 @@
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas'
 import { z } from 'zod'
-import { Fault } from '../../kit/fault.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
 import { canonical, digestOf, type Proof } from './rules.ts'
 
 export const proofHeader = 'payment-signature'
@@ -13,6 +13,16 @@ export function readProof(header: (name: string) => string | undefined): Proof |
   if (present !== undefined) return versionTwo(decoded(present, proofHeader))
   const old = header(oldProofHeader)
   return old === undefined ? null : versionOne(decoded(old, oldProofHeader))
+}
+
+/** Null as well for what cannot be read: to somebody who is told nothing of what is asked. */
+export function readableProof(header: Parameters<typeof readProof>[0]): Proof | null {
+  try {
+    return readProof(header)
+  } catch (error) {
+    if (!isFault(error, 'invalid_payment')) throw error
+    return null
+  }
 }
 
 function versionTwo(value: unknown): Proof {

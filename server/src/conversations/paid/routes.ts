@@ -8,6 +8,7 @@ import {
 } from '@roost/contracts/conversations/paid'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
+import { notOffered } from './offers.ts'
 import type { Paid } from './service.ts'
 
 export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[] {
@@ -31,14 +32,16 @@ export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[]
     }),
     route(sendPaidMessage, async ({ params, body, request }) => {
       await limits.use(rateRules.paidChat, request.ip)
-      const offer = await offers.find(params.name)
+      const { agent, offer } = await offers.seek(params.name)
+      if (!offer && !paid.isConfigured) throw notOffered()
       paid.refuseUnconfigured()
-      const [{ readProof }, { paymentResponse, priced, settlementOf, unpaid }] = await protocol()
-      const proof = readProof(request.header)
-      if (!proof) throw priced(offer)
-      const asked = { offer, proof, message: body.message, sessionId: body.session_id ?? null }
+      const [{ readableProof, readProof }, { paymentResponse, priced, settlementOf, unpaid }] =
+        await protocol()
+      const proof = offer ? readProof(request.header) : readableProof(request.header)
+      if (!proof) throw offer ? priced(offer) : notOffered()
+      const asked = { agent, offer, proof, message: body.message, sessionId: body.session_id ?? null }
       const outcome = await paid.answer(asked, request.signal)
-      if (outcome.kind === 'unpaid') throw unpaid(offer, proof, outcome)
+      if (outcome.kind === 'unpaid') throw offer ? unpaid(offer, proof, outcome) : notOffered()
       const { reply, isReplay } = outcome
       const { execution_id, session_id } = reply
       request.note({ execution_id, session_id, payer: reply.payment.payer })

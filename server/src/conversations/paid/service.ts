@@ -32,11 +32,13 @@ export type Outcome =
 export type Paid = {
   offers: Offers
   payments(agentId: string, limit: number): Promise<Payment[]>
+  readonly isConfigured: boolean
   /** Throws `not_configured` when this installation collects no payments. */
   refuseUnconfigured(): void
   /**
    * Verifies, runs, settles; `signal` ends the waiting alone. Throws `request_in_progress`, `upstream_error`,
-   * `session_not_found`, `run_failed`, `run_timeout`, `sync_wait_exceeded`, and what taking a run in throws.
+   * `session_not_found`, `not_found`, `run_failed`, `run_timeout`, `sync_wait_exceeded`, and what taking a run in
+   * throws.
    */
   answer(asked: Asked, signal: AbortSignal): Promise<Outcome>
   readonly loops: Loop[]
@@ -71,6 +73,7 @@ export function createPaid(deps: PaidDeps): Paid {
   return {
     offers: createOffers(deps),
     payments: async (agentId, limit) => (await paidStore(db).payments(agentId, limit)).map(shownPayment),
+    isConfigured: collecting !== null,
     refuseUnconfigured: () => void configured(),
 
     async answer(asked, signal) {

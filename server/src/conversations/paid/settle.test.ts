@@ -90,6 +90,21 @@ forEachDialect((_, open) => {
     })
   }
 
+  test('a kept reply is settled with one of two good proofs: the other one is told to wait, and pays nothing', async () => {
+    await using world = await start()
+    void world.facilitator.meets('/settle', { kind: 'refuse', reason: 'insufficient_funds' })
+    assert.deepEqual(brief(await world.send(hi, await world.pay())), [402, 'payment_failed'])
+    const { promise: until, resolve: letGo } = Promise.withResolvers<void>()
+    const asked = world.facilitator.meets('/settle', { kind: 'hold', until })
+    const one = world.send(hi, await world.pay())
+    await asked
+    const { status, json } = await world.send(hi, await world.pay())
+    assert.deepEqual([status, json.error], [409, 'request_in_progress'])
+    letGo()
+    assert.deepEqual(brief(await one), [200, true])
+    assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
+  })
+
   test('a settling that takes long is waited for: another process does not ask as well', async () => {
     await using world = await start()
     const headers = await world.pay()
@@ -109,6 +124,36 @@ forEachDialect((_, open) => {
     assert.equal(world.facilitator.asked.filter((path) => path === '/settle').length, 1)
   })
 
+  for (const [method, body] of [
+    ['PUT', { ...offer, enabled: false }],
+    ['DELETE', undefined],
+  ] as const) {
+    test(`an offer that has ended by ${method} is kept to who paid on it, and is none to everybody else`, async () => {
+      await using world = await start()
+      const [headers, unspent] = [await world.pay(), await world.pay()]
+      const given = await world.send(hi, headers)
+      const waits = { message: 'waits' }
+      const next = await world.pay()
+      void world.facilitator.meets('/settle', { kind: 'status', status: 500 })
+      assert.deepEqual(brief(await world.send(waits, next)), [502, 'upstream_error'])
+      assert.equal((await world.manage(method, '/paid', body)).status, 200)
+      const again = await world.send(hi, headers)
+      assert.deepEqual([again.headers['x-idempotent-replay'], again.json], ['true', given.json])
+      const late = await world.send(waits, next)
+      assert.deepEqual([...brief(late), late.json.response], [200, true, 'ok: waits'])
+      for (const [message, proof] of [
+        ['hi', {}],
+        ['hi', { 'payment-signature': 'no base64 {' }],
+        ['hi', unspent],
+        ['more', headers],
+      ] as const) {
+        const { status, json } = await world.send({ message }, proof)
+        assert.deepEqual([status, json.error], [404, 'not_found'])
+      }
+      assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [2, 2])
+    })
+  }
+
   test('a payer who left while the run went on gets the reply with the proof that was shown', async () => {
     await using world = await start()
     const headers = await world.pay()
@@ -121,7 +166,7 @@ forEachDialect((_, open) => {
       return { response: 'late' }
     }
     const proof = world.proofOf(headers)
-    const asked = { offer: await world.paid.offers.find('scout'), proof, message: 'hi', sessionId: null }
+    const asked = { ...(await world.paid.offers.seek('scout')), proof, message: 'hi', sessionId: null }
     const waiting = assert.rejects(world.paid.answer(asked, left.signal), { code: 'sync_wait_exceeded' })
     await begun
     left.abort()

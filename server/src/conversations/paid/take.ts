@@ -15,6 +15,7 @@ import {
   strangerPrompt,
   titleOf,
 } from '../chat/index.ts'
+import { notOffered, type Sought } from './offers.ts'
 import type { PaymentLog } from './payment-log.ts'
 import { type Keeping, type Presented, presentedOf } from './presented.ts'
 import { differenceOf, type Offer, type Proof, payerName, requestHash } from './rules.ts'
@@ -31,7 +32,9 @@ export type TakeDeps = Omit<OneTurnDeps, 'dispatch'> & {
   claim: Settle['claim']
 }
 
-export type Asked = { offer: Offer; proof: Proof; message: string; sessionId: string | null }
+export type Asked = Sought & { proof: Proof; message: string; sessionId: string | null }
+/** To an agent that is offered now. */
+type AskedOffered = Asked & { offer: Offer }
 
 /** What a proof leads to. */
 export type Taken =
@@ -62,7 +65,7 @@ export function createTake(deps: TakeDeps) {
 
   /** What the run of a proof says to its next use; null: it came to nothing, and the proof is free. */
   async function bound(turn: PaidTurn, asked: Asked): Promise<Taken | null> {
-    const isSame = isSameSecret(turn.request_hash, requestHash(asked.offer.agent.id, asked))
+    const isSame = isSameSecret(turn.request_hash, requestHash(asked.agent.id, asked))
     const since = timestamp(secondsLater(clock.now(), -replaySeconds))
     if (turn.state === 'settled') {
       return isSame && turn.created_at > since ? { kind: 'paid', turn } : { kind: 'failed', reason: usedUp }
@@ -85,7 +88,7 @@ export function createTake(deps: TakeDeps) {
 
   /** A reply to the same message that this payer has not paid for; nobody else asks for its money now. */
   async function kept(asked: Asked, payer: string, presented: Presented): Promise<Claimed | null> {
-    const { agent } = asked.offer
+    const { agent } = asked
     const of = { agent_id: agent.id, payer, request_hash: requestHash(agent.id, asked) }
     for (const turn of await turns.unpaidOf(of, timestamp(clock.now()))) {
       const run = await executionStore(db).byId(turn.execution_id)
@@ -95,7 +98,9 @@ export function createTake(deps: TakeDeps) {
         turn.state === 'settling'
           ? await claim(turn, asked.proof.hash)
           : await db.atomically((tx) => bindAndClaim(tx, turn, asked.proof.hash, presented))
-      if (mine) return mine
+      // Whoever was faster pays for it. A run beside it would take the payer's money for the same message twice.
+      if (!mine) throw inProgress(turn)
+      return mine
     }
     return null
   }
@@ -120,7 +125,7 @@ export function createTake(deps: TakeDeps) {
     if (!(await turnStore(tx).bind({ proof_hash, execution_id, sealed }))) throw new ProofTaken()
   }
 
-  async function begin(asked: Asked, payer: string, presented: Presented): Promise<Taken> {
+  async function begin(asked: AskedOffered, payer: string, presented: Presented): Promise<Taken> {
     const { offer, message, proof } = asked
     const fact = await dispatch.admit(offer.agent.id)
     return dispatch.transaction(async (tx) => {
@@ -157,18 +162,18 @@ export function createTake(deps: TakeDeps) {
   }
 
   /** Throws `session_not_found` for conversations of other payers. */
-  async function sessionOf(tx: Tx, { offer, sessionId }: Asked, payer: string): Promise<SessionRow> {
+  async function sessionOf(tx: Tx, { agent, sessionId }: Asked, payer: string): Promise<SessionRow> {
     const holder_id = `payer:${payer}`
     const store = chatStore(tx)
     if (sessionId !== null) {
       const session = await store.session(sessionId)
-      if (session?.agent_id !== offer.agent.id || session.holder_id !== holder_id)
+      if (session?.agent_id !== agent.id || session.holder_id !== holder_id)
         throw new Fault('session_not_found')
       return session
     }
     const fresh: SessionRow = {
       id: newId(),
-      agent_id: offer.agent.id,
+      agent_id: agent.id,
       holder_id,
       // Nobody with an account; nobody is told of answers.
       user_id: '',
@@ -184,16 +189,19 @@ export function createTake(deps: TakeDeps) {
   }
 
   /**
-   * Throws `request_in_progress`, `upstream_error`, `session_not_found`, and what taking a run in throws; nothing is
-   * collected then.
+   * Throws `request_in_progress`, `upstream_error`, `session_not_found`, `not_found` for what was not paid for while
+   * the agent was offered, and what taking a run in throws; nothing is collected then.
    */
   return async function take(asked: Asked): Promise<Taken> {
-    const { offer, proof } = asked
+    const { agent, offer, proof } = asked
     let payer: string | null = null
     for (let attempt = 1; attempt <= most; attempt += 1) {
       const turn = await turns.byProof(proof.hash)
+      // An offer that has ended is kept to who paid on it, and is none to everybody else.
+      if (!offer && turn?.agent_id !== agent.id) throw notOffered()
       const found = turn && (await bound(turn, asked))
       if (found) return found
+      if (!offer) throw notOffered()
       const difference = differenceOf(proof, offer)
       if (difference !== null) return { kind: 'failed', reason: difference }
       const presented = presentedOf(proof, offer)
@@ -209,7 +217,7 @@ export function createTake(deps: TakeDeps) {
       }
       try {
         const reply = await kept(asked, payer, presented)
-        return reply ? { kind: 'reply', claimed: reply } : await begin(asked, payer, presented)
+        return reply ? { kind: 'reply', claimed: reply } : await begin({ ...asked, offer }, payer, presented)
       } catch (error) {
         if (!(error instanceof ProofTaken)) throw error
       }
