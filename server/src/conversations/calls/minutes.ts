@@ -20,8 +20,7 @@ export function createMinutes(
       if (text.trim() === '') return
       n += 1
       const place = n
-      // A database takes no U+0000, whatever a model says.
-      const line = { role, text: text.trim().replaceAll('\0', '').toWellFormed() }
+      const line = { role, text: text.trim() }
       keeping = keeping
         .then(() => store.addLine(callId, place, line))
         .catch((error: unknown) =>

@@ -48,8 +48,8 @@ export type VoiceEvent =
   /** PCM, 24 kHz, mono, 16 bit little endian. Comes faster than it is spoken. */
   | { type: 'audio'; pcm24k: Buffer }
   /**
-   * What was said. `text` is the whole line as it is known by now; each line ends with exactly one `final`. What is
-   * still open is made final before `closed`.
+   * What was said. `text` is the whole line as it is known by now; each line ends with exactly one `final`, whose
+   * text every database keeps. What is still open is made final before `closed`.
    */
   | { type: 'transcript'; role: 'user' | 'assistant'; text: string; final: boolean }
   | { type: 'toolCall'; id: string; name: string; args: Record<string, unknown> }

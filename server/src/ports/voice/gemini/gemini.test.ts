@@ -118,6 +118,17 @@ describe('talking', () => {
     ])
   })
 
+  test('a line is text that every database keeps: no U+0000, no half characters, whole ones in two pieces', async () => {
+    await using talking = await talk()
+    const { model, next } = talking
+    model.hear('a\0b \ud83d', '\ude00', ' \ud83d')
+    model.speak('\0')
+    let event = await next('transcript')
+    while (!(event.type === 'transcript' && event.final)) event = await next('transcript')
+    assert.deepEqual(event, line('user', 'ab \u{1f600} \ufffd', true))
+    assert.deepEqual(await next(), { type: 'turnComplete' })
+  })
+
   test('a tool is called and answered by its id', async () => {
     await using talking = await talk()
     const { voice, model, next } = talking

@@ -8,7 +8,7 @@ export function createLines() {
   const open: Record<Role, string> = { user: '', assistant: '' }
 
   function end(role: Role): Line[] {
-    const text = open[role].trim()
+    const text = open[role].trim().toWellFormed()
     open[role] = ''
     return text === '' ? [] : [{ type: 'transcript', role, text, final: true }]
   }
@@ -17,7 +17,8 @@ export function createLines() {
     /** A piece of what `role` says. The person's line has ended when the answer to it begins. */
     heard(role: Role, piece: string, isFinished: boolean): Line[] {
       const before = role === 'assistant' ? end('user') : []
-      open[role] += piece
+      // A database takes no U+0000, whatever a model says; half a character may be followed by its other half.
+      open[role] += piece.replaceAll('\0', '')
       if (isFinished) return [...before, ...end(role)]
       const text = open[role].trim()
       return text === '' ? before : [...before, { type: 'transcript', role, text, final: false }]
