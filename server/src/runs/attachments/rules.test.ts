@@ -196,6 +196,10 @@ describe('names', () => {
     assert.match(cut, /\.png$/)
     assert.ok(cut.isWellFormed())
   })
+  test('a name that is as long as a whole message is cut at once: going through all of it would hold up everybody', () => {
+    assert.equal(cleanName(`${'x'.repeat(20_000_000)}.png`), `${'x'.repeat(196)}.png`)
+    assert.equal(cleanName('文'.repeat(7_000_000)), '文'.repeat(66))
+  })
   test('a name that is taken in the message gets a suffix', () => {
     const names = checkFiles([file({ name: 'x/a.txt' }), file({ name: 'y/a.txt' }), file({ name: 'A.txt' })])
     assert.deepEqual(

@@ -159,8 +159,14 @@ function shorten(name: string): string {
   if (Buffer.byteLength(name) <= maxNameBytes) return name
   const { stem, ending } = parts(name)
   const kept = ending.length <= 20 ? ending : ''
-  let short = stem
-  while (Buffer.byteLength(short + kept) > maxNameBytes) short = [...short].slice(0, -1).join('')
+  let room = maxNameBytes - Buffer.byteLength(kept)
+  let short = ''
+  for (const character of stem) {
+    room -= Buffer.byteLength(character)
+    // What follows is not looked at: a name may be as long as a whole message.
+    if (room < 0) break
+    short += character
+  }
   return short + kept
 }
 
