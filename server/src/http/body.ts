@@ -64,28 +64,39 @@ function parseForm(bytes: Buffer | undefined, contentType: string | undefined): 
   return value
 }
 
+/** Values in a body: more than the largest report has. Each costs time in which nobody else is answered. */
+const mostValues = 3_000_000
+
 /**
- * U+0000 is valid JSON but no text that a database keeps, so it is refused by name before it gets there;
- * likewise nesting that would exhaust the stack of whatever reads the value next.
+ * U+0000 and a lone surrogate are valid JSON but no text that a database keeps as it came, so they are refused by
+ * name before they get there; likewise nesting that would exhaust the stack of whatever reads the value next, and
+ * more values than are read in passing.
  */
 export function refuseUnkeepable(value: unknown, loc: (string | number)[]): void {
-  if (typeof value === 'string') {
-    if (value.includes('\0')) refuse(loc, 'must not contain the character U+0000')
-    return
-  }
+  walk(value, loc, { left: mostValues })
+}
+
+function walk(value: unknown, loc: (string | number)[], values: { left: number }): void {
+  values.left -= 1
+  if (values.left < 0) refuse(loc.slice(0, 1), `must not hold more than ${mostValues} values`)
+  if (typeof value === 'string') refuseText(value, loc)
   if (typeof value !== 'object' || value === null) return
   // The outermost value's place is one step long already: `body` or `query`.
   if (loc.length > deepest) refuse(loc.slice(0, 1), `must not be nested deeper than ${deepest} levels`)
   if (Array.isArray(value)) {
-    value.forEach((item, index) => {
-      refuseUnkeepable(item, [...loc, index])
-    })
+    for (const [index, item] of value.entries()) walk(item, [...loc, index], values)
     return
   }
   for (const [key, item] of Object.entries(value)) {
-    refuseUnkeepable(key, [...loc, key])
-    refuseUnkeepable(item, [...loc, key])
+    const place = [...loc, key]
+    refuseText(key, place)
+    walk(item, place, values)
   }
+}
+
+function refuseText(text: string, loc: (string | number)[]): void {
+  if (text.includes('\0')) refuse(loc, 'must not contain the character U+0000')
+  if (!text.isWellFormed()) refuse(loc, 'must be whole characters: one half of a surrogate pair stands alone')
 }
 
 function refuse(loc: (string | number)[], msg: string): never {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import { z } from 'zod'
 import { DatabaseDown } from '../ports/database/port.ts'
-import { problemOf } from './problem.ts'
+import { problemOf, validationFault } from './problem.ts'
 
 test('503 store_unavailable with a time to come back, without the database’s own words', () => {
   const down = new DatabaseDown(new Error('connect ECONNREFUSED 10.0.0.7:5432'))
@@ -13,4 +14,45 @@ test('503 store_unavailable with a time to come back, without the database’s o
     )
     assert.ok(!JSON.stringify(body).includes('10.0.0.7'))
   }
+})
+
+describe('422 of a schema', () => {
+  const detailOf = (schema: z.ZodType, value: unknown) => {
+    const { error } = schema.safeParse(value)
+    assert.ok(error)
+    return problemOf(validationFault('body', error), 'r1').body.detail
+  }
+  const several = z.object({
+    value: z.union([z.string(), z.number(), z.object({ depth: z.number() })]),
+  })
+
+  test('of a value of several kinds says which there are', () => {
+    assert.deepEqual(detailOf(several, { value: true }), [
+      { loc: ['body', 'value'], msg: 'must be one of: string, number, object', type: 'invalid_union' },
+    ])
+  })
+  test('of a value of several kinds that is missing says that it is required', () => {
+    assert.deepEqual(detailOf(several, {}), [{ loc: ['body', 'value'], msg: 'is required', type: 'missing' }])
+  })
+  test('of a value that is of one of the kinds names what is wrong in it', () => {
+    assert.deepEqual(detailOf(several, { value: { depth: 'x' } }), [
+      {
+        loc: ['body', 'value', 'depth'],
+        msg: 'Invalid input: expected number, received string',
+        type: 'invalid_type',
+      },
+    ])
+  })
+  test('of a value of several kinds keeps a sentence of its own', () => {
+    const told = z.object({ value: z.union([z.string(), z.number()], { error: 'must be text or a number' }) })
+    assert.deepEqual(detailOf(told, { value: [] }), [
+      { loc: ['body', 'value'], msg: 'must be text or a number', type: 'invalid_union' },
+    ])
+  })
+  test('of ten thousand wrong items names the first fifty', () => {
+    const detail = detailOf(z.object({ items: z.array(z.string()) }), { items: Array(10_000).fill(1) })
+    assert.equal(detail.length, 50)
+    assert.deepEqual((detail[49] as { loc: unknown }).loc, ['body', 'items', 49])
+    assert.equal(detailOf(z.strictObject({}), Object.fromEntries(Array(99).entries())).length, 50)
+  })
 })

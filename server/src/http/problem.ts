@@ -45,9 +45,15 @@ function isDatabaseDown(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof DatabaseDown
 }
 
+/** Nobody mends more at once; a list of a hundred thousand wrong items would be answered with as many sentences. */
+const mostIssues = 50
+
 /** 422 in the schema failure's shape, without the rejected input. */
 export function validationFault(part: 'body' | 'query' | 'path', error: z.ZodError): Fault {
-  const issues: ValidationIssue[] = error.issues.flatMap((issue) => issuesOf(part, issue))
+  const issues: ValidationIssue[] = error.issues
+    .slice(0, mostIssues)
+    .flatMap((issue) => issuesOf(part, issue))
+    .slice(0, mostIssues)
   return new Fault('validation_error', undefined, { issues })
 }
 
@@ -60,10 +66,29 @@ function issuesOf(part: string, issue: z.core.$ZodIssue): ValidationIssue[] {
       type: 'extra_forbidden',
     }))
   }
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-    return [{ loc, msg: 'is required', type: 'missing' }]
-  }
+  if (isMissing(issue)) return [{ loc, msg: 'is required', type: 'missing' }]
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) return unionIssues(part, loc, issue)
   return [{ loc, msg: issue.message, type: issue.code }]
+}
+
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+}
+
+/** Of a value that may be one of several kinds: what is wrong with the kind it is, or which kinds there are. */
+function unionIssues(
+  part: string,
+  loc: ValidationIssue['loc'],
+  issue: z.core.$ZodIssueInvalidUnion,
+): ValidationIssue[] {
+  const kinds = issue.errors.flat().filter(({ path }) => path.length === 0)
+  if (kinds.length > 0 && kinds.every(isMissing)) return [{ loc, msg: 'is required', type: 'missing' }]
+  if (issue.message !== 'Invalid input') return [{ loc, msg: issue.message, type: issue.code }]
+  const meant = issue.errors.find((branch) => branch.every(({ path }) => path.length > 0))
+  if (meant)
+    return meant.flatMap((inner) => issuesOf(part, { ...inner, path: [...issue.path, ...inner.path] }))
+  const names = kinds.map((kind) => (kind.code === 'invalid_type' ? kind.expected : kind.message))
+  return [{ loc, msg: `must be one of: ${[...new Set(names)].join(', ')}`, type: issue.code }]
 }
 
 function faultProblem(fault: Fault): Problem {

@@ -118,6 +118,17 @@ test('422 for U+0000, naming the field', async () => {
   assert.deepEqual(reply.json().detail[0].loc, ['body', 'text'])
 })
 
+test('422 for half a surrogate pair, which no database gives back, naming the field; a whole character is kept', async () => {
+  for (const sent of ['{"text":"a\\ud800b"}', '{"text":"hi","more":{"\\udc00":1}}']) {
+    const reply = await app().server.inject(post('/echo/a', sent))
+    assert.equal(reply.statusCode, 422)
+    assert.equal(reply.json().error, 'validation_error')
+    assert.match(reply.json().detail[0].msg, /surrogate/)
+  }
+  const whole = await app().server.inject(post('/echo/a', '{"text":"\\ud83d\\ude00"}'))
+  assert.deepEqual(whole.json(), { text: 'a:😀' })
+})
+
 test('422 for a body nested too deeply to be walked, one level less is read', async () => {
   const nested = (levels: number) => `{"text":"hi","more":${'['.repeat(levels)}${']'.repeat(levels)}}`
   for (const levels of [100, 400]) {
