@@ -125,7 +125,9 @@ async function bringUp({ env, values, progress, stop, onReady }: BringUp): Promi
     })
   await step('Preparing the agent images', repository.images)
   await step('Preparing the database', repository.migrate, 'passing')
-  await progress.step('Building the pages', () => buildPages({ signal }))
+  await progress.step('Building the pages', (say) =>
+    buildPages({ signal, onWait: () => say('waiting for another roost that builds them') }),
+  )
 
   return startPlatform({
     env: platformEnv,

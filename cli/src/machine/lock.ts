@@ -23,9 +23,8 @@ export type UpLock = {
 const fileName = 'up.json'
 
 /**
- * The right to run the platform on this data folder; answers who has it when it is taken. The right itself
- * is a socket in the kernel's abstract namespace, which ends with its process however that ends; the file is
- * for reading.
+ * The right to run the platform on this data folder; answers who has it when it is taken. The file is for
+ * reading, by others.
  */
 export async function takeUpLock(
   dataDir: string,
@@ -33,16 +32,8 @@ export async function takeUpLock(
 ): Promise<UpLock | { heldBy: RunningInfo | null }> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const folder = await realpath(dataDir)
-  const server = createServer((socket) => socket.destroy())
-  const name = createHash('sha256').update(folder).digest('hex').slice(0, 24)
-  const isOurs = await new Promise<boolean>((resolve, reject) => {
-    server.on('error', (error) =>
-      'code' in error && error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
-    )
-    server.listen(`\0roost-up-${name}`, () => resolve(true))
-  })
-  if (!isOurs) return { heldBy: await readRunning(folder) }
-  server.unref()
+  const held = await hold('up', folder)
+  if (!held) return { heldBy: await readRunning(folder) }
   const path = join(folder, fileName)
   const write = async (url: string | null) => {
     const info: RunningInfo = {
@@ -59,9 +50,27 @@ export async function takeUpLock(
     ready: write,
     async release() {
       await rm(path, { force: true })
-      await new Promise<void>((done) => server.close(() => done()))
+      await held.release()
     },
   }
+}
+
+/**
+ * The right to do one thing with one folder, of all processes of this machine: a socket in the kernel's abstract
+ * namespace, which ends with its process however that ends. Null while somebody else has it.
+ */
+export async function hold(purpose: string, folder: string): Promise<{ release(): Promise<void> } | null> {
+  const server = createServer((socket) => socket.destroy())
+  const name = createHash('sha256').update(folder).digest('hex').slice(0, 24)
+  const isOurs = await new Promise<boolean>((resolve, reject) => {
+    server.on('error', (error) =>
+      'code' in error && error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    )
+    server.listen(`\0roost-${purpose}-${name}`, () => resolve(true))
+  })
+  if (!isOurs) return null
+  server.unref()
+  return { release: () => new Promise<void>((done) => server.close(() => done())) }
 }
 
 /** Null when no `roost up` runs on this data folder; a file that a killed one left behind does not count. */

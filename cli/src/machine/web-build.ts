@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { ProcessFailed } from '../platform/kept-process.ts'
+import { buildOnce } from './build-once.ts'
 import { repository } from './repository.ts'
 import { run } from './run.ts'
 
 const web = join(repository.root, 'web')
-const built = join(web, 'dist')
-const stampFile = '.sources'
 
 /** What the pages are made of; the list of dependencies stands for the libraries. */
 const sources = ['src', 'public', 'build', 'index.html', 'vite.config.ts', 'package.json'].map((path) =>
@@ -17,26 +16,26 @@ const shared = [join(repository.root, 'contracts/src'), join(repository.root, 'p
 
 /**
  * Builds the pages of the web UI into `web/dist`, unless the build that is there was made of the same sources.
- * The new build takes the old one's place when it is complete. Throws `ProcessFailed` with the words of the build.
+ * Throws `ProcessFailed` with the words of the build.
  */
-export async function buildPages(options: { signal?: AbortSignal } = {}): Promise<'built' | 'fresh'> {
+export async function buildPages(
+  options: { signal?: AbortSignal; onWait?: () => void } = {},
+): Promise<'built' | 'fresh'> {
   const stamp = await digestOf([...sources, ...shared])
-  if ((await readFile(join(built, stampFile), 'utf8').catch(() => '')) === stamp) return 'fresh'
-  const half = join(web, 'dist.half')
+  return buildOnce({ ...options, parent: web, stamp, make: (folder) => runVite(folder, options.signal) })
+}
+
+async function runVite(folder: string, signal: AbortSignal | undefined): Promise<void> {
   const vite = join(repository.root, 'node_modules/vite/bin/vite.js')
-  const args = [vite, 'build', web, '--outDir', half, '--emptyOutDir', '--logLevel', 'warn']
+  const args = [vite, 'build', web, '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']
   const { code, lastLines } = await run(process.execPath, args, {
     cwd: repository.root,
     env: { ...process.env, NODE_ENV: 'production' },
-    signal: options.signal,
+    signal,
     timeoutMs: 300_000,
   })
-  options.signal?.throwIfAborted()
+  signal?.throwIfAborted()
   if (code !== 0) throw new ProcessFailed(`The pages could not be built:\n${lastLines.join('\n')}`, 1)
-  await writeFile(join(half, stampFile), stamp)
-  await rm(built, { recursive: true, force: true })
-  await rename(half, built)
-  return 'built'
 }
 
 async function digestOf(places: string[]): Promise<string> {
