@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -41,6 +43,25 @@ test('help lists every command and explains each', () => {
   }
   assert.match(roost('up', '--help').stdout, /--demo/)
   assert.match(roost('help', 'test').stdout, /--no-setup/)
+})
+
+test('output that a full disk does not take is told in words; `up` goes on without', (t) => {
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  const into = (args: string[], env = process.env) =>
+    spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env, stdio: ['ignore', full, 'pipe'] })
+  const version = into(['version'])
+  assert.equal(version.status, 1)
+  assert.equal(
+    version.stderr,
+    'roost: The output is lost. Cannot write: the disk is full: make room, then run it again.\n',
+  )
+  const dataDir = mkdtempSync(join(tmpdir(), 'roost-full-'))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  const wrong = { ROOST_DATA_DIR: dataDir, ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'loud' }
+  const up = into(['up'], { ...process.env, ...wrong })
+  assert.equal(up.status, 78)
+  assert.match(up.stderr, /ROOST_LOG_LEVEL/)
 })
 
 test('the version is the one of the package', () => {

@@ -55,10 +55,15 @@ const commands: Command[] = [
   version,
 ]
 
-// Whoever reads the output may go before its end, as `head` does: nothing is wrong, and nobody reads on.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads the output may go before its end, as `head` does: nothing is wrong, and nobody reads on.
   if (error.code === 'EPIPE') process.exit(exitCodes.readerGone)
-  throw error
+  const refusal = refusalOfSystem(error)
+  if (!refusal) throw error
+  // The platform is not stopped because a file that its words go to is on a full disk.
+  if (process.argv[2] === up.name) return
+  console.error(`roost: The output is lost. ${refusal}`)
+  process.exit(exitCodes.failed)
 })
 process.exitCode = await main(process.argv.slice(2))
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { freePort } from '../machine/free-port.ts'
 import { repository } from '../machine/repository.ts'
 import type { Progress } from '../terminal/progress.ts'
+import { refusalOfSystem } from '../terminal/system-refusal.ts'
 import { type KeepOptions, type KeptProcess, keepProcess } from './kept-process.ts'
 import { openLogFile } from './log-file.ts'
 import type { ReadyMessage } from './messages.ts'
@@ -35,7 +36,12 @@ export async function startPlatform(options: PlatformOptions): Promise<number> {
     if (stop.signal.aborted) resolve('stop')
   })
   const keep = (name: string, file: string, env: NodeJS.ProcessEnv, more: Partial<Starting> = {}) => {
-    const log = openLogFile(join(dataDir, 'logs', `${name}.log`))
+    const log = openLogFile(join(dataDir, 'logs', `${name}.log`), {
+      onTrouble(error) {
+        const why = refusalOfSystem(error) ?? String(error)
+        progress.line(`The log of ${name} cannot be written, and goes on when it can be: ${why}`)
+      },
+    })
     const { onProgress = () => {}, ...spec } = more
     const keepOptions: KeepOptions = {
       onProgress,
