@@ -142,6 +142,7 @@ export const errorCatalogue = {
   sync_wait_exceeded: [504, 'The run is still going; poll its execution.'],
   scheduler_timeout: [504, 'The scheduler did not answer in time.'],
   agent_unresponsive: [504, 'The agent did not answer in time.'],
+  store_full: [507, 'The disk of the database is full: nothing can be written.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>
 
 export type ErrorCode = keyof typeof errorCatalogue

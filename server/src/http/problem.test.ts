@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import { DatabaseDown } from '../ports/database/port.ts'
+import { DatabaseDown, DatabaseFull } from '../ports/database/port.ts'
 import { problemOf, validationFault } from './problem.ts'
 
 test('503 store_unavailable with a time to come back, without the database’s own words', () => {
@@ -55,4 +55,11 @@ describe('422 of a schema', () => {
     assert.deepEqual((detail[49] as { loc: unknown }).loc, ['body', 'items', 49])
     assert.equal(detailOf(z.strictObject({}), Object.fromEntries(Array(99).entries())).length, 50)
   })
+
+test('507 store_full for a database whose disk is full', () => {
+  const { status, headers, body, unexpected } = problemOf(new DatabaseFull(new Error('full')), 'r1')
+  assert.deepEqual(
+    [status, body.error, body.detail, headers['retry-after'], unexpected],
+    [507, 'store_full', 'The disk of the database is full: nothing can be written.', '60', false],
+  )
 })

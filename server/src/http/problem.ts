@@ -6,7 +6,7 @@ import {
 } from '@roost/contracts/kit/errors'
 import type { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
-import { DatabaseDown } from '../ports/database/port.ts'
+import { DatabaseDown, DatabaseFull } from '../ports/database/port.ts'
 import { EphemeralDown } from '../ports/ephemeral/port.ts'
 
 /** An error as it is answered: status, headers and the one body shape of the API. */
@@ -24,7 +24,9 @@ export type Problem = {
 export function problemOf(error: unknown, requestId: string): Problem {
   if (error instanceof Fault) return faultProblem(error)
   if (error instanceof EphemeralDown) return faultProblem(new Fault('ephemeral_unavailable'))
-  if (isDatabaseDown(error)) return faultProblem(new Fault('store_unavailable', undefined, retrySoon))
+  if (isOrComesOf(error, DatabaseDown))
+    return faultProblem(new Fault('store_unavailable', undefined, retrySoon))
+  if (isOrComesOf(error, DatabaseFull)) return faultProblem(new Fault('store_full', undefined, retryLater))
   const code = frameworkCode(error)
   if (code) return faultProblem(new Fault(code))
   const [status, sentence] = errorCatalogue.internal_error
@@ -38,11 +40,12 @@ export function problemOf(error: unknown, requestId: string): Problem {
 
 /** A server that is started anew is back within seconds. */
 const retrySoon = { retry_after_seconds: 5 }
+/** A person has to make room. */
+const retryLater = { retry_after_seconds: 60 }
 
 /** Also where somebody has said what it was asked for. */
-function isDatabaseDown(error: unknown): boolean {
-  if (error instanceof DatabaseDown) return true
-  return error instanceof Error && error.cause instanceof DatabaseDown
+function isOrComesOf(error: unknown, kind: typeof DatabaseDown | typeof DatabaseFull): boolean {
+  return error instanceof kind || (error instanceof Error && error.cause instanceof kind)
 }
 
 /** Nobody mends more at once; a list of a hundred thousand wrong items would be answered with as many sentences. */

@@ -1,7 +1,7 @@
 import type { Loop } from '../../background/loops.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import { DatabaseDown, type Db } from '../../ports/database/port.ts'
+import { DatabaseDown, DatabaseFull, type Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Claim, ClaimTaken, newClaim, type Reply, unprotected } from './claim.ts'
 import type { Scope } from './scope.ts'
@@ -114,8 +114,10 @@ export function createIdempotency(deps: {
       try {
         return { replay: null, accepted: await accept(watched), claim }
       } catch (error) {
-        // Without a database nothing was accepted; whoever asks again may have what this request was after.
-        if (isStoreFault(error) && !(error instanceof DatabaseDown)) {
+        // Without a database, or room in it, nothing was accepted; whoever asks again may have what this request was
+        // after.
+        const isNobodys = error instanceof DatabaseDown || error instanceof DatabaseFull
+        if (isStoreFault(error) && !isNobodys) {
           log.warn({ err: error }, 'an idempotency key cannot be stored: a request goes in unprotected')
           return { replay: null, accepted: await accept(unprotected), claim: unprotected }
         }

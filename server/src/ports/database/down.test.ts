@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { silentLog } from '../log.ts'
 import { namedFault } from './down.ts'
 import { openDatabase } from './open.ts'
-import { DatabaseDown } from './port.ts'
+import { DatabaseDown, DatabaseFull } from './port.ts'
 
 test('a server that is away is DatabaseDown, in a transaction and without', async () => {
   const db = await openDatabase('postgres://nobody@127.0.0.1:1/none', silentLog)
@@ -34,3 +38,35 @@ test('what a server says of itself is named, what it says of a statement is not'
   for (const code of ['23505', '40001', '42P01', '57014'])
     assert.ok(!(said(code) instanceof DatabaseDown), code)
 })
+
+test('a disk without room is DatabaseFull: of SQLite, what is there can be read and written again later', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-full-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  await using db = await closing(`sqlite:${join(folder, 'one.db')}`)
+  const { schema } = db.withTables()
+  await schema.createTable('nest').addColumn('id', 'text').execute()
+  const write = (on: Pick<typeof db, 'withTables'>) =>
+    on
+      .withTables<{ nest: { id: string } }>()
+      .insertInto('nest')
+      .values({ id: 'x'.repeat(100_000) })
+      .execute()
+  const limit = (pages: number) => sql.raw(`pragma main.max_page_count = ${pages}`).execute(db.withTables())
+  await limit(10)
+  await assert.rejects(write(db), DatabaseFull)
+  await assert.rejects(db.atomically(write), DatabaseFull)
+  await db.ping()
+  await limit(1000)
+  await db.atomically(write)
+  const rows = await db.withTables<{ nest: { id: string } }>().selectFrom('nest').selectAll().execute()
+  assert.equal(rows.length, 1)
+})
+
+test('a disk without room is DatabaseFull: of PostgreSQL', () => {
+  assert.ok(namedFault(Object.assign(new Error('no'), { code: '53100' })) instanceof DatabaseFull)
+})
+
+async function closing(url: string) {
+  const db = await openDatabase(url, silentLog)
+  return Object.assign(db, { [Symbol.asyncDispose]: () => db.close() })
+}

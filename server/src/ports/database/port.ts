@@ -51,6 +51,14 @@ export class DatabaseDown extends Error {
   }
 }
 
+/** Nothing can be written before there is room again; what is there can still be read. */
+export class DatabaseFull extends Error {
+  constructor(cause: unknown) {
+    super('The database cannot write: its disk is full. Make room there.', { cause })
+    this.name = 'DatabaseFull'
+  }
+}
+
 export type Shared = {
   /** Only those that take their locks in the same steps go together: of two such groups neither waits for the other. */
   kind: string

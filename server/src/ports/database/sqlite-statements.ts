@@ -1,8 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
+import { namedFault } from './down.ts'
 
 /** One connection whose prepared statements are kept. */
 export type Statements = {
+  /** Throws `DatabaseFull` when the disk is full; so does `exec`. */
   run(query: CompiledQuery): QueryResult<never>
   exec(sql: string): void
   isTransaction(): boolean
@@ -31,20 +33,30 @@ export function openStatements(file: DatabaseSync): Statements {
     return made
   }
 
+  const run = ({ sql, parameters }: CompiledQuery): QueryResult<never> => {
+    const { statement, returnsRows } = prepare(sql)
+    // The stores bind text, numbers and null only; anything else is refused by the driver.
+    const values = parameters as SQLInputValue[]
+    if (returnsRows) return { rows: statement.all(...values) as never[] }
+    const { changes, lastInsertRowid } = statement.run(...values)
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
   return {
-    run({ sql, parameters }) {
-      const { statement, returnsRows } = prepare(sql)
-      // The stores bind text, numbers and null only; anything else is refused by the driver.
-      const values = parameters as SQLInputValue[]
-      if (returnsRows) return { rows: statement.all(...values) as never[] }
-      const { changes, lastInsertRowid } = statement.run(...values)
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
-    },
-    exec: (sql) => file.exec(sql),
+    run: (query) => named(() => run(query)),
+    exec: (sql) => named(() => file.exec(sql)),
     isTransaction: () => file.isTransaction,
     close() {
       kept.clear()
       if (file.isOpen) file.close()
     },
+  }
+}
+
+function named<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw namedFault(error)
   }
 }

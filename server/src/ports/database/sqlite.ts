@@ -11,6 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { sqliteCode } from './down.ts'
 import type { Opened } from './opened.ts'
 import { openStatements, type Statements } from './sqlite-statements.ts'
 import { createWriteTurns } from './write-turns.ts'
@@ -156,6 +157,6 @@ async function whenFree<T>(attempt: () => T): Promise<T> {
 
 /** SQLITE_BUSY and SQLITE_LOCKED with their extended codes. */
 function isBusy(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  const code = sqliteCode(error)
   return code === 5 || code === 6
 }
