@@ -55,6 +55,7 @@ describe('422 of a schema', () => {
     assert.deepEqual((detail[49] as { loc: unknown }).loc, ['body', 'items', 49])
     assert.equal(detailOf(z.strictObject({}), Object.fromEntries(Array(99).entries())).length, 50)
   })
+})
 
 test('507 store_full for a database whose disk is full', () => {
   const { status, headers, body, unexpected } = problemOf(new DatabaseFull(new Error('full')), 'r1')
