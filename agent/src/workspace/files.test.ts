@@ -231,6 +231,41 @@ test('a folder comes as a package, within its limit', async () => {
   await assert.rejects(packer.read({ handle: left.handle, offset: 0, length: 1 }), { code: 'file_not_found' })
 })
 
+test('a package for whom the agent is shared with leaves credentials out, by no name and no link', async () => {
+  using t = await setUp()
+  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
+  const app = join(t.home, 'app')
+  mkdirSync(join(app, '.aws'), { recursive: true })
+  for (const name of [
+    '.env',
+    '.env.example',
+    '.aws/config',
+    'a [1]*\\n.pem',
+    'server.KEY',
+    'main.py',
+    '#.pem',
+  ])
+    writeFileSync(join(app, name), name)
+  symlinkSync('server.KEY', join(app, 'harmless'))
+  const namesOf = async (isGuarded: boolean) => {
+    const { handle, size } = await packer.pack(app, 1e6, isGuarded)
+    const piece = await packer.read({ handle, offset: 0, length: size })
+    const input = Buffer.from(piece.data_base64, 'base64')
+    const names = execFileSync('tar', ['--list', '--gzip'], { input, encoding: 'utf8' })
+    return names.trim().split('\n').sort()
+  }
+  assert.deepEqual(await namesOf(true), ['app/', 'app/.env.example', 'app/harmless', 'app/main.py'])
+  assert.equal((await namesOf(false)).length, 10)
+  const refused = { code: 'protected_path' }
+  const harmless = `${app}/harmless`
+  await assert.rejects(statFile(t.paths, harmless, true), refused)
+  await assert.rejects(readChunk(t.paths, { path: harmless, offset: 0, length: 9, guarded: true }), refused)
+  assert.equal((await statFile(t.paths, harmless)).size, 10)
+  // A name that tar would take for two is not packed at all.
+  writeFileSync(join(app, 'a\n.pem'), 'x')
+  await assert.rejects(packer.pack(app, 1e6, true), refused)
+})
+
 test('a package on its way is read by its path only by the owner: it may hold the credentials', async () => {
   using t = await setUp()
   const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { isOwnersAlone } from '@roost/contracts/link/credentials'
 import type { FilePackAnswer, FileReadAnswer, FileReadPack } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
@@ -11,7 +12,10 @@ import { readPiece } from './read.ts'
 
 /** Folders as tar.gz for a download. */
 export type Packer = {
-  /** `isGuarded`: whoever asks may not see the credentials; a folder that holds them under any name is refused. */
+  /**
+   * `isGuarded`: whoever asks may not see credentials. Those that lie about are left out; a folder with the
+   * workspace's own, under any name, is refused.
+   */
   pack(path: string, maxBytes: number, isGuarded?: boolean): Promise<FilePackAnswer>
   read(request: Omit<FileReadPack, 't'>): Promise<FileReadAnswer>
 }
@@ -32,22 +36,28 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
     await rm(pack.file, { force: true })
   }
 
-  async function make(real: string, file: string): Promise<void> {
+  async function make(real: string, file: string, withheld: string[]): Promise<void> {
     const args = [
       '--create',
       '--gzip',
       // The keys of the SSH server are another user's: what cannot be read is left out.
       '--ignore-failed-read',
       `--exclude=${join(basename(real), relative(real, folder))}`,
+      '--anchored',
+      '--no-wildcards',
+      '--exclude-from=-',
       `--file=${file}`,
       `--directory=${dirname(real)}`,
       '--',
       basename(real),
     ]
     const code = await new Promise<number | null>((resolve) => {
-      const tar = spawn('tar', args, { stdio: 'ignore', timeout: packTimeoutMs })
+      const tar = spawn('tar', args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: packTimeoutMs })
       tar.once('error', () => resolve(null))
       tar.once('exit', resolve)
+      // A tar that does not start reads nothing; its error says so already.
+      tar.stdin.once('error', () => {})
+      tar.stdin.end(withheld.map((path) => `${relative(dirname(real), path)}\n`).join(''))
     })
     // 1: a file changed while it was read, as files of a working agent do.
     if (code !== 0 && code !== 1) throw new LinkFault('io_error', 'The directory could not be packed.')
@@ -59,17 +69,25 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
       if (!(await isDirectory(real))) throw new LinkFault('not_a_directory', `${path} is not a directory.`)
       if (packs.size >= mostPacks) throw new LinkFault('io_error', 'Too many directories are being packed.')
       const closed = isGuarded ? await protectedInodes(paths) : none
+      const withheld: string[] = []
+      const isLeftOut = (found: string) => {
+        if (!isGuarded || !isOwnersAlone(relative(paths.home, found))) return false
+        // Names are handed to tar one a line.
+        if (found.includes('\n')) throw refusal(path)
+        withheld.push(found)
+        return true
+      }
       const check = (inode: string) => {
         if (closed.has(inode)) throw refusal(path)
       }
-      if ((await sizeOf(real, maxBytes, check)) > maxBytes)
+      if ((await sizeOf(real, maxBytes, { isLeftOut, check })) > maxBytes)
         throw new LinkFault('file_too_large', `${path} holds more than ${maxBytes} bytes.`)
       await mkdir(folder, { recursive: true })
       const handle = randomUUID()
       const file = join(folder, `${handle}.tar.gz`)
       packs.set(handle, { file, cancel: clock.after(keptMs, () => void forget(handle)) })
       try {
-        await make(real, file)
+        await make(real, file, withheld)
         return { handle, size: (await stat(file)).size }
       } catch (error) {
         await forget(handle)
@@ -95,17 +113,20 @@ function unlessRefused(error: unknown): number {
   return 0
 }
 
-/** Bytes of all files below; stops counting above `max`. */
-async function sizeOf(folder: string, max: number, check: (inode: string) => void): Promise<number> {
+/** Bytes of all files below that are not left out; stops counting above `max`. */
+async function sizeOf(
+  folder: string,
+  max: number,
+  look: { isLeftOut: (path: string) => boolean; check: (inode: string) => void },
+): Promise<number> {
   let total = 0
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) total += await sizeOf(path, max - total, check).catch(unlessRefused)
-    else if (entry.isFile())
-      total += await lstat(path).then((file) => {
-        check(inodeOf(file))
-        return file.size
-      }, unlessRefused)
+    const file = entry.isFile() ? await lstat(path).catch(() => null) : null
+    if (file) look.check(inodeOf(file))
+    if (look.isLeftOut(path)) continue
+    if (entry.isDirectory()) total += await sizeOf(path, max - total, look).catch(unlessRefused)
+    total += file?.size ?? 0
     if (total > max) break
   }
   return total

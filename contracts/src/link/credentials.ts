@@ -24,7 +24,23 @@ const passingFolders: readonly string[] = ['.roost/packs', '.roost/parts', '.roo
 
 /** Whether a path inside the workspace, without a leading slash, is read by the owner only. */
 export function isOwnersAlone(inside: string): boolean {
-  return protectedFiles.includes(inside) || passingFolders.some((folder) => isIn(inside, folder))
+  return passingFolders.some((folder) => isIn(inside, folder)) || holdsCredentials(inside)
+}
+
+/**
+ * Whether a file, by its name, holds credentials: those that the platform writes, wherever they lie and however
+ * their letters are cased, and those that tools keep. What a package manager put there is nobody's credential.
+ */
+function holdsCredentials(inside: string): boolean {
+  const path = inside.toLowerCase()
+  const parts = path.split('/')
+  if (parts[0] === 'credentials' || toolsSecrets.some((secret) => `/${path}/`.includes(`/${secret}/`)))
+    return true
+  if (parts.some((part) => installedFolders.has(part))) return false
+  const name = parts.at(-1) ?? ''
+  if (exampleForm.test(name)) return false
+  if (plainNames.includes(name) || path === bundleFile) return true
+  return nameForms.some((form) => form.test(name))
 }
 
 /** Whether it is one of those that nobody changes, or lies in one. */
@@ -49,6 +65,28 @@ const nameForms = [
   /^[^/]*credentials[^/]*\.json$/,
   /^service-account[^/]*\.json$/,
 ]
+/** Says which variables are wanted, and holds no value. */
+const exampleForm = /^\.env\.(example|sample|template|dist)$/
+/** Files and folders, at any depth, in which tools keep who somebody is elsewhere. */
+const toolsSecrets: readonly string[] = [
+  '.ssh',
+  '.aws',
+  '.azure',
+  '.docker',
+  '.gnupg',
+  '.kube',
+  '.config/gcloud',
+  '.config/gh',
+  '.git-credentials',
+  '.pgpass',
+  '.my.cnf',
+  '.codex/auth.json',
+  '.gemini/oauth_creds.json',
+  'id_rsa',
+  'id_ecdsa',
+  'id_ed25519',
+]
+const installedFolders = new Set(['node_modules', 'site-packages'])
 /** Folders of tools, whose files say what is run: settings, hooks, start-up files, skills. */
 const closedFolders =
   /^(\.git|\.ssh|\.roost|\.tmp|\.claude|\.gemini|\.codex|\.config|\.local|\.cache|node_modules)$/i

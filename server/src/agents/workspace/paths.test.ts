@@ -87,11 +87,41 @@ test('403 protected_path to delete a folder that holds what is protected; it may
 })
 
 test('credentials are read by the owner only, alone or packed', () => {
-  for (const inside of ['.env', '.mcp.json', '.credentials.enc', '.roost/packs/a.tar.gz', '.roost/parts']) {
+  for (const inside of [
+    '.env',
+    '.mcp.json',
+    '.credentials.enc',
+    '.roost/packs/a.tar.gz',
+    '.roost/parts',
+    'a/.env',
+    '.env.production',
+    'credentials',
+    'credentials/any.txt',
+    'keys/server.PEM',
+    'app/gcp-credentials.json',
+    'service-account-1.json',
+    '.netrc',
+    'a/.npmrc',
+    '.git-credentials',
+    '.ssh/id_ed25519',
+    '.aws/config',
+    '.config/gcloud/access_tokens.db',
+    '.codex/auth.json',
+  ]) {
     refuseRead(at(inside), true)
-    assert.throws(() => refuseRead(at(inside), false), refused)
+    assert.throws(() => refuseRead(at(inside), false), refused, inside)
   }
-  refuseRead(at('a/.env'), false)
+  for (const inside of [
+    '.env.example',
+    'a/.env.sample',
+    'src/credentials/service.ts',
+    'docs/credentials.md',
+    'venv/lib/site-packages/certifi/cacert.pem',
+    'data/auth.json',
+    '.aws-notes',
+    'key',
+  ])
+    refuseRead(at(inside), false)
   refusePack(at('.'), true)
   assert.throws(() => refusePack(at('.'), false), refused)
   refusePack(at('a'), false)
