@@ -23,6 +23,9 @@ forEachDialect((_dialect, open) => {
     )
     await Promise.all(works)
     assert.equal((await fireStore(db).last(Array.from({ length: 100 }, (_, n) => `${n}`))).length, 100)
+    const asked = Array.from({ length: 450 }, (_, n) => `${449 - n}`)
+    assert.deepEqual((await fireStore(db).last(asked)).length, 100)
+    assert.deepEqual(await fireStore(db).last([]), [])
     assert.ok(transactions < 30, `${transactions}`)
 
     const mixed = await Promise.allSettled(

@@ -1,9 +1,13 @@
 import type { ExecutionStatus } from '@roost/contracts/runs/executions'
+import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { ScheduleRunTables } from './tables.ts'
 
 const active = ['queued', 'running', 'pending_retry'] as const satisfies ExecutionStatus[]
+
+/** Where a run stands among those that wait for a validation. */
+export type Unvalidated = { completed_at: string; id: string }
 
 /** What fires, retries and validations need of the records of runs. */
 export function scheduleRunStore(executor: Executor) {
@@ -112,17 +116,20 @@ export function scheduleRunStore(executor: Executor) {
       return row ?? null
     },
 
-    /** Runs that wait for a validation that was not begun, the oldest first. */
-    async unvalidated(limit: number): Promise<string[]> {
-      const rows = await db
+    /** Runs that wait for a validation that was not begun, the oldest first; null for the first of them. */
+    unvalidated(after: Unvalidated | null, limit: number): Promise<Unvalidated[]> {
+      return db
         .selectFrom('executions')
-        .select('id')
+        .select(['id', sql<string>`completed_at`.as('completed_at')])
         .where('business_status', '=', 'pending_validation')
         .where('validation_execution_id', 'is', null)
+        .$if(after !== null, (q) =>
+          q.where(sql<boolean>`(completed_at, id) > (${after?.completed_at}, ${after?.id})`),
+        )
         .orderBy('completed_at')
+        .orderBy('id')
         .limit(limit)
         .execute()
-      return rows.map((row) => row.id)
     },
 
     /** How far runs are; unknown ids are left out. */

@@ -142,11 +142,17 @@ export function fireStore(executor: Executor) {
     /** The newest decided one of each. */
     async last(scheduleIds: readonly string[]): Promise<FireRow[]> {
       const found: FireRow[] = []
-      for (const id of scheduleIds) found.push(...(await newest(id, 1)))
+      for (let start = 0; start < scheduleIds.length; start += batch) {
+        // Each looks at the end of its schedule's part of the index; a grouping would read all of it.
+        const [first, ...others] = scheduleIds
+          .slice(start, start + batch)
+          .map((id) => db.selectFrom(newest(id, 1).as('newest')).selectAll())
+        if (first) found.push(...(await others.reduce((all, next) => all.unionAll(next), first).execute()))
+      }
       return found
     },
 
-    list: newest,
+    list: (scheduleId: string, limit: number): Promise<FireRow[]> => newest(scheduleId, limit).execute(),
 
     /**
      * Removes what was recorded before `before`. Of each schedule the newest stays until `longBefore`: the times
@@ -190,7 +196,7 @@ export function fireStore(executor: Executor) {
     },
   }
 
-  function newest(scheduleId: string, limit: number): Promise<FireRow[]> {
+  function newest(scheduleId: string, limit: number) {
     return db
       .selectFrom('fires')
       .selectAll()
@@ -198,6 +204,5 @@ export function fireStore(executor: Executor) {
       .where('outcome', 'is not', null)
       .orderBy('due_at', 'desc')
       .limit(limit)
-      .execute()
   }
 }

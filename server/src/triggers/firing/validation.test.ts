@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
+import { agentFact } from '../../test/run-platform.ts'
+import type { ScheduleRunTables } from './tables.ts'
 import { startFiringPlatform } from './test/firing-platform.ts'
 import { readReport, validationMessage } from './validation-rules.ts'
 
@@ -68,6 +70,39 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([run?.business_status, more.length], ['validation_unavailable', 0])
     await assert.rejects(platform.firing.validate(run?.id ?? ''), { code: 'conflict' })
     await assert.rejects(platform.firing.validate('unknown'), { code: 'execution_not_found' })
+  })
+
+  test('however many wait behind an open breaker, the others are not held up', async () => {
+    const platform = await startFiringPlatform(await open(), { isBreakerEnabled: () => true })
+    const schedule = await platform.addSchedule()
+    await platform.patchAgent({ circuit_breaker_enabled: 1 })
+    await platform.firing.fire(schedule, { cause: 'manual' })
+    await platform.work({ response: 'sent' })
+    const [done] = await platform.runs()
+    assert.ok(done)
+    for (let count = 0; count < 3; count += 1) {
+      await platform.firing.fire(schedule, { cause: 'manual' })
+      await platform.work({ status: 'failed', response: null, error: 'no', error_code: 'auth' })
+    }
+    platform.agents.set('a2', agentFact({ id: 'a2' }))
+    const pending = { ...done, business_status: 'pending_validation' as const }
+    const waiting = Array.from({ length: 100 }, (_, n) => ({
+      ...pending,
+      id: `w${n}`,
+      queue_number: 100 + n,
+    }))
+    const later = { ...pending, id: 'later', agent_id: 'a2', completed_at: '2026-01-05T10:00:00.000Z' }
+    for (const row of [...waiting, { ...later, queue_number: 900 }]) {
+      await platform.db.withTables<ScheduleRunTables>().insertInto('executions').values(row).execute()
+    }
+    await platform.firing.loops
+      .find(({ name }) => name === 'schedules.validations')
+      ?.run(new AbortController().signal)
+    const begun = (await platform.runs()).filter((run) => run.triggered_by === 'validation')
+    assert.deepEqual(
+      begun.map((run) => run.validates_execution_id),
+      ['later'],
+    )
   })
 
   test('of twenty who begin a validation one makes the run', async () => {

@@ -132,11 +132,16 @@ export function createValidation(deps: ValidationDeps): Validation {
     },
 
     async pass(signal) {
-      for (const id of await scheduleRunStore(db).unvalidated(page)) {
-        if (signal.aborted) return
-        followUps.soon(id)
+      // To the end: those that wait behind an open breaker, however many, are not to stand before the others.
+      let runs = await scheduleRunStore(db).unvalidated(null, page)
+      while (runs.length > 0) {
+        for (const { id } of runs) {
+          if (signal.aborted) return
+          followUps.soon(id)
+        }
+        await followUps.settled()
+        runs = await scheduleRunStore(db).unvalidated(runs.at(-1) ?? null, page)
       }
-      await followUps.settled()
     },
   }
 }
