@@ -20,7 +20,7 @@ for (const way of ways) {
     assert.deepEqual(sent[0]?.body, { message: 'hi' })
     assert.equal(sent[0]?.headers.authorization, `Bearer ${token}`)
     assert.equal(sent[0]?.headers['x-via-mcp'], '1')
-    assert.equal(sent[0]?.headers.prefer, 'wait=1')
+    assert.equal(sent[0]?.headers.prefer, 'wait=1, return=minimal')
   })
 
   test(`${way}: tools that a key does not see are unknown to it, listed nowhere and not called`, async () => {

@@ -115,7 +115,8 @@ function refuseUnused(asked: ChatInput): void {
 function headers(call: Call, asked: ChatInput): Record<string, string> {
   return {
     accept: 'application/json',
-    prefer: `wait=${call.waitSeconds}`,
+    // The transcript is left out of the answer anyway.
+    prefer: `wait=${call.waitSeconds}, return=minimal`,
     ...idempotent(call, asked.idempotency_key),
   }
 }

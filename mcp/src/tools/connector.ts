@@ -80,7 +80,7 @@ async function run(call: Call, agent: string, { name, input }: { name: string; i
 }
 
 function waitingFor(call: Call) {
-  const prefer = `wait=${call.waitSeconds}`
+  const prefer = `wait=${call.waitSeconds}, return=minimal`
   return { headers: { accept: 'application/json', prefer, ...idempotent(call) }, signal: call.signal }
 }
 

@@ -74,7 +74,8 @@ export function bindRoute(
         refuseLost(request)
         throw error
       })
-      if (!isStream(result)) refuseLost(request)
+      // A stream of events says itself how it ends; half a document would be all that is left to say.
+      if (!isStream(result) || result.contentType.startsWith('application/json')) refuseLost(request)
       return send(reply, endpoint, result, options.checkReplies)
     },
   })

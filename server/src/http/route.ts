@@ -46,7 +46,7 @@ export function answer(
   return { answer: true, body, ...extra }
 }
 
-/** An answer that is not one JSON document; written as it comes, nothing is held back. */
+/** An answer that is not one JSON document, or one that is too large to be held; written as it comes. */
 export type StreamAnswer = {
   stream: true
   contentType: string

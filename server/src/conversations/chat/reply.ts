@@ -1,8 +1,7 @@
 import type { ChatReply } from '@roost/contracts/conversations/chat'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { type ExecutionRow, metadataOf } from '../../runs/executions/index.ts'
-import { transcriptStore } from '../../runs/transcripts/index.ts'
+import { type ExecutionRow, logText, metadataOf, storedLines } from '../../runs/executions/index.ts'
 import { sessionPart } from './rules.ts'
 import { chatStore } from './store.ts'
 import type { Turn } from './turn.ts'
@@ -28,7 +27,10 @@ export async function replyOf({ db, clock }: ReplyDeps, turn: Turn, row: Executi
   }
 }
 
-/** The transcript beside a reply that is given alone. */
-export async function withLog({ db }: Pick<ReplyDeps, 'db'>, reply: ChatReply): Promise<ChatReply> {
-  return { ...reply, execution_log: await transcriptStore(db).all(reply.execution.id) }
+/**
+ * A reply that is given alone, with its transcript, as JSON text: it may be larger than what should be held of it.
+ * Breaks off with `signal`.
+ */
+export function replyText(db: Db, reply: ChatReply, signal: AbortSignal): AsyncIterable<string> {
+  return logText(reply, 'execution_log', storedLines(db, reply.execution.id), signal)
 }

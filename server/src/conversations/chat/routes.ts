@@ -27,7 +27,7 @@ import {
 } from '../../http/route.ts'
 import { isViaMcp } from '../../runs/dispatch/index.ts'
 import { streamHeaders } from '../../runs/executions/index.ts'
-import { preferredWaitMs } from '../../runs/waiting/index.ts'
+import { preferredWaitMs, prefersMinimal } from '../../runs/waiting/index.ts'
 import { type ReplyForm, replyForm } from './rules.ts'
 import type { Chat } from './service.ts'
 import type { Party } from './sessions.ts'
@@ -41,16 +41,17 @@ export function chatRoutes(chat: Chat): Route[] {
     const { request } = call
     const form = replyForm(request.header('accept'))
     const taken = await chat.takeOnce(partyOf(call), asked, request.header('idempotency-key'))
-    if (!taken.turn) return replayed(form, taken.replay)
+    if (!taken.turn) return replayed(request, form, taken.replay)
     const { turn, claim } = taken
     request.note({ execution_id: turn.row.id, session_id: turn.session.id })
     const headers = { 'x-execution-id': turn.row.id }
     if (form !== 'json') return streamed(form, chat.follow(turn, claim, request.signal), headers)
     const preferredMs = preferredWaitMs(request.header('prefer'))
-    return answer(await chat.wait(turn, claim, { signal: request.signal, preferredMs }), { headers })
+    const reply = await chat.wait(turn, claim, { signal: request.signal, preferredMs })
+    return told(request, reply, headers)
   }
 
-  async function replayed(form: ReplyForm, body: unknown): Promise<Answer | StreamAnswer> {
+  function replayed(request: RequestFacts, form: ReplyForm, body: unknown): Answer | StreamAnswer {
     // Stored by this feature: a reply, or the receipt of one that was not waited for.
     const stored = body as ChatReply | { execution_id: string }
     const isReply = 'execution' in stored
@@ -59,7 +60,19 @@ export function chatRoutes(chat: Chat): Route[] {
       'x-execution-id': isReply ? stored.execution.id : stored.execution_id,
     }
     if (form !== 'json') return streamed(form, replayedItems(stored), headers)
-    return answer(isReply ? await chat.withLog(stored) : stored, { headers })
+    return isReply ? told(request, stored, headers) : answer(stored, { headers })
+  }
+
+  /** A reply with its transcript, which is written as it is read; without it for who prefers that. */
+  function told(
+    request: RequestFacts,
+    reply: ChatReply,
+    headers: Record<string, string>,
+  ): Answer | StreamAnswer {
+    if (!prefersMinimal(request.header('prefer'))) {
+      return streamAnswer('application/json; charset=utf-8', chat.text(reply, request.signal), { headers })
+    }
+    return answer(reply, { headers: { ...headers, 'preference-applied': 'return=minimal' } })
   }
 
   /** An admin who reads somebody else's conversation leaves a trace. */

@@ -12,7 +12,7 @@ import { type Asking, createWait } from '../../runs/waiting/index.ts'
 import type { DeliverResult } from '../../triggers/reminders/index.ts'
 import { createDeliverResult } from './deliver-result.ts'
 import { createTakeOnce, type Taken, turnState } from './once.ts'
-import { replyOf, withLog } from './reply.ts'
+import { replyOf, replyText } from './reply.ts'
 import { createSessions, type Party, type Sessions } from './sessions.ts'
 import { type Item, turnItems } from './stream.ts'
 import { createJoinConversation, registerTaskResults } from './task-results.ts'
@@ -39,9 +39,10 @@ export type Chat = {
   takeOnce(party: Party, asked: TurnAsked, key: string | undefined): Promise<Taken>
   /** The turn as it happens. */
   follow(turn: Turn, claim: Claim, signal: AbortSignal): AsyncGenerator<Item, void, undefined>
-  /** The reply when the turn has ended, with the transcript. Throws as `Wait` does. */
+  /** The reply when the turn has ended; the transcript is left out. Throws as `Wait` does. */
   wait(turn: Turn, claim: Claim, asking: Asking): Promise<ChatReply>
-  withLog(reply: ChatReply): Promise<ChatReply>
+  /** A reply with its transcript, as JSON text. */
+  text(reply: ChatReply, signal: AbortSignal): AsyncIterable<string>
   /** For the store of idempotency keys: what has become of a turn. */
   workState: WorkStateOf
   /** Port of the tasks: what they leave in a conversation. */
@@ -72,9 +73,9 @@ export function createChat(deps: ChatDeps): Chat {
       const ended = await waitForEnd(turn.row, claim, asking)
       const reply = await replyOf(deps, turn, ended)
       await settleKey(claim, reply)
-      return withLog(deps, reply)
+      return reply
     },
-    withLog: (reply) => withLog(deps, reply),
+    text: (reply, signal) => replyText(deps.db, reply, signal),
     workState: turnState(deps),
     joinConversation: createJoinConversation({ clock: deps.clock, sessions }),
     deliverResult: createDeliverResult(deps),

@@ -63,6 +63,10 @@ test('the reply alone as JSON when the turn ends, with its log', async () => {
   assert.equal(reply.response, 'hello')
   assert.equal(reply.execution_log.length, 1)
   assert.equal(reply.type, undefined)
+  const least = { ...json, prefer: 'return=minimal' }
+  const { json: short, headers: told } = await turn('ann', '/chat', { message: 'hi' }, {}, least)
+  assert.deepEqual([short.response, 'execution_log' in short], ['hello', false])
+  assert.equal(told['preference-applied'], 'return=minimal')
 })
 
 test('pieces of the answer come before their line; keepalive after 15 s of silence', async () => {

@@ -8,6 +8,7 @@
 export { activitySignal, createdEvent, finishedEvent, startedEvent } from './events.ts'
 export { refuseForeignRun } from './foreign-run.ts'
 export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
+export { logText, storedLines } from './log.ts'
 export { overdueStore } from './overdue-store.ts'
 export { type Hold, type LineCounts, type QueueStore, queueStore, type Waiting } from './queue-store.ts'
 export { executionRoutes, readerOf } from './routes.ts'

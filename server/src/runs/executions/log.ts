@@ -1,19 +1,20 @@
-import type { ExecutionLog } from '@roost/contracts/runs/executions'
 import type { Db } from '../../ports/database/port.ts'
 import { transcriptStore } from '../transcripts/index.ts'
 
 /**
- * The log of a run as JSON text, written a page of lines at a time: a transcript may be larger than what the process
- * should hold for each of its readers, and is stored as the text that it is told as. Throws when `signal` aborts, so
- * that the reply breaks off: half a log never looks like a whole one.
+ * A reply with the log of a run as its field `name`, as JSON text that is written a page of lines at a time: a
+ * transcript may be larger than what the process should hold for each of its readers, and is stored as the text that
+ * it is told as. `head` has a field at least. Throws when `signal` aborts, so that the reply breaks off: half a log
+ * never looks like a whole one.
  */
 export async function* logText(
-  head: Omit<ExecutionLog, 'log'>,
+  head: object,
+  name: 'log' | 'execution_log',
   pages: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   // Without the brace at its end.
-  yield `${JSON.stringify(head).slice(0, -1)},"log":[`
+  yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`
   let separator = ''
   for await (const lines of pages) {
     signal.throwIfAborted()
@@ -23,11 +24,11 @@ export async function* logText(
   yield ']}'
 }
 
-/** The lines up to number `last`, a page at a time. */
+/** The lines up to number `last`, or all, a page at a time. */
 export async function* storedLines(
   db: Db,
   executionId: string,
-  last: number,
+  last = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<string[], void, undefined> {
   let told = 0
   while (told < last) {

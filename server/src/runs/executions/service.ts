@@ -130,7 +130,7 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
         message: isShown ? row.message : null,
         ...(isShown ? {} : { redacted: true }),
       }
-      return logText(head, isShown ? storedLines(db, id, row.last_line) : [], signal)
+      return logText(head, 'log', isShown ? storedLines(db, id, row.last_line) : [], signal)
     },
     async terminate(reader, id) {
       const row = await find(reader, id)

@@ -1,7 +1,6 @@
 import type { AcceptedTask, CancelledTask, TaskReply } from '@roost/contracts/runs/tasks'
 import type { Db } from '../../ports/database/port.ts'
-import { type ExecutionRow, type Executions, metadataOf } from '../executions/index.ts'
-import { transcriptStore } from '../transcripts/index.ts'
+import { type ExecutionRow, logText, metadataOf, storedLines } from '../executions/index.ts'
 
 /** What is answered at once; `position` as it was taken in. */
 export function acceptedBody({ row, position }: { row: ExecutionRow; position: number }): AcceptedTask {
@@ -37,15 +36,10 @@ export function cancelledBody(row: Pick<ExecutionRow, 'id'>): CancelledTask {
   return { status: 'cancelled', execution_id: row.id, response: null }
 }
 
-export async function withTranscript(
-  { db, executions }: { db: Db; executions: Pick<Executions, 'toolCalls'> },
-  reply: TaskReply,
-): Promise<TaskReply> {
-  const [tool_calls, execution_log] = await Promise.all([
-    executions.toolCalls(db, reply.execution_id),
-    transcriptStore(db).all(reply.execution_id),
-  ])
-  return { ...reply, tool_calls, execution_log }
+/** The whole reply as JSON text, which may be larger than what should be held of it; breaks off with `signal`. */
+export function replyText(db: Db, reply: TaskReply, signal: AbortSignal): AsyncIterable<string> {
+  const { execution_log: _, ...head } = reply
+  return logText(head, 'execution_log', storedLines(db, reply.execution_id), signal)
 }
 
 /** A stored body that was made by `successBody`. */

@@ -1,9 +1,19 @@
 import type { TaskBody } from '@roost/contracts/runs/tasks'
 import { runTask, timeoutDeprecation } from '@roost/contracts/runs/tasks'
-import { type AgentCall, type Answer, agentRoute, answer, type Route } from '../../http/route.ts'
+import {
+  type AgentCall,
+  type Answer,
+  agentRoute,
+  answer,
+  type RequestFacts,
+  type Route,
+  type StreamAnswer,
+  streamAnswer,
+} from '../../http/route.ts'
 import { isViaMcp } from '../dispatch/index.ts'
 import { readerOf } from '../executions/index.ts'
-import { preferredWaitMs } from '../waiting/index.ts'
+import { preferredWaitMs, prefersMinimal } from '../waiting/index.ts'
+import { isSuccess } from './reply.ts'
 import type { Tasks } from './service.ts'
 
 export function taskRoutes(tasks: Tasks): Route[] {
@@ -21,7 +31,7 @@ export async function answerTask(
   { request, agent, ...call }: Pick<AgentCall<typeof runTask>, 'request' | 'agent' | 'caller' | 'relation'>,
   body: TaskBody,
   extra: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<Answer | StreamAnswer> {
   const task = await tasks.take({
     reader: readerOf({ ...call, agent }),
     agentName: agent.name,
@@ -31,13 +41,28 @@ export async function answerTask(
   })
   if (task.replay) {
     const headers = { ...extra, ...executionHeader(task.replay.body), 'x-idempotent-replay': 'true' }
-    return answer(await tasks.replayed(task.replay), { status: task.replay.status, headers })
+    const replayed = await tasks.replayed(task.replay)
+    return told(tasks, request, replayed, { status: task.replay.status, headers })
   }
   request.note({ execution_id: task.row.id })
   const headers = { ...extra, 'x-execution-id': task.row.id }
   if (body.async_mode) return answer(tasks.accepted(task), { headers })
   const preferredMs = preferredWaitMs(request.header('prefer'))
-  return answer(await tasks.finished(task, { signal: request.signal, preferredMs }), { headers })
+  const reply = await tasks.finished(task, { signal: request.signal, preferredMs })
+  return told(tasks, request, reply, { headers })
+}
+
+/** A reply with its transcript, which is written as it is read; without it for who prefers that. */
+function told(
+  tasks: Tasks,
+  request: RequestFacts,
+  body: unknown,
+  extra: { status?: number; headers: Record<string, string> },
+): Answer | StreamAnswer {
+  if (!isSuccess(body)) return answer(body, extra)
+  if (!prefersMinimal(request.header('prefer')))
+    return streamAnswer('application/json; charset=utf-8', tasks.text(body, request.signal), extra)
+  return answer(body, { ...extra, headers: { ...extra.headers, 'preference-applied': 'return=minimal' } })
 }
 
 /** Every stored reply of this feature names its run. */

@@ -20,7 +20,7 @@ import {
 } from '../executions/index.ts'
 import { type Asking, createWait } from '../waiting/index.ts'
 import { type JoinConversation, joinRequest } from './conversation.ts'
-import { acceptedBody, cancelledBody, isSuccess, successBody, withTranscript } from './reply.ts'
+import { acceptedBody, cancelledBody, isSuccess, replyText, successBody } from './reply.ts'
 import { mayName } from './rules.ts'
 
 export type TasksDeps = {
@@ -59,10 +59,12 @@ export type Tasks = {
   take(asked: TaskAsked): Promise<TaskTaken>
   /** What is answered at once. */
   accepted(task: { row: ExecutionRow; position: number }): AcceptedTask
-  /** Waits for the end. Throws as `Wait` does. */
+  /** Waits for the end; the transcript is left out. Throws as `Wait` does. */
   finished(task: { row: ExecutionRow; claim: Claim }, asking: Asking): Promise<TaskReply | CancelledTask>
-  /** A stored reply as it was given, with its transcript. */
+  /** A stored reply as it was given; the transcript is left out. */
   replayed(reply: Reply): Promise<unknown>
+  /** A reply with its transcript, as JSON text. */
+  text(reply: TaskReply, signal: AbortSignal): AsyncIterable<string>
   /** For the store of idempotency keys: what has become of a task. */
   workState: WorkStateOf
 }
@@ -71,6 +73,12 @@ export function createTasks(deps: TasksDeps): Tasks {
   const { db, executions, idempotency } = deps
   const wait = createWait(deps)
   const accept = createAccept(deps)
+
+  /** Kept once, with its run: a stored reply has neither these nor the transcript. */
+  const withToolCalls = async (reply: TaskReply): Promise<TaskReply> => ({
+    ...reply,
+    tool_calls: await executions.toolCalls(db, reply.execution_id),
+  })
 
   return {
     async take(asked) {
@@ -84,14 +92,14 @@ export function createTasks(deps: TasksDeps): Tasks {
     async finished({ row, claim }, asking) {
       const ended = await wait(row, claim, asking)
       if (ended.status !== 'success') return cancelledBody(ended)
-      // The transcript is kept once, with its run: a replay reads it there.
       const reply = successBody(ended)
       await claim.complete({ status: 200, body: reply })
-      return withTranscript({ db, executions }, reply)
+      return withToolCalls(reply)
     },
     async replayed({ body }) {
-      return isSuccess(body) ? withTranscript({ db, executions }, body) : body
+      return isSuccess(body) ? withToolCalls(body) : body
     },
+    text: (reply, signal) => replyText(db, reply, signal),
     async workState({ execution_id }) {
       const row = execution_id === null ? null : await executionStore(db).byId(execution_id)
       // A run of a loop says nothing yet of the loop, whose key it is; a call knows itself what it was answered.

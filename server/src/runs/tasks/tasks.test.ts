@@ -44,6 +44,31 @@ forEachDialect((_, open) => {
     assert.equal(json.timestamp, completed_at)
   })
 
+  test('a transcript of megabytes is written as it is read, and left out for who prefers the least', async () => {
+    const { task, woken, claim, lines, finish } = await start()
+    const wake = woken()
+    const key = { 'idempotency-key': 'long' }
+    const reply = task('ann', { message }, key)
+    await wake
+    const run = await claim()
+    const text = 'x'.repeat(900 * 1024)
+    const line: TranscriptLine = {
+      type: 'assistant',
+      message: { role: 'assistant', content: [{ type: 'text', text }] },
+    }
+    await lines(run, [line, line, line, line])
+    await finish(run)
+    const whole = await reply
+    assert.deepEqual([whole.status, whole.headers['content-length']], [200, undefined])
+    assert.deepEqual(
+      whole.json.execution_log.map((line: Loose) => [line._n, line.message.content[0].text.length]),
+      [1, 2, 3, 4].map((n) => [n, text.length]),
+    )
+    const least = await task('ann', { message }, { ...key, prefer: 'wait=5, return=minimal' })
+    assert.deepEqual(least.json, { ...whole.json, execution_log: [] })
+    assert.equal(least.headers['preference-applied'], 'return=minimal')
+  })
+
   test('200 async: answered at once, running while a slot is free and queued behind', async () => {
     const { task, claim, call } = await start({ slots: 1 })
     const first = await task('ann', { message, async_mode: true })

@@ -5,5 +5,5 @@
  * the request's idempotency key is left as the end demands. Refuses to know what the reply of a finished run
  * looks like: that is the business of who asked for it.
  */
-export { preferredWaitMs } from './prefer.ts'
+export { preferredWaitMs, prefersMinimal } from './prefer.ts'
 export { type Asking, createWait, errorOf, type Wait } from './wait.ts'

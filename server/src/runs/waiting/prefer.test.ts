@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { preferredWaitMs } from './prefer.ts'
+import { preferredWaitMs, prefersMinimal } from './prefer.ts'
 
 for (const [header, expected] of [
   ['wait=25', 25_000],
@@ -14,4 +14,16 @@ for (const [header, expected] of [
   [undefined, null],
 ] as const) {
   test(`Prefer: ${header} is ${expected}`, () => assert.equal(preferredWaitMs(header), expected))
+}
+
+for (const [header, expected] of [
+  ['return=minimal', true],
+  ['wait=25, Return = "minimal"', true],
+  ['return=representation', false],
+  ['return=minimalist', false],
+  ['xreturn=minimal', false],
+  [undefined, false],
+] as const) {
+  test(`Prefer: ${header} ${expected ? 'leaves' : 'does not leave'} the transcript out`, () =>
+    assert.equal(prefersMinimal(header), expected))
 }
