@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { maxTimeoutSeconds } from '../agents/settings.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Id, Money, queryInteger, Timestamp } from '../kit/primitives.ts'
-import { AllowedTools, MessageText, RunTimeout } from './request.ts'
+import { AllowedTools, MessageText } from './request.ts'
 
 const tag = 'Loops'
 
@@ -32,9 +33,14 @@ export const LoopBody = z.object({
     .transform((text) => (text ? text : null))
     .describe('The loop ends when a reply contains this text; blank is none.'),
   delay_seconds: z.number().int().min(0).max(3600).default(0),
-  timeout_per_run: RunTimeout.nullish()
+  timeout_per_run: z
+    .number()
+    .int()
+    .min(10)
+    .max(maxTimeoutSeconds)
+    .nullish()
     .transform((value) => value ?? null)
-    .describe("Seconds; at most the agent's cap, which it is when left out."),
+    .describe("Seconds; the agent's cap when left out, and refused above it."),
   max_duration_seconds: z
     .number()
     .int()

@@ -56,19 +56,8 @@ export function createPaid(deps: PaidDeps): Paid {
     return collecting
   }
 
-  async function replied(turn: PaidTurn, isReplay: boolean): Promise<Outcome> {
-    const run = await executionStore(db).byId(turn.execution_id)
-    const { execution_id, session_id, transaction, network } = turn
-    const payment = { settled: true as const, transaction, network, payer: payerName(turn.payer) }
-    const reply = {
-      status: 'success' as const,
-      response: run?.response ?? null,
-      execution_id,
-      session_id,
-      payment,
-    }
-    return { kind: 'replied', reply, isReplay }
-  }
+  const responseOf = async ({ execution_id }: PaidTurn): Promise<string | null> =>
+    (await executionStore(db).byId(execution_id))?.response ?? null
 
   return {
     offers: createOffers(deps),
@@ -80,9 +69,12 @@ export function createPaid(deps: PaidDeps): Paid {
       const { take, claimOf, settle } = configured()
       const taken = await take(asked)
       if (taken.kind === 'failed') return { kind: 'unpaid', reason: taken.reason, collecting: null }
-      if (taken.kind === 'paid') return replied(taken.turn, true)
-      const settlement = await settle(await claimOf(taken, asked, signal))
-      if (settlement.kind === 'settled') return replied(settlement.turn, false)
+      if (taken.kind === 'paid') return replied(taken.turn, await responseOf(taken.turn), true)
+      const claimed = await claimOf(taken, asked, signal)
+      // Read before it is paid: then the payer gets it whatever the database does.
+      const response = await responseOf(claimed.turn)
+      const settlement = await settle(claimed)
+      if (settlement.kind === 'settled') return replied(settlement.turn, response, false)
       return { kind: 'unpaid', reason: settlement.reason, collecting: { payer: payerName(settlement.payer) } }
     },
 
@@ -98,6 +90,13 @@ export function createPaid(deps: PaidDeps): Paid {
       },
     ],
   }
+}
+
+function replied(turn: PaidTurn, response: string | null, isReplay: boolean): Outcome {
+  const { execution_id, session_id, transaction, network } = turn
+  const payment = { settled: true as const, transaction, network, payer: payerName(turn.payer) }
+  const reply = { status: 'success' as const, response, execution_id, session_id, payment }
+  return { kind: 'replied', reply, isReplay }
 }
 
 type Taken = Awaited<ReturnType<ReturnType<typeof createTake>>>

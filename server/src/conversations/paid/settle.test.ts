@@ -124,6 +124,19 @@ forEachDialect((_, open) => {
     assert.equal(world.facilitator.asked.filter((path) => path === '/settle').length, 1)
   })
 
+  test('a reply that is paid for while the database goes away is given all the same', async () => {
+    await using world = await start()
+    const { promise: until, resolve: letGo } = Promise.withResolvers<void>()
+    const asked = world.facilitator.meets('/settle', { kind: 'hold_answer', until })
+    const { send, kill } = await world.doomed({ takesRuns: true })
+    const sent = send(hi, await world.pay())
+    await asked
+    await kill()
+    letGo()
+    const given = await sent
+    assert.deepEqual([...brief(given), given.json.response], [200, true, 'ok: hi'])
+  })
+
   for (const [method, body] of [
     ['PUT', { ...offer, enabled: false }],
     ['DELETE', undefined],

@@ -74,6 +74,7 @@ test('422 for what a loop cannot be', async () => {
     { on_failure: 'retry' },
     { stop_signal: 'x'.repeat(201) },
     { timeout_per_run: 9 },
+    { timeout_per_run: 7201 },
   ]) {
     const reply = await ask('POST', '/api/agents/scout/loops', { ...body, ...over })
     assert.deepEqual([reply.status, reply.json.error], [422, 'validation_error'], JSON.stringify(over))
