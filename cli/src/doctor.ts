@@ -7,6 +7,7 @@ import { checkInvariants } from './checkup/invariants.ts'
 import { checkMachine } from './checkup/machine.ts'
 import { checkMail } from './checkup/mail.ts'
 import { checkPlatform } from './checkup/platform.ts'
+import { seePlatform } from './checkup/seen.ts'
 import { type Command, readArguments } from './command.ts'
 import { readVersion, repository } from './machine/repository.ts'
 import { platformEnvironment, readDotenv } from './platform/environment.ts'
@@ -36,8 +37,9 @@ export const doctor: Command = {
       root: repository.root,
     })
     console.log(`Roost ${await readVersion()} in ${repository.root}\n`)
+    const seen = await seePlatform(env)
     if (values.invariants) {
-      const { read, findings } = await checkInvariants(env)
+      const { read, findings } = await checkInvariants(env, seen)
       console.log(`${read}\n`)
       return report(findings)
     }
@@ -46,9 +48,9 @@ export const doctor: Command = {
       ...(await checkEngine(env)),
       ...(await checkData(env)),
       await checkMail(env),
-      ...(await checkPlatform(env)),
-      await checkAudit(env),
-      ...(await checkEgress(env)),
+      ...(await checkPlatform(env, seen)),
+      await checkAudit(env, seen),
+      ...(await checkEgress(env, seen)),
     ])
   },
 }

@@ -1,17 +1,16 @@
 import { ApiError, createClient } from '@roost/contracts/client'
 import { type AuditVerification, verifyInternalAuditLog } from '@roost/contracts/foundation/audit'
-import { readRunning } from '../machine/lock.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import type { Seen } from './seen.ts'
 
 const about = 'audit log'
 /** Reads the whole log: some seconds for a million entries. */
 const timeoutMs = 120_000
 
 /** Whether anybody has changed the audit log, as the running platform sees it. */
-export async function checkAudit(env: NodeJS.ProcessEnv & { ROOST_DATA_DIR: string }): Promise<Finding> {
-  const running = await readRunning(env.ROOST_DATA_DIR)
-  // One that does not run, or is starting, is told of by the check of the platform.
-  if (!running?.url) return ok(about, 'is looked at while the platform runs')
+export async function checkAudit(env: NodeJS.ProcessEnv, seen: Seen): Promise<Finding> {
+  // One that does not run, is starting or hangs is told of by the check of the platform.
+  if (seen.state !== 'answers') return ok(about, 'is looked at while the platform answers')
   return askForAudit(`http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`)
 }
 

@@ -40,11 +40,12 @@ async function checkKeyFile(dataDir: string, env: NodeJS.ProcessEnv): Promise<Fi
       ? [fail(about, `${path} can be read by others than its owner`, `chmod 600 ${path}`)]
       : [ok(about, `${path}, readable by its owner alone`)]
   }
-  const hasData = await access(join(dataDir, 'roost.db')).then(
+  // The API makes the key and then this file, wherever the database is. A first start that was cut off left neither.
+  const wasStarted = await access(join(dataDir, 'install-id')).then(
     () => true,
     () => false,
   )
-  return hasData
+  return wasStarted
     ? [fail(about, `${path} is gone, and the secrets in the database need it`, 'bring it back from a backup')]
     : [ok(about, 'will be made at the first start')]
 }

@@ -1,16 +1,15 @@
 import { type EgressAuthority, getInternalEgressAuthority } from '@roost/contracts/agents/egress'
 import { ApiError, createClient } from '@roost/contracts/client'
-import { readRunning } from '../machine/lock.ts'
 import { type Finding, ok, warn } from './finding.ts'
+import type { Seen } from './seen.ts'
 
 const about = 'egress authority'
 const timeoutMs = 10_000
 const dayMs = 24 * 3600 * 1000
 
-/** How long the certificate holds that agents with bound credentials trust; nothing while the platform is down. */
-export async function checkEgress(env: NodeJS.ProcessEnv & { ROOST_DATA_DIR: string }): Promise<Finding[]> {
-  const running = await readRunning(env.ROOST_DATA_DIR)
-  if (!running?.url) return [ok(about, 'is looked at while the platform runs')]
+/** How long the certificate holds that agents with bound credentials trust; nothing while the platform does not answer. */
+export async function checkEgress(env: NodeJS.ProcessEnv, seen: Seen): Promise<Finding[]> {
+  if (seen.state !== 'answers') return [ok(about, 'is looked at while the platform answers')]
   return [await askForAuthority(`http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`, new Date())]
 }
 

@@ -6,6 +6,7 @@ import {
   invariantRules,
 } from '@roost/contracts/operations/invariants'
 import { type Finding, fail, ok } from './finding.ts'
+import { adviceForSilent, type Seen } from './seen.ts'
 
 /** The platform looks a second time when it finds something. */
 const timeoutMs = 60_000
@@ -13,15 +14,30 @@ const timeoutMs = 60_000
 export type InvariantsCheck = { read: string; findings: Finding[] }
 
 /** Asks the platform that runs on this machine whether its records of runs hold together. */
-export async function checkInvariants(env: NodeJS.ProcessEnv): Promise<InvariantsCheck> {
+export async function checkInvariants(env: NodeJS.ProcessEnv, seen: Seen): Promise<InvariantsCheck> {
   const url = `http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`
+  const why = notAsked(seen)
+  if (why) return { read: nothing, findings: [why] }
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const report = await createClient(url).call(getInternalInvariants, { signal })
     return { read: wordsOf(report), findings: findingsOf(report) }
   } catch (error) {
-    return { read: 'Nothing was read.', findings: [unanswered(url, error)] }
+    return { read: nothing, findings: [unanswered(url, error)] }
   }
+}
+
+const nothing = 'Nothing was read.'
+
+/** Null for one to ask; one that `roost up` did not start may be there all the same. */
+function notAsked(seen: Seen): Finding | null {
+  const about = 'platform'
+  if (seen.state === 'starting') {
+    return fail(about, `is starting (process ${seen.running.pid})`, 'ask again in a moment')
+  }
+  if (seen.state !== 'silent') return null
+  const words = `runs (process ${seen.running.pid}) but does not answer at ${seen.url}: ${seen.why}`
+  return fail(about, words, adviceForSilent(seen.apiPid))
 }
 
 export function wordsOf({ read, checked_at }: InvariantsReport): string {

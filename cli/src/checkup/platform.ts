@@ -1,32 +1,51 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { get } from '../machine/engine-client.ts'
-import { type RunningInfo, readRunning } from '../machine/lock.ts'
 import { publicListener } from '../platform/environment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { adviceForSilent, childOf, type Seen } from './seen.ts'
 
 /** The processes of this installation and the ports that they hold or need. */
-export async function checkPlatform(env: NodeJS.ProcessEnv & { ROOST_DATA_DIR: string }): Promise<Finding[]> {
-  const running = await readRunning(env.ROOST_DATA_DIR)
+export async function checkPlatform(env: NodeJS.ProcessEnv, seen: Seen): Promise<Finding[]> {
   const ports = [
-    { name: 'public port', ...(running ?? publicListener(env)) },
+    { name: 'public port', ...(seen.state === 'down' ? publicListener(env) : seen.running) },
     { name: 'internal port', host: '127.0.0.1', port: Number(env.ROOST_INTERNAL_PORT ?? 8001) },
   ]
   const findings: Finding[] = []
   for (const { name, host, port } of ports) {
     // What is no port is a wrong configuration, and named there.
     if (Number.isInteger(port) && port > 0 && port < 65_536) {
-      findings.push(await checkPort(name, host, port, running !== null))
+      findings.push(await checkPort(name, host, port, seen.state))
     }
   }
-  if (!running) return [ok('platform', 'does not run; ./roost up starts it'), ...findings]
-  return [await checkHealth(running), await checkScheduler(running), ...findings]
+  return [...(await checkProcesses(seen)), ...findings]
 }
 
-async function checkPort(name: string, host: string, port: number, isRunning: boolean): Promise<Finding> {
+async function checkProcesses(seen: Seen): Promise<Finding[]> {
+  const about = 'platform'
+  switch (seen.state) {
+    case 'down':
+      return [ok(about, 'does not run; ./roost up starts it')]
+    case 'starting':
+      return [warn(about, `is starting (process ${seen.running.pid})`, 'ask again in a moment')]
+    case 'silent': {
+      const { running, url, why, apiPid } = seen
+      const words = `runs (process ${running.pid}) but does not answer at ${url}: ${why}`
+      return [fail(about, words, adviceForSilent(apiPid)), await checkScheduler(running)]
+    }
+    case 'answers':
+      return [checkHealth(seen), await checkScheduler(seen.running)]
+  }
+}
+
+async function checkPort(
+  name: string,
+  host: string,
+  port: number,
+  platform: Seen['state'],
+): Promise<Finding> {
   const refusal = await tryPort(host, port)
+  const isReady = platform === 'answers' || platform === 'silent'
   if (refusal === null) {
-    return isRunning
+    return isReady
       ? fail(
           name,
           `${host}:${port} is free although Roost runs`,
@@ -34,7 +53,8 @@ async function checkPort(name: string, host: string, port: number, isRunning: bo
         )
       : ok(name, `${host}:${port} is free`)
   }
-  if (isRunning && refusal === 'EADDRINUSE') return ok(name, `${host}:${port} is held by the running Roost`)
+  if (refusal === 'EADDRINUSE' && platform !== 'down')
+    return ok(name, `${host}:${port} is held by the running Roost`)
   if (refusal === 'EADDRINUSE') {
     const advice = `\`ss -ltnp 'sport = :${port}'\` shows who; stop it, or choose another port`
     return fail(name, `${host}:${port} is held by somebody else`, advice)
@@ -51,42 +71,21 @@ function tryPort(host: string, port: number): Promise<string | null> {
   })
 }
 
-async function checkHealth({ url, pid, host, port }: RunningInfo): Promise<Finding> {
+function checkHealth({ url, status, health }: Extract<Seen, { state: 'answers' }>): Finding {
   const about = 'platform'
-  if (!url) return warn(about, `is starting (process ${pid})`, 'ask again in a moment')
-  const advice = 'look at logs/api.log in the data folder'
-  try {
-    const answer = await get({ host, port }, '/health')
-    // The health answer of our own platform; only printed.
-    const body = JSON.parse(answer.body) as {
-      detail?: string
-      migrations?: { applied: unknown; expected: unknown }
-    }
-    if (answer.status !== 200)
-      return fail(about, `answers ${answer.status}: ${body.detail ?? 'unhealthy'}`, advice)
-    const applied = body.migrations
-      ? `, ${body.migrations.applied} of ${body.migrations.expected} migrations applied`
-      : ''
-    return ok(about, `healthy at ${url}${applied}`)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return fail(about, `runs (process ${pid}) but does not answer at ${host}:${port}: ${why}`, advice)
+  if (status !== 200) {
+    const words = `answers ${status}: ${health.detail ?? 'unhealthy'}`
+    return fail(about, words, 'look at logs/api.log in the data folder')
   }
+  const { migrations } = health
+  const applied = migrations ? `, ${migrations.applied} of ${migrations.expected} migrations applied` : ''
+  return ok(about, `healthy at ${url}${applied}`)
 }
 
-async function checkScheduler({ pid }: RunningInfo): Promise<Finding> {
+async function checkScheduler({ pid }: { pid: number }): Promise<Finding> {
   const about = 'scheduler'
-  for (const child of await childrenOf(pid)) {
-    const command = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')
-    if (command.includes('server/src/start/scheduler.ts')) return ok(about, `runs (process ${child})`)
-  }
-  return fail(about, 'does not run', 'look at logs/scheduler.log in the data folder')
-}
-
-async function childrenOf(pid: number): Promise<string[]> {
-  const tasks = await readdir(`/proc/${pid}/task`).catch(() => [])
-  const lists = await Promise.all(
-    tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')),
-  )
-  return lists.flatMap((list) => list.split(' ').filter((id) => id !== ''))
+  const child = await childOf(pid, 'server/src/start/scheduler.ts')
+  return child
+    ? ok(about, `runs (process ${child})`)
+    : fail(about, 'does not run', 'look at logs/scheduler.log in the data folder')
 }
