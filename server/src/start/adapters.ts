@@ -1,9 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { gitApiAddress } from '../foundation/settings/index.ts'
 import { type Clock, systemClock } from '../kit/clock.ts'
-import { newId } from '../kit/ids.ts'
 import { openAgentImages } from '../ports/agent-images/open.ts'
 import { type AgentImages, agentRuntimes } from '../ports/agent-images/port.ts'
 import type { ChatPlatform } from '../ports/chat-platform/port.ts'
@@ -30,6 +28,7 @@ import type { Telephony } from '../ports/telephony/port.ts'
 import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
+import { installId } from './first-start.ts'
 import { createOutward, mayGitBeInner, type Outward } from './outward.ts'
 import { sandboxImage } from './sandbox-image.ts'
 
@@ -94,14 +93,4 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     mail,
     payments: facilitatorUrl === null ? null : createFacilitator({ url: facilitatorUrl, fetch }),
   }
-}
-
-/** Tells this installation's containers and volumes from another's on the same engine. */
-async function installId(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'install-id')
-  // Of two processes that start at once, one makes the file and both read it.
-  await writeFile(path, newId(), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  return (await readFile(path, 'utf8')).trim()
 }

@@ -14,6 +14,7 @@ import { migrate, migrationState, NewerSchemaError } from '../ports/database/mig
 import { createLog } from '../ports/log.ts'
 import { openAdapters } from './adapters.ts'
 import { findAgentsNetwork } from './agents-network.ts'
+import { ensureKey } from './first-start.ts'
 import { stopInOrder } from './ordered-stop.ts'
 import { exitConfig, fail, stopRequested, tell } from './supervision.ts'
 
@@ -35,6 +36,7 @@ async function runApi(): Promise<void> {
   const config = parseConfig(process.env)
   const log = createLog({ level: config.logLevel })
   await mkdir(config.dataDir, { recursive: true })
+  ensureKey(config)
   const adapters = await openAdapters(config, log, process.env)
   const { db, ephemeral, containers, clock } = adapters
 

@@ -56,12 +56,12 @@ function make(path: string): string {
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)
   try {
-    writeSync(file, `${randomBytes(32).toString('hex')}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  try {
+    try {
+      writeSync(file, `${randomBytes(32).toString('hex')}\n`)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
     chmodSync(draft, 0o600)
     linkSync(draft, path)
   } catch (error) {
