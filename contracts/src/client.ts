@@ -56,6 +56,8 @@ export function createClient(
   const open: Client['open'] = async (given, input) => {
     const endpoint = given as Endpoint
     const { params, query, body, headers, signal } = input as unknown as LooseInput
+    const nameless = unaddressable(endpoint.path, params ?? {})
+    if (nameless) return nameless
     const url = new URL(baseUrl.replace(/\/$/, '') + fillPath(endpoint.path, params ?? {}))
     for (const [key, value] of Object.entries(query ?? {})) {
       if (value !== undefined && value !== null) url.searchParams.set(key, String(value))
@@ -134,8 +136,31 @@ function isErrorBody(value: unknown): value is ErrorBody {
   return typeof value.detail === 'string' || Array.isArray(value.detail)
 }
 
+/** What a URL's path drops or resolves, encoded or not; with it a call would reach another endpoint. */
+const dropped = new Set(['', '.', '..'])
+
+/**
+ * The refusal of a call about something that no address can name: nothing is called that, so the answer is that there
+ * is no such thing, as the platform would say it. Null when everything can be named.
+ */
+function unaddressable(path: string, params: Record<string, unknown>): Response | null {
+  for (const [, key = ''] of path.matchAll(parameters)) {
+    const value = String(params[key])
+    if (!dropped.has(value) && value.isWellFormed()) continue
+    const detail = `There is nothing here: "${key}" must not be empty, "." or "..", and must be whole characters.`
+    const body: ErrorBody = { detail, error: 'not_found' }
+    return new Response(JSON.stringify(body), {
+      status: 404,
+      headers: { 'content-type': 'application/json' },
+    })
+  }
+  return null
+}
+
+const parameters = /\{([^}]+)\}/g
+
 function fillPath(path: string, params: Record<string, unknown>): string {
-  return path.replaceAll(/\{([^}]+)\}/g, (_, key: string) => encodeURIComponent(String(params[key])))
+  return path.replaceAll(parameters, (_, key: string) => encodeURIComponent(String(params[key])))
 }
 
 function encodeBody(

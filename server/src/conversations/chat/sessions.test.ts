@@ -74,7 +74,20 @@ test('sessions: begin, make current, list, read in pages, close', async () => {
     older.json.messages.map(({ content }: Loose) => content),
     ['two', 'hello'],
   )
-  assert.equal((await call('ann', 'GET', `/chat/sessions/${created.json.id}?before=nonsense`)).status, 422)
+  // Without an offset a time is UTC, wherever the platform stands.
+  for (const [time, found] of [
+    ['2000-01-01T00:00:00', 0],
+    ['9999-12-31T23:59:59.999Z', 4],
+  ] as const) {
+    const page = await call('ann', 'GET', `/chat/sessions/${created.json.id}?before=${time}`)
+    assert.equal(page.json.messages.length, found)
+  }
+  // What V8 takes for a date is not always one.
+  for (const nonsense of ['nonsense', '-1', '1.5', "' or 1=1", '2026-02-30T00:00:00Z']) {
+    const before = encodeURIComponent(nonsense)
+    const refused = await call('ann', 'GET', `/chat/sessions/${created.json.id}?before=${before}`)
+    assert.deepEqual([refused.status, refused.json.detail[0].loc], [422, ['query', 'before']], nonsense)
+  }
 
   const path = `/chat/sessions/${created.json.id}/close`
   assert.deepEqual((await call('ann', 'POST', path)).json, { status: 'closed', session_id: created.json.id })

@@ -1,4 +1,5 @@
 import type { ChatMessage, ChatSession } from '@roost/contracts/conversations/chat'
+import { TimestampInput } from '@roost/contracts/kit/primitives'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -203,18 +204,18 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
     agentDeleted: (tx: Tx, agentId: string) => chatStore(tx).removeOfAgent(agentId),
   }
 
-  /** `before` is the id of a message of this session, else a time. */
+  /** `before` is the id of a message of this session, else a time as bodies have it. */
   async function boundOf(before: string | undefined, sessionId: string) {
     if (before === undefined) return {}
     const message = await store.message(before)
     if (message?.session_id === sessionId) return { before: message.position }
-    const time = new Date(before)
-    if (Number.isNaN(time.getTime())) {
+    const { data: time } = TimestampInput.safeParse(before)
+    if (time === undefined) {
       const msg = 'must be the id of a message of this conversation, or a time'
       const issues = [{ loc: ['query', 'before'], msg, type: 'value_error' }]
       throw new Fault('validation_error', undefined, { issues })
     }
-    return { earlierThan: timestamp(time) }
+    return { earlierThan: time }
   }
 }
 
