@@ -2,6 +2,7 @@ import type { Lease, Leases } from '../foundation/leases/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import { newId } from '../kit/ids.ts'
 import type { Log } from '../ports/log.ts'
+import { createStreak } from '../ports/log-streak.ts'
 
 /** Something a feature does again and again. */
 export type Loop = {
@@ -105,6 +106,10 @@ export function startLoops(deps: {
 
   async function keepLeases(): Promise<void> {
     let renewedAt = clock.now().getTime()
+    const streak = createStreak(log, {
+      failing: 'leases could not be renewed',
+      over: 'leases are renewed again',
+    })
     while (!stopping.signal.aborted) {
       await pause(leaseSeconds / 3)
       if (held.size === 0) {
@@ -118,9 +123,10 @@ export function startLoops(deps: {
           (await leases.renewAll(holder, leaseSeconds)).map((lease) => [lease.name, lease]),
         )
         renewedAt = clock.now().getTime()
+        streak.worked()
         for (const [name, { lease }] of asked) if (kept.get(name)?.token !== lease.token) drop(name)
       } catch (error) {
-        log.warn({ err: error }, 'leases could not be renewed')
+        streak.failed(error)
         // By now others may have taken them.
         if (clock.now().getTime() - renewedAt >= leaseSeconds * 1000)
           for (const name of held.keys()) drop(name)

@@ -2,6 +2,7 @@ import { eventsTopic, type Outbox, signalsTopic } from '../foundation/outbox/ind
 import type { Clock } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
+import { createStreak } from '../ports/log-streak.ts'
 
 export type Relay = { stop(): Promise<void> }
 
@@ -69,15 +70,20 @@ export async function startRelay(deps: {
   }
 
   async function run() {
+    const streak = createStreak(log, {
+      failing: 'events could not be relayed',
+      over: 'events are relayed again',
+    })
     while (!stopping.signal.aborted) {
       woken = Promise.withResolvers()
       let failed = false
       try {
         if (await relaying.pass()) announce()
         await trimNowAndThen()
+        streak.worked()
       } catch (error) {
         failed = true
-        log.error({ err: error }, 'events could not be relayed')
+        streak.failed(error)
       }
       const waiting = new AbortController()
       const pause = clock.wait(pollSeconds * 1000, waiting.signal)

@@ -1,6 +1,7 @@
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import { createStreak } from '../../ports/log-streak.ts'
 import { fireStore } from '../firing/records/index.ts'
 import type { ScheduleTimes } from '../schedules/index.ts'
 import type { Platform } from './platform.ts'
@@ -36,11 +37,15 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
 
   /** Repeats a step that sees to its own pauses; one that fails is told and comes again. */
   async function every(seconds: number, what: string, step: () => Promise<unknown>): Promise<void> {
+    const streak = createStreak(log, { failing: `${what} failed`, over: `${what} works again` })
     while (!signal.aborted) {
       const pause = await step().then(
-        () => seconds,
+        () => {
+          streak.worked()
+          return seconds
+        },
         (error: unknown) => {
-          if (!signal.aborted) log.warn({ err: error }, `${what} failed; it is tried again`)
+          if (!signal.aborted) streak.failed(error)
           return Math.min(seconds, retrySeconds)
         },
       )
@@ -60,11 +65,18 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
   }
 
   async function fire(): Promise<void> {
+    const streak = createStreak(log, {
+      failing: 'due fires could not be claimed',
+      over: 'due fires are claimed again',
+    })
     while (!signal.aborted) {
       const hasFailed = await round.fireDue().then(
-        () => false,
+        () => {
+          streak.worked()
+          return false
+        },
         (error: unknown) => {
-          log.error({ err: error }, 'due fires could not be claimed; they are tried again')
+          streak.failed(error)
           return true
         },
       )

@@ -3,6 +3,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import { createStreak } from '../../ports/log-streak.ts'
 import type { ScheduleTimes } from '../schedules/index.ts'
 import { lead } from './lead.ts'
 import type { Platform } from './platform.ts'
@@ -44,11 +45,21 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
   }
 
   async function run(): Promise<void> {
+    const streak = createStreak(log, {
+      failing: 'the lease of the scheduler could not be asked for',
+      over: 'the lease of the scheduler can be asked for again',
+    })
     while (!stopping.signal.aborted) {
-      const lease = await leases.take(leaseName, holder, leaseSeconds).catch((error: unknown) => {
-        log.warn({ err: error }, 'the lease of the scheduler could not be asked for')
-        return null
-      })
+      const lease = await leases.take(leaseName, holder, leaseSeconds).then(
+        (taken) => {
+          streak.worked()
+          return taken
+        },
+        (error: unknown) => {
+          streak.failed(error)
+          return null
+        },
+      )
       if (lease) await leadUnder(lease)
       await clock.wait(standBySeconds * 1000, stopping.signal)
     }
