@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { maxInboxBytes } from '@roost/contracts/conversations/workspace-documents'
 import type { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
-import { openWorkspaceWorld } from './test/world.ts'
+import { holderOfAddress } from './principal.ts'
+import { workspaceStore } from './store.ts'
+import { openWorkspaceWorld, type WorkspaceWorld } from './test/world.ts'
 
 const sam = 'sam@example.org'
 
@@ -64,6 +67,70 @@ test('a document is uploaded, listed, downloaded and taken back by its person al
   assert.equal((await world.request(token, 'DELETE', path)).status, 204)
   assert.equal(files.size, 0)
   assert.deepEqual((await world.request(token, 'GET', '/agents/scout/documents')).json.documents, [])
+})
+
+/** Uploads it as the person of this token. */
+async function upload(world: WorkspaceWorld, token: string, name: string, bytes: Buffer) {
+  const form = new FormData()
+  form.set('file', new File([new Uint8Array(bytes)], name))
+  const encoded = new Response(form)
+  const body = Buffer.from(await encoded.arrayBuffer())
+  const headers = { 'content-type': encoded.headers.get('content-type') ?? '' }
+  return world.request(token, 'POST', '/agents/scout/documents', body, headers)
+}
+
+test('a document in the place of one that the agent has removed is nobody else’s', async () => {
+  await using world = await openWorkspaceWorld(openTestDatabase)
+  const files = new Map<string, Buffer>()
+  world.agentLink.link(world.agentId, answers(files))
+  await world.share(sam)
+  await world.share('kim@example.org')
+  const [token, other] = [await world.signIn(sam), await world.signIn('kim@example.org')]
+  const mine = await upload(world, token, 'plan.txt', Buffer.from('mine'))
+  files.clear()
+  const theirs = await upload(world, other, 'plan.txt', Buffer.from('theirs'))
+  assert.equal(theirs.json.path, mine.json.path)
+  for (const method of ['GET', 'DELETE'] as const) {
+    const refused = await world.request(token, method, `/agents/scout/documents/${mine.json.id}`)
+    assert.deepEqual([refused.status, refused.json.error], [404, 'file_not_found'])
+  }
+  assert.deepEqual((await world.request(token, 'GET', '/agents/scout/documents')).json.documents, [])
+  const kept = await world.request(other, 'GET', `/agents/scout/documents/${theirs.json.id}`)
+  assert.equal(String(kept.bytes), 'theirs')
+})
+
+test('413 for what is more than 100 MB together, also of two at once: the second leaves nothing', async () => {
+  await using world = await openWorkspaceWorld(openTestDatabase)
+  const files = new Map<string, Buffer>()
+  const agent = answers(files) ?? {}
+  const { promise: both, resolve: go } = Promise.withResolvers<void>()
+  world.agentLink.link(world.agentId, {
+    ...agent,
+    'fs.write': async (asked) => {
+      const answer = await agent['fs.write']?.(asked)
+      if (files.size === 2) go()
+      await both
+      return answer ?? assert.fail('it is written')
+    },
+  })
+  await world.share(sam)
+  const token = await world.signIn(sam)
+  await workspaceStore(world.db).addDocument({
+    id: 'large',
+    agent_id: world.agentId,
+    holder_id: holderOfAddress(sam),
+    filename: 'large.bin',
+    size_bytes: maxInboxBytes - 10,
+    path: '/home/developer/uploads/large.bin',
+    created_at: '2026-01-01T00:00:00.000Z',
+  })
+  const replies = await Promise.all(
+    ['a.txt', 'b.txt'].map((name) => upload(world, token, name, Buffer.from('six by'))),
+  )
+  const [good, refused] = replies.toSorted((one, next) => one.status - next.status)
+  assert.equal(good?.status, 201)
+  assert.deepEqual([refused?.status, refused?.json.error], [413, 'file_too_large'])
+  assert.deepEqual([...files.keys()], [good?.json.path])
 })
 
 test('422 for what is no multipart form with a file; 413 above 25 MB', async () => {

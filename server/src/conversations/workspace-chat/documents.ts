@@ -3,7 +3,7 @@ import {
   maxInboxBytes,
   type WorkspaceDocument,
 } from '@roost/contracts/conversations/workspace-documents'
-import type { Agent } from '../../agents/directory/index.ts'
+import { type Agent, agentStore } from '../../agents/directory/index.ts'
 import type { Workspace } from '../../agents/workspace/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -50,14 +50,7 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
       await limits.use(rateRules.workspaceUpload, `${who.holder}:${agent.id}`)
       const { name, bytes } = await fileOf(body, contentType)
       if (bytes.length > maxDocumentBytes) throw new Fault('file_too_large', 'A document has at most 25 MB.')
-      const present = await store.documents(agent.id, who.holder)
-      const held = present.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
-      if (held + bytes.length > maxInboxBytes) {
-        throw new Fault(
-          'file_too_large',
-          'Your documents with this agent would be more than 100 MB together.',
-        )
-      }
+      await refuseOverfull(store, who, agent, bytes.length)
       const placed = await workspace.upload(agent, `${folder}/${name}`, bytes, signal)
       const row = {
         id: newId(),
@@ -68,7 +61,20 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
         path: placed.path,
         created_at: timestamp(clock.now()),
       }
-      await store.addDocument(row)
+      try {
+        await db.atomically(async (tx) => {
+          // Others may have been placed meanwhile: they are counted one after another.
+          if (!(await agentStore(tx).lock(agent.id))) throw new Fault('agent_not_found')
+          await refuseOverfull(workspaceStore(tx), who, agent, bytes.length)
+          // Its place was free: what lay there before, of whomever, is gone, and is not to name this one.
+          await workspaceStore(tx).forgetDocumentAt(agent.id, row.path)
+          await workspaceStore(tx).addDocument(row)
+        })
+      } catch (error) {
+        // Nobody's document is to lie there; an agent that is out of reach keeps it.
+        await workspace.remove(agent, placed.path, signal).catch(() => {})
+        throw error
+      }
       return shown(row)
     },
 
@@ -92,6 +98,19 @@ export function createDocuments({ db, clock, limits, workspace }: DocumentsDeps)
       await store.removeDocument(id)
     },
   }
+}
+
+/** Throws `file_too_large` when a file of so many bytes is too much with those that the person has there. */
+async function refuseOverfull(
+  store: Pick<ReturnType<typeof workspaceStore>, 'documents'>,
+  who: Principal,
+  agent: Agent,
+  bytes: number,
+): Promise<void> {
+  const present = await store.documents(agent.id, who.holder)
+  const held = present.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  if (held + bytes <= maxInboxBytes) return
+  throw new Fault('file_too_large', 'Your documents with this agent would be more than 100 MB together.')
 }
 
 function shown({ id, filename, size_bytes, path, created_at }: DocumentRow): WorkspaceDocument {

@@ -217,6 +217,13 @@ export function workspaceStore(executor: Executor) {
         .orderBy('id')
         .execute()
     },
+    async forgetDocumentAt(agentId: string, path: string): Promise<void> {
+      await db
+        .deleteFrom('workspace_documents')
+        .where('agent_id', '=', agentId)
+        .where('path', '=', path)
+        .execute()
+    },
     async removeDocument(id: string): Promise<void> {
       await db.deleteFrom('workspace_documents').where('id', '=', id).execute()
     },
