@@ -28,8 +28,8 @@ export function createCallAudit(internal: Client, onLost: (error: unknown, lost:
           mcp_scope: key.scope,
           actor_id: key.user_id,
           actor_agent_name: key.agent_name,
-          ...(target === null ? {} : { target_type: 'agent', target_id: target }),
-          details: { duration_ms: durationMs, outcome, arguments: argumentNames },
+          ...(target === null ? {} : { target_type: 'agent', target_id: kept(target) }),
+          details: { duration_ms: durationMs, outcome, arguments: argumentNames.map(kept) },
         },
       })
       .catch((error: unknown) => {
@@ -40,4 +40,9 @@ export function createCallAudit(internal: Client, onLost: (error: unknown, lost:
         waiting -= 1
       })
   }
+}
+
+/** What a caller has named, as an entry keeps it: a call with a name that no database takes is written down, too. */
+function kept(name: string): string {
+  return name.slice(0, 100).toWellFormed().replaceAll('\0', '\ufffd')
 }

@@ -271,6 +271,21 @@ test('each call leaves one entry: tool, agent, outcome, names of arguments, neve
   assert.ok(!JSON.stringify(noted).includes('a secret'))
 })
 
+test('a call that names what no database keeps leaves its entry as well', async () => {
+  await using world = await startWorld()
+  const noted = Promise.withResolvers<Loose>()
+  world.routes.set('POST /api/internal/audit', ({ body }) => {
+    noted.resolve(body)
+    return { status: 204, body: {} }
+  })
+  const client = await world.connect(world.key('user'))
+  const name = `${'x'.repeat(98)}\0😀`
+  await call(client, 'get_agent', { name, ['y'.repeat(5_000)]: 1, 'a\0\ud800': 1 })
+  const { target_id, details } = await noted.promise
+  assert.equal(target_id, `${'x'.repeat(98)}\ufffd\ufffd`)
+  assert.deepEqual(details.arguments, ['name', 'y'.repeat(100), 'a\ufffd\ufffd'])
+})
+
 test('a session goes on under the new name of its agent', async () => {
   await using world = await startWorld()
   const token = world.key('agent', 'scout')

@@ -89,7 +89,7 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
       deps.called({
         tool: tool.name,
         key: by.key,
-        target: typeof target === 'string' ? target.slice(0, 100) : null,
+        target: typeof target === 'string' ? target : null,
         outcome: answered.outcome,
         durationMs: deps.clock.now() - began,
         argumentNames: Object.keys(given).slice(0, 50),

@@ -55,3 +55,14 @@ test('what is no address of a platform is not asked, and its password not shown'
     )
   }
 })
+
+test('what a refusal repeats does not move the cursor of the terminal', async (t) => {
+  const body = JSON.stringify({ detail: 'There is no "\x1b[31mred\x07".', error: 'agent_not_found' })
+  const server = createServer((_request, response) => response.writeHead(404).end(body))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { code, said } = await at(t, address, 'svc_mcp_test', [agents, 'list'])
+  assert.deepEqual([code, said], [exitCodes.notFound, 'roost: There is no "[31mred". (agent_not_found)'])
+  server.closeAllConnections()
+  await new Promise<void>((done) => server.close(() => done()))
+})

@@ -1,4 +1,5 @@
 import { ApiError } from '@roost/contracts/client'
+import { plainText } from './output.ts'
 
 /** What a script can tell from how a command ended. */
 export const exitCodes = {
@@ -63,7 +64,7 @@ export function endingOf(error: unknown): Ending | null {
 /** On the error output: one line of words for a person, one object for a script. */
 export function tellEnding({ error, message, code }: Ending, isJson = false): number {
   const name = error === 'failed' || error === 'unreachable' ? '' : ` (${error})`
-  console.error(isJson ? JSON.stringify({ error, message }) : `roost: ${message}${name}`)
+  console.error(isJson ? JSON.stringify({ error, message }) : `roost: ${plainText(message)}${name}`)
   return code
 }
 

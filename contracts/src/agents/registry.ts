@@ -19,7 +19,7 @@ const tag = 'Agents'
 export const Repository = z
   .string()
   .max(200)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9._-]+$/, 'must be "owner/repo"')
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/, 'must be "owner/repo"')
 
 /** NFC, trimmed, at most 120 characters; blank clears (null). */
 export const Label = z

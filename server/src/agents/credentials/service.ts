@@ -197,8 +197,12 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     },
 
     async requirements(agent, signal) {
-      const live = agent.status === 'running' ? await look(agent, signal).catch(() => null) : null
-      return requirementsOf(agent.name, await declared(agent, signal), live)
+      // At once: an agent that does not answer is waited for only once.
+      const [live, said] = await Promise.all([
+        agent.status === 'running' ? look(agent, signal).catch(() => null) : null,
+        declared(agent, signal),
+      ])
+      return requirementsOf(agent.name, said, live)
     },
 
     async atStart(agent) {

@@ -70,6 +70,11 @@ forEachDialect((_name, openDatabase) => {
       assert.equal((await it.ask('PUT', path, bad)).status, 422)
       assert.deepEqual((await it.ask('GET', path)).body, value)
     }
+    // The host would be asked for something else than a repository.
+    for (const name of ['a/..', 'a/.']) {
+      assert.equal((await it.ask('PUT', '/templates', { repositories: [name] })).status, 422)
+    }
+    assert.equal((await it.ask('PUT', '/templates', { repositories: ['a/.github'] })).status, 200)
     assert.deepEqual((await it.ask('PUT', '/mcp-url', { url: '' })).body.url, 'https://roost.example.org/mcp')
   })
 
