@@ -84,6 +84,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     workspace: agents.workspace,
     dispatch: runs.dispatch,
     playbooks: runs.playbooks,
+    descriptionOf: agents.registry.descriptionOf,
     isVoiceOn: () => deps.voice.voiceKey() !== null,
   })
   works.register(workspaceChat.workState)

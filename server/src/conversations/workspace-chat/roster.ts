@@ -15,6 +15,8 @@ export type RosterDeps = {
   users: Pick<Users, 'find' | 'holderOf'>
   link: Pick<AgentLink, 'isConnected'>
   starters: Starters
+  /** What an agent is there for; null: it does not say. */
+  descriptionOf(agent: Pick<Agent, 'id'>): Promise<string | null>
   /** Whether agents can be called. */
   isVoiceOn(): boolean
 }
@@ -31,7 +33,9 @@ export type Roster = {
   shown(principal: Principal, agent: Agent, unread: number): Promise<RosterAgent>
 }
 
-export function createRoster({ db, directory, users, link, starters, isVoiceOn }: RosterDeps): Roster {
+export function createRoster(deps: RosterDeps): Roster {
+  const { db, directory, users, link, starters, descriptionOf, isVoiceOn } = deps
+
   const isOn = (principal: Pick<Principal, 'email' | 'owns'>, agent: Agent, blocked: ReadonlySet<string>) => {
     if (principal.owns !== null && agent.owner_id === principal.owns) return true
     const { email } = principal
@@ -65,8 +69,12 @@ export function createRoster({ db, directory, users, link, starters, isVoiceOn }
     },
     async shown(principal, agent, unread) {
       const owned = principal.owns !== null && agent.owner_id === principal.owns
-      const owner = await users.find(agent.owner_id)
       const state = stateOf(agent)
+      const [owner, description, playbooks] = await Promise.all([
+        users.find(agent.owner_id),
+        descriptionOf(agent),
+        state === 'ready' ? starters(agent) : [],
+      ])
       const share = agent.shares.find(({ email }) => email === principal.email)
       return {
         name: agent.name,
@@ -75,9 +83,9 @@ export function createRoster({ db, directory, users, link, starters, isVoiceOn }
         avatar_url: `/api/agents/${encodeURIComponent(agent.name)}/avatar`,
         shared_at: share?.created_at ?? null,
         owned,
-        description: null,
+        description,
         state,
-        playbooks: state === 'ready' ? await starters(agent) : [],
+        playbooks,
         voice_available: state === 'ready' && isVoiceOn(),
         can_manage_canvases: owned,
         unread,

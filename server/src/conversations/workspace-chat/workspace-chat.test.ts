@@ -46,6 +46,19 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await playbooks(), [])
   })
 
+  test('an agent says what it is there for, as its workspace has it', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const described = async () => (await world.request(token, 'GET', '/my-agents')).json.agents[0].description
+    assert.equal(await described(), null, 'out of reach')
+    const template_yaml = 'name: scout\ndisplay_name: Scout\ndescription: Knows the birds.\n'
+    const info = { template_yaml, metrics_json: null, runtime_version: null }
+    world.agentLink.link(world.agentId, { info: () => info })
+    await world.clock.advance(61)
+    assert.equal(await described(), 'Knows the birds.')
+  })
+
   test('401 and 403: no credential, an unknown token, an API key; a Workspace token opens nothing else', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)

@@ -72,6 +72,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
         isExchangeEntitled: false,
         isVoiceOn: () => key.value !== null,
         playbooks: { starters: async () => [] },
+        descriptionOf: async () => null,
         codes: createEmailCodes({ db, clock, vault }),
         baseUrl: 'https://roost.example',
         rateReport: async () => assert.fail('no report is rated here'),

@@ -82,7 +82,7 @@ export async function openWorkspaceWorld(
   const world = await openAgents(db, {
     shared,
     routes: (area) => {
-      const { directory, reach, workspace } = area
+      const { directory, reach, workspace, registry } = area
       const limits = createRateLimits({ ephemeral, clock })
       // People are known by the world that is being opened; they are asked for only later.
       const users = lazy(() => world.identity.users)
@@ -90,6 +90,7 @@ export async function openWorkspaceWorld(
         ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
         ...{ directory, reach, workspace, mail, standing, isExchangeEntitled },
         log: silentLog,
+        descriptionOf: registry.descriptionOf,
         playbooks: {
           starters: async ({ name }) => {
             starters.asked += 1
