@@ -53,7 +53,7 @@ forEachDialect((_name, open) => {
     const described = async () => (await world.request(token, 'GET', '/my-agents')).json.agents[0].description
     assert.equal(await described(), null, 'out of reach')
     const template_yaml = 'name: scout\ndisplay_name: Scout\ndescription: Knows the birds.\n'
-    const info = { template_yaml, metrics_json: null, runtime_version: null }
+    const info = { template_yaml, metrics_json: null, runtime_version: null, workspace_initialized: true }
     world.agentLink.link(world.agentId, { info: () => info })
     await world.clock.advance(61)
     assert.equal(await described(), 'Knows the birds.')

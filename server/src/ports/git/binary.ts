@@ -96,16 +96,31 @@ export function createGit(options: BinaryGitOptions): Git {
     if (!pinned.ok) return pinned
     await removeLeftovers(cache.value, bounds.fetchSeconds)
     const { source, target } = specOf(ref)
-    const got = await git(cache.value, {
-      call: { timeoutSeconds: bounds.fetchSeconds, ...call },
-      maxFileBytes: call.maxBytes ?? bounds.fetchBytes,
-      allowedSeconds: workFor(cache.value),
-      settings: [...pinned.value, ...tokenSettings(call.token)],
-      args: [
-        ...['fetch', '--quiet', '--no-tags', '--depth=1', '--no-recurse-submodules', '--no-write-fetch-head'],
-        ...['--force', '--', address, `${source}:${target}`],
-      ],
-    })
+    const attempt = (how: string[]) =>
+      git(cache.value, {
+        call: { timeoutSeconds: bounds.fetchSeconds, ...call },
+        maxFileBytes: call.maxBytes ?? bounds.fetchBytes,
+        allowedSeconds: workFor(cache.value),
+        settings: [...pinned.value, ...tokenSettings(call.token)],
+        args: [
+          ...[
+            'fetch',
+            '--quiet',
+            '--no-tags',
+            '--depth=1',
+            '--no-recurse-submodules',
+            '--no-write-fetch-head',
+          ],
+          ...[...how, '--force', '--', address, `${source}:${target}`],
+        ],
+      })
+    const before = await git(cache.value, { args: ['for-each-ref', '--count=1'] })
+    const isNew = !before.ok || before.value.length === 0
+    let got = await attempt([])
+    // What has changed comes as deltas of what is here, and to put a large file together takes more than it may: it
+    // looks too large, or damaged. Whole it may be within the bounds, as it was before.
+    const isUnpacked = got.ok || (got.fault !== 'too_large' && got.fault !== 'failed')
+    if (!isUnpacked && !isNew) got = await attempt(['--refetch'])
     if (!got.ok) return got
     return commitAt(cache.value, target)
   }

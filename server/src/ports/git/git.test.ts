@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -131,6 +131,17 @@ test('a repository above the bound is refused while it comes', async () => {
   await server.commit('acme/huge', files)
   refused(await git.fetch(`${server.url}/acme/huge`, branch, { maxBytes: 20_000 }), 'too_large')
   got(await git.fetch(`${server.url}/acme/huge`, branch))
+})
+
+test('a large file that changes is fetched again whole: as a delta it takes more than it may', async () => {
+  const lines = Array.from({ length: 620_000 }, (_, n) => createHash('sha256').update(`${n}`).digest('hex'))
+  const commit = (text: string) =>
+    server.commit('acme/large', { 'data.json': `${text}\n${lines.join('\n')}` })
+  const address = `${server.url}/acme/large`
+  for (const text of ['first', 'second']) {
+    const made = await commit(text)
+    assert.deepEqual(await git.fetch(address, branch), { ok: true, value: { commit: made } })
+  }
 })
 
 test('caches that nobody keeps or uses go, and what kept ones have gathered is tidied', async () => {
