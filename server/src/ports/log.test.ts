@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { secret } from '../kit/secret.ts'
-import { createLog, type LogLevel, redactText } from './log.ts'
+import { createLog, type LogLevel, redactFields, redactText } from './log.ts'
 
 function open(level: LogLevel = 'debug') {
   const lines: string[] = []
@@ -114,4 +114,33 @@ test('an error is written with its class, stack, further fields and causes', () 
   assert.equal(err.code, 'E1')
   assert.match(String(err.stack), /log\.test\.ts/)
   assert.equal(err.cause.message, 'inner')
+})
+
+test('a text as long as a request that begins like a secret over and over holds nobody up', () => {
+  for (const begun of [
+    'a.',
+    'eyJ-',
+    'a://b:',
+    'eyJabcde.',
+    'sk-',
+    'Bearer ',
+    '-----BEGIN ',
+    'svc_a',
+    '?key',
+  ]) {
+    const text = begun.repeat(1_000_000)
+    const { given } = redactFields({ given: text })
+    assert.match(String(given), / \[\d+ characters left out\]$/)
+    // Of messages that are handed on nothing is left out.
+    redactText(text.slice(0, 200_000))
+  }
+})
+
+test('the end of what is too long for a line is left out, its secrets are not written', () => {
+  const { log, last } = open()
+  const long = `${'x'.repeat(32_000)} svc_mcp_${'k'.repeat(43)} ${'y'.repeat(5_000)}`
+  log.warn({ err: new Error(long), long }, long)
+  const line = JSON.stringify(last())
+  assert.doesNotMatch(line, /svc_mcp_/)
+  assert.match(String(last().msg), /\[secret\] y+ \[\d+ characters left out\]$/)
 })

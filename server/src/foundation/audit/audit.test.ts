@@ -145,7 +145,7 @@ forEachDialect((_dialect, open) => {
     await audit.close()
     const rows = await stored(db)
     assert.equal(rows[0]?.actor_email, 'ab\ufffd')
-    assert.equal(rows[1]?.details, '{"too_long":50011}')
+    assert.match(String(rows[1]?.details), /^\{"too_long":\d{5}\}$/)
     assert.equal(firstBroken(rows), null)
   })
 })
