@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../ports/log.ts'
+import { type RunRequest, sourceOf } from '../../runs/dispatch/index.ts'
 import { agentKey } from '../../test/agents-platform.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { linked, person, resultOf } from '../../test/run-platform.ts'
 import { agent, pass, set, startReminderPlatform } from '../../triggers/reminders/test/reminder-platform.ts'
-import { type Chat, createChat } from './index.ts'
+import { type Chat, chatStore, createChat } from './index.ts'
+import type { ChatTables } from './tables.ts'
 
 const party = { caller: person(), agent }
 
@@ -31,6 +33,18 @@ forEachDialect((_, openDb) => {
     chat.takeOnce(party, { message, files: [], sessionId: null, viaMcp: false }, undefined)
   const claim = async ({ dispatch }: On) =>
     (await dispatch.handlers.claim(linked, { t: 'claim', free: 1 })).runs[0] ?? assert.fail()
+  /** A run that the agent is at. */
+  async function begin(on: On, request: Pick<RunRequest, 'triggeredBy'> & Partial<RunRequest>) {
+    const asked = {
+      agentId: 'a1',
+      kind: 'task',
+      message: 'work',
+      source: sourceOf(party.caller, null),
+    } as const
+    const fact = await on.dispatch.admit('a1')
+    await on.dispatch.transaction((tx) => on.dispatch.acceptIn(tx, fact, { ...asked, ...request }))
+    await claim(on)
+  }
   const end = ({ dispatch }: On, run: Awaited<ReturnType<typeof claim>>, response: string) =>
     dispatch.handlers.result(linked, resultOf(run, { response }))
   const messages = async ({ chat }: On, sessionId: string) =>
@@ -99,5 +113,36 @@ forEachDialect((_, openDb) => {
     await pass(on)
     await end(on, await claim(on), 'for nobody')
     await pass(on)
+  })
+
+  test('beside a task none is taken, for it may be the one that asks; beside tasks of the turn it is', async () => {
+    const on = await start()
+    await turn(on, 'one')
+    const asking = await claim(on)
+    await begin(on, { triggeredBy: 'self_task', links: { parentExecutionId: asking.execution_id } })
+    const own = await set(on, {}, { caller: agentKey('a1') })
+    assert.ok(own.origin_session_id)
+    await begin(on, { triggeredBy: 'agent' })
+    const other = await set(on, { message: 'other' }, { caller: agentKey('a1') })
+    assert.equal(other.origin_session_id, null)
+  })
+
+  test('the conversation of a stranger gets nothing', async () => {
+    const on = await start()
+    const { turn: taken } = await turn(on, 'remind me')
+    const sessionId = taken?.session.id ?? assert.fail()
+    await on.db.withTables<ChatTables>().updateTable('chat_sessions').set({ kind: 'public' }).execute()
+    const first = await claim(on)
+    await set(on, {}, { caller: agentKey('a1') })
+    await end(on, first, 'I will')
+    await on.clock.advance(60)
+    await pass(on)
+    await end(on, await claim(on), 'here I am')
+    await pass(on)
+    const kept = await chatStore(on.db).messages(sessionId, 99)
+    assert.deepEqual(
+      kept.map(({ content }) => content),
+      ['remind me', 'I will'],
+    )
   })
 })

@@ -18,7 +18,8 @@ export function createDeliverResult({ clock, events, executions }: DeliverResult
   return async (tx, { sessionId, row, source, waits }) => {
     const store = chatStore(tx)
     const session = await store.session(sessionId)
-    if (!session) return 'gone'
+    // A stranger is told what the agent answers them: what it does later, and how that fails, is not theirs.
+    if (!session || session.kind === 'public') return 'gone'
     if (waits && (await executions.inFlight(tx, [sessionId])).has(sessionId)) return 'busy'
     const now = clock.now()
     const tools = row.status === 'success' ? await executions.toolCalls(tx, row.id) : []

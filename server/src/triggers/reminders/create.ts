@@ -88,12 +88,19 @@ async function refuseTooMany(tx: Tx, agent: { id: string; name: string }, now: D
 }
 
 /**
- * The conversation in whose turn the agent sets the reminder. It does not say which of its runs asks: of
- * several turns at once none is taken, so that a result does not land with somebody else.
+ * The conversation in whose turn the agent sets the reminder. It does not say which of its runs asks: while
+ * something else runs than one turn and the tasks that it has begun, none is taken, so that a result does not
+ * land with somebody else.
  */
 async function sessionOfTurn(tx: Tx, agentId: string): Promise<string | null> {
-  const turns = (await queueStore(tx).runningOf(agentId)).filter(({ kind }) => kind === 'chat')
-  return turns.length === 1 ? (turns[0]?.session_id ?? null) : null
+  const running = await queueStore(tx).runningOf(agentId)
+  const turn = running.find(({ kind }) => kind === 'chat')
+  if (!turn) return null
+  const isAlone = running.every(
+    ({ id, triggered_by, parent_execution_id }) =>
+      id === turn.id || (triggered_by === 'self_task' && parent_execution_id === turn.id),
+  )
+  return isAlone ? turn.session_id : null
 }
 
 /** What a reminder that was just set has none of. */
