@@ -1,11 +1,12 @@
-import Docker from 'dockerode'
+import type { default as Client } from 'dockerode'
 import { ContainerError } from '../port.ts'
+import { Docker } from './library.ts'
 
 /**
  * A client for one of the forms of `docker:` URLs: `docker:` (what `DOCKER_HOST` says, else the default
  * socket), `docker:///path/to.sock`, `docker:tcp://host:port`. Connects at the first call, not here.
  */
-export function connect(url: string): Docker {
+export function connect(url: string): Client {
   const target = url.slice('docker:'.length)
   // Without arguments the library itself follows DOCKER_HOST, DOCKER_CERT_PATH and the per-user socket.
   if (target === '') return new Docker()
@@ -50,7 +51,7 @@ export function createAsk(timeoutSeconds: number): Ask {
 }
 
 /** A plain question for which the library offers no way to take it back; `path` is the Engine API's. */
-export function get<T>(docker: Docker, path: string, abortSignal: AbortSignal): Promise<T> {
+export function get<T>(docker: Client, path: string, abortSignal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const statusCodes = { 200: true, 404: 'not found', 500: 'server error' }
     docker.modem.dial(
