@@ -299,6 +299,62 @@ describe('what a page weighs', () => {
     await grid.getByText('fleet-199').waitFor()
     assert.match(tab.page.url(), /q=fleet-199/)
   })
+
+  test('the tiles of 200 agents are drawn as they are scrolled to, and going back finds the place', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/')
+    const tiles = page.getByRole('main').getByRole('listitem')
+    await tiles.nth(9).waitFor()
+    const first = await tiles.count()
+    assert.ok(first < 100, `${first} tiles are drawn at first`)
+    const last = page.getByRole('link', { name: 'fleet-000', exact: true })
+    await eventually(
+      async () => {
+        await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
+        return last.count()
+      },
+      (count) => count === 1,
+    )
+    await last.click()
+    await page.getByRole('heading', { level: 1, name: 'fleet-000' }).waitFor()
+    await page.goBack()
+    await last.waitFor()
+    assert.ok(await last.evaluate((link) => link.getBoundingClientRect().top < window.innerHeight))
+    await tab.context.close()
+  })
+
+  test('a table has no more columns than it has room for, and its column menu is in sight', async () => {
+    for (const width of [1440, 1280, 1024, 360]) {
+      const tab = await bench.open({ width })
+      await tab.goto('/?view=table')
+      const grid = tab.page.getByRole('grid', { name: 'Agents' })
+      await grid.getByText('fleet-000').waitFor()
+      const { content, room } = await grid.evaluate((table) => {
+        const { scrollWidth = 0, clientWidth = 0 } = table.parentElement ?? {}
+        return { content: scrollWidth, room: clientWidth }
+      })
+      assert.ok(content <= room, `${content} pixels of columns on ${room} at ${width}`)
+      await tab.context.close()
+    }
+  })
+
+  test('a name that is cut is told whole under the pointer, for as long as it is there', async () => {
+    const label = 'Donaudampfschifffahrtsgesellschaftskapitänswitwenrentenauszahlungsstellenleiterin'
+    await bench.platform.request('PUT', '/api/agents/fleet-001/label', { label })
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/?view=table')
+    const name = page.getByRole('grid', { name: 'Agents' }).getByText(label)
+    await name.hover()
+    assert.equal(await name.getAttribute('title'), label)
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).hover()
+    assert.equal(await name.getAttribute('title'), null)
+    const whole = page.getByRole('grid', { name: 'Agents' }).getByText('fleet-002')
+    await whole.hover()
+    assert.equal(await whole.getAttribute('title'), null)
+    await tab.context.close()
+  })
 })
 
 /** Chromium's headless tabs are never hidden by themselves. */

@@ -15,6 +15,7 @@ import { startLive } from './live/start.ts'
 import { createAppRouter } from './router.tsx'
 import { AppContext } from './shell/app-context.ts'
 import { followTheme } from './shell/theme.ts'
+import { tellCutText } from './ui/cut-text.ts'
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -41,6 +42,7 @@ const router = createAppRouter(app)
 // Dialogs lock the page behind them with a style element of their own.
 setNonce(cspNonce() ?? '')
 followTheme()
+tellCutText(document)
 session.onChange((change) => {
   // Nothing that the one before has typed is left on the page.
   if (change === 'replaced') location.assign('/')

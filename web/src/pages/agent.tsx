@@ -112,7 +112,6 @@ function isUnknown(error: unknown): boolean {
 function Gone({ name, wasThere }: { name: string; wasThere: boolean }) {
   return (
     <div className="grid flex-1 place-items-center">
-      <Title of={[name]} />
       <EmptyState
         isPage
         icon={wasThere ? <Trash2 aria-hidden /> : <SearchX aria-hidden />}

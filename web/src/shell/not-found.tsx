@@ -2,12 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { Compass } from 'lucide-react'
 import { buttonClass } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
-import { Title } from '../ui/title.tsx'
 
 export function NotFound() {
   return (
     <main className="grid min-h-96 place-items-center p-6">
-      <Title of={['Not found']} />
       <EmptyState
         isPage
         icon={<Compass />}

@@ -16,6 +16,7 @@ export type DataTableBodyProps<Row> = {
   isLoading: boolean
   /** Null: the rows cannot be selected. */
   selected: ReadonlySet<string> | null
+  maySelect: ((row: Row) => boolean) | undefined
   hasMenuColumn: boolean
   rowLabel: ((row: Row) => string) | undefined
   rowHref: ((row: Row) => string) | undefined
@@ -93,7 +94,8 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
         height={rowHeight}
         columns={columns}
         isActive={index === active}
-        isSelected={selected ? selected.has(item.id) : null}
+        hasTickColumn={selected !== null}
+        isSelected={selected && (props.maySelect?.(row) ?? true) ? selected.has(item.id) : null}
         label={props.rowLabel?.(row) ?? item.id}
         href={props.rowHref?.(row) ?? null}
         isOpenable={props.onOpenRow !== undefined}

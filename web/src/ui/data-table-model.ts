@@ -6,10 +6,11 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { type ReactNode, useMemo, useState } from 'react'
+import { type ColumnRoom, columnsInSight } from './data-table-columns.ts'
 import { compareValues } from './data-table-keys.ts'
 
-export type DataColumn<Row> = {
-  id: string
+/** Its `width` is what it has at least where it grows. */
+export type DataColumn<Row> = ColumnRoom & {
   /** The column's name, in the header and in the column menu. */
   header: string
   /** The name is for screen readers and the column menu only, e.g. above buttons. */
@@ -19,15 +20,9 @@ export type DataColumn<Row> = {
   sortValue?: (row: Row) => string | number | null | undefined
   /** The rows come sorted (by the server) and only the wish is reported. */
   sortable?: boolean
-  /** In pixels, 140 unless told. */
-  width?: number
-  /** Takes the space that is left; the first column does when no other is marked. `width` is then its least. */
+  /** Takes the space that is left; the first column does when no other is marked. */
   grow?: boolean
   align?: 'start' | 'end'
-  /** 1 (unless told) is always there, 2 needs a tablet's width, 3 a desktop's. */
-  priority?: 1 | 2 | 3
-  /** Out of sight until it is chosen. */
-  hidden?: boolean
 }
 
 export type Sort = { id: string; desc: boolean }
@@ -39,20 +34,22 @@ export type TableModelInput<Row extends object> = {
   sort: Sort | null
   /** Of the table's own box, in pixels. */
   width: number
+  /** Of that, what is no column. */
+  besides: number
   /** The person's choices by column; a column without one follows its priority. */
   choice: Readonly<Record<string, boolean>>
 }
 
 /** What is drawn: the columns in sight and the rows in order. */
 export function useTableModel<Row extends object>(input: TableModelInput<Row>) {
-  const { columns, rows, rowKey, sort, width, choice } = input
+  const { columns, rows, rowKey, sort, width, besides, choice } = input
   const definitions = useMemo(() => columns.map(definitionOf), [columns])
   const data = useMemo(() => [...rows], [rows])
   const sorting = useMemo(() => (sort ? [sort] : []), [sort])
-  const columnVisibility = useMemo(
-    () => Object.fromEntries(columns.map((column) => [column.id, isInSight(column, width, choice)])),
-    [columns, width, choice],
-  )
+  const columnVisibility = useMemo(() => {
+    const inSight = columnsInSight(columns, width, choice, besides)
+    return Object.fromEntries(columns.map(({ id }) => [id, inSight.has(id)]))
+  }, [columns, width, besides, choice])
   const sorted = columns.find((column) => column.id === sort?.id)
   const table = useTable({
     features,
@@ -95,20 +92,6 @@ export function sortAfterClick<Row>(column: DataColumn<Row>, sort: Sort | null):
   if (sort?.id !== column.id) return { id: column.id, desc: startsDown }
   return sort.desc === startsDown ? { id: column.id, desc: !startsDown } : null
 }
-
-export function isInSight<Row>(
-  column: DataColumn<Row>,
-  width: number,
-  choice: Readonly<Record<string, boolean>>,
-): boolean {
-  const chosen = choice[column.id]
-  if (chosen !== undefined) return chosen
-  if (column.hidden) return false
-  const room = width >= 860 ? 3 : width >= 540 ? 2 : 1
-  return (column.priority ?? 1) <= room
-}
-
-export const defaultColumnWidth = 140
 
 function definitionOf<Row extends object>(column: DataColumn<Row>) {
   return {

@@ -10,7 +10,8 @@ export type DataTableRowProps<Row> = {
   columns: readonly DataColumn<Row>[]
   /** The one row that Tab reaches. */
   isActive: boolean
-  /** null: the rows cannot be selected. */
+  hasTickColumn: boolean
+  /** null: the row cannot be selected. */
   isSelected: boolean | null
   label: string
   href: string | null
@@ -47,9 +48,11 @@ function Row<Data>(props: DataTableRowProps<Data>) {
         canOpen && 'cursor-pointer',
       )}
     >
-      {isSelected !== null && (
+      {props.hasTickColumn && (
         <td className={tickCellClass}>
-          <TickBox label={`Select ${label}`} isTicked={isSelected} onToggle={toggle} />
+          {isSelected !== null && (
+            <TickBox label={`Select ${label}`} isTicked={isSelected} onToggle={toggle} />
+          )}
         </td>
       )}
       {columns.map((column, position) => (

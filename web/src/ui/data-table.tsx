@@ -1,14 +1,9 @@
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, useMemo, useRef } from 'react'
 import { cx } from './class-names.ts'
 import { DataTableBody } from './data-table-body.tsx'
+import { defaultColumnWidth } from './data-table-columns.ts'
 import { ColumnMenu, DataTableHeader } from './data-table-header.tsx'
-import {
-  type DataColumn,
-  defaultColumnWidth,
-  type Sort,
-  useOwnOr,
-  useTableModel,
-} from './data-table-model.ts'
+import { type DataColumn, type Sort, useOwnOr, useTableModel } from './data-table-model.ts'
 import { useSelection } from './data-table-parts.tsx'
 import { useBoxWidth } from './use-box-width.ts'
 import { useRemembered } from './use-remembered.ts'
@@ -34,6 +29,8 @@ export type DataTableProps<Row extends object> = {
   rowLabel?: (row: Row) => string
   selected?: ReadonlySet<string>
   onSelectedChange?: (selected: Set<string>) => void
+  /** Which rows can be selected: all unless told. */
+  maySelect?: (row: Row) => boolean
   /** Stands in the place of the rows when there are none. */
   empty?: ReactNode
   isLoading?: boolean
@@ -58,11 +55,16 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     typeof columnChoice === 'string' ? `columns:${columnChoice}` : null,
     noChoice,
   )
-  const { visible, items, keys } = useTableModel({ columns, rows, rowKey, sort, width, choice })
+  const besides = ((props.onSelectedChange ? 1 : 0) + (columnChoice ? 1 : 0)) * 40
+  const { visible, items, keys } = useTableModel({ columns, rows, rowKey, sort, width, besides, choice })
 
-  const selection = useSelection(props, keys)
+  const { maySelect } = props
+  const selectable = useMemo(
+    () => (maySelect ? items.filter(({ original }) => maySelect(original)).map(({ id }) => id) : keys),
+    [items, keys, maySelect],
+  )
+  const selection = useSelection(props, selectable)
   const isEmpty = !isLoading && items.length === 0
-  const extra = (selection ? 1 : 0) + (columnChoice ? 1 : 0)
   const growing = visible.find((column) => column.grow) ?? visible[0]
 
   return (
@@ -84,7 +86,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         aria-busy={isLoading || undefined}
         aria-multiselectable={selection ? true : undefined}
         className="w-full table-fixed border-separate border-spacing-0"
-        style={{ minWidth: sum(visible.map((column) => column.width ?? defaultColumnWidth)) + extra * 40 }}
+        style={{ minWidth: sum(visible.map((column) => column.width ?? defaultColumnWidth)) + besides }}
       >
         <colgroup>
           {selection && <col style={{ width: 40 }} />}
@@ -120,6 +122,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           rowHeight={rowHeight}
           isLoading={isLoading}
           selected={selection?.selected ?? null}
+          maySelect={maySelect}
           hasMenuColumn={Boolean(columnChoice)}
           rowLabel={props.rowLabel}
           rowHref={props.rowHref}

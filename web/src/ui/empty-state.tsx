@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react'
 import { cx } from './class-names.ts'
+import { Title } from './title.tsx'
 
 export type EmptyStateProps = {
   icon?: ReactNode
   title: string
-  /** It stands for the whole page, so its title is the page's. */
+  /** It stands for the whole page, so its title is the page's, and the browser's tab's. */
   isPage?: boolean
   /** What this place is for and what to do next. */
   description?: ReactNode
@@ -13,15 +14,16 @@ export type EmptyStateProps = {
 }
 
 export function EmptyState({ icon, title, isPage, description, action, className }: EmptyStateProps) {
-  const Title = isPage ? 'h1' : 'p'
+  const Heading = isPage ? 'h1' : 'p'
   return (
     <div className={cx('mx-auto flex max-w-sm flex-col items-center px-4 py-10 text-center', className)}>
+      {isPage && <Title of={[title]} />}
       {icon && (
         <span className="mb-3 grid size-9 place-items-center rounded-lg border border-line bg-sunken text-muted [&_svg]:size-4.5">
           {icon}
         </span>
       )}
-      <Title className="text-base font-medium text-ink">{title}</Title>
+      <Heading className="text-base font-medium text-ink">{title}</Heading>
       {description && <div className="mt-1 text-sm text-balance text-muted">{description}</div>}
       {action && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>

@@ -3,6 +3,7 @@ import { addAgentTag, removeAgentTag } from '@roost/contracts/agents/tags'
 import { useMutation } from '@tanstack/react-query'
 import { Tags } from 'lucide-react'
 import { useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
@@ -52,7 +53,8 @@ function BulkTagsForm({ agents, onDone }: { agents: readonly FleetRow[]; onDone(
       const results = await Promise.allSettled(calls)
       const refused = results.filter((result) => result.status === 'rejected')
       if (refused.length > 0) {
-        throw new Error(`${refused.length} of ${results.length} changes were refused: ${refused[0]?.reason}`)
+        const { sentence } = describeFault(refused[0]?.reason)
+        throw new Error(`${refused.length} of ${plural(results.length, 'change')} failed: ${sentence}`)
       }
     },
     onSuccess: () => {

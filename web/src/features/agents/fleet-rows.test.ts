@@ -52,6 +52,13 @@ test('figures that come with an error are no figures', () => {
   assert.equal(row?.cpuPercent, null)
 })
 
+test('an agent is changed by its owner and by admins, and by nobody it is only shared with', () => {
+  const theirs = agent('scout', { is_owner: false, is_shared: true })
+  assert.equal(fleetRows([theirs], [], undefined)[0]?.may_edit, false)
+  assert.equal(fleetRows([theirs], [], undefined, true)[0]?.may_edit, true)
+  assert.equal(fleetRows([agent('scout')], [], undefined)[0]?.may_edit, true)
+})
+
 const rows = fleetRows(
   [
     agent('scout', { tags: ['research'], label: 'The Scout' }),

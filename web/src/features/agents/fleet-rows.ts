@@ -6,6 +6,8 @@ import type { AgentRunStats } from '@roost/contracts/runs/fleet'
 export type FleetRow = AgentRow & {
   /** What people call it: the label, else the name. */
   title: string
+  /** Whether this person may change it: its owner and admins. */
+  may_edit: boolean
   /** Percent of one CPU; null while it does not run or has no figures yet. */
   cpuPercent: number | null
   memoryMb: number | null
@@ -24,6 +26,7 @@ export function fleetRows(
   agents: readonly AgentRow[],
   stats: readonly AgentRunStats[] | undefined,
   telemetry: ContainersTelemetry | undefined,
+  isAdmin = false,
 ): FleetRow[] {
   const runs = new Map(stats?.map((each) => [each.name, each]))
   const usage = new Map(telemetry?.containers.map((each) => [each.name, each]))
@@ -34,6 +37,7 @@ export function fleetRows(
     return {
       ...agent,
       title: agent.label ?? agent.name,
+      may_edit: isAdmin || agent.is_owner,
       cpuPercent: hasFigures ? used.cpu : null,
       memoryMb: hasFigures ? used.memory_mb : null,
       running: run?.running_count ?? 0,

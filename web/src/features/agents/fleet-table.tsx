@@ -11,12 +11,13 @@ import type { FleetRow } from './fleet-rows.ts'
 import { NoMatch } from './no-agents.tsx'
 import { useFleetFilter } from './use-fleet-filter.ts'
 
+/** In the order of what is asked first: where there is no room for all, the last ones go. */
 const columns: DataColumn<FleetRow>[] = [
   {
     id: 'name',
     header: 'Agent',
     grow: true,
-    width: 180,
+    width: 130,
     sortValue: (row) => row.title.toLowerCase(),
     cell: (row) => (
       <span className="flex min-w-0 items-center gap-2">
@@ -35,12 +36,66 @@ const columns: DataColumn<FleetRow>[] = [
     cell: (row) => <AgentStatus status={row.status} busy={row.running > 0} />,
   },
   {
+    id: 'last_run',
+    header: 'Last run',
+    width: 120,
+    priority: 2,
+    sortValue: (row) => (row.lastRunAt ? Date.parse(row.lastRunAt) : null),
+    cell: (row) =>
+      row.lastRunAt ? <RelativeTime at={row.lastRunAt} /> : <span className="text-faint">never</span>,
+  },
+  {
+    id: 'success',
+    header: 'Success',
+    width: 90,
+    align: 'end',
+    priority: 2,
+    sortValue: (row) => row.successRate,
+    cell: (row) => (row.successRate === null ? '–' : formatPercent(row.successRate)),
+  },
+  {
+    id: 'cost',
+    header: 'Cost, 24 h',
+    width: 100,
+    align: 'end',
+    priority: 2,
+    sortValue: (row) => row.cost,
+    cell: (row) => <Cost usd={row.cost} />,
+  },
+  {
+    id: 'runs',
+    header: 'Runs, 24 h',
+    width: 100,
+    align: 'end',
+    priority: 3,
+    sortValue: (row) => row.runs,
+    cell: (row) => row.runs,
+  },
+  {
     id: 'runtime',
     header: 'Runtime',
     width: 120,
-    priority: 2,
+    priority: 3,
     sortValue: (row) => row.runtime,
     cell: (row) => row.runtime,
+  },
+  {
+    id: 'cpu',
+    header: 'CPU',
+    width: 80,
+    align: 'end',
+    priority: 3,
+    sortValue: (row) => row.cpuPercent,
+    cell: (row) => (row.cpuPercent === null ? '–' : formatPercent(row.cpuPercent / 100)),
+  },
+  {
+    id: 'memory',
+    header: 'Memory',
+    width: 95,
+    align: 'end',
+    priority: 3,
+    sortValue: (row) => row.memoryMb,
+    cell: (row) => (row.memoryMb === null ? '–' : `${Math.round(row.memoryMb)} MB`),
   },
   {
     id: 'tags',
@@ -54,60 +109,6 @@ const columns: DataColumn<FleetRow>[] = [
         ))}
       </span>
     ),
-  },
-  {
-    id: 'cpu',
-    header: 'CPU',
-    width: 80,
-    align: 'end',
-    priority: 2,
-    sortValue: (row) => row.cpuPercent,
-    cell: (row) => (row.cpuPercent === null ? '–' : formatPercent(row.cpuPercent / 100)),
-  },
-  {
-    id: 'memory',
-    header: 'Memory',
-    width: 95,
-    align: 'end',
-    priority: 2,
-    sortValue: (row) => row.memoryMb,
-    cell: (row) => (row.memoryMb === null ? '–' : `${Math.round(row.memoryMb)} MB`),
-  },
-  {
-    id: 'runs',
-    header: 'Runs, 24 h',
-    width: 100,
-    align: 'end',
-    priority: 3,
-    sortValue: (row) => row.runs,
-    cell: (row) => row.runs,
-  },
-  {
-    id: 'success',
-    header: 'Success',
-    width: 90,
-    align: 'end',
-    priority: 3,
-    sortValue: (row) => row.successRate,
-    cell: (row) => (row.successRate === null ? '–' : formatPercent(row.successRate)),
-  },
-  {
-    id: 'cost',
-    header: 'Cost, 24 h',
-    width: 100,
-    align: 'end',
-    priority: 3,
-    sortValue: (row) => row.cost,
-    cell: (row) => <Cost usd={row.cost} />,
-  },
-  {
-    id: 'last_run',
-    header: 'Last run',
-    width: 120,
-    priority: 3,
-    sortValue: (row) => (row.lastRunAt ? Date.parse(row.lastRunAt) : null),
-    cell: (row) =>
-      row.lastRunAt ? <RelativeTime at={row.lastRunAt} /> : <span className="text-faint">never</span>,
   },
   {
     id: 'owner',
@@ -125,6 +126,7 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
   const { sort, setSort, clear } = useSort()
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const chosen = useMemo(() => rows.filter((row) => selected.has(row.name)), [rows, selected])
+  const mayEditAny = useMemo(() => rows.some(mayEdit), [rows])
   return (
     <>
       <BulkTags agents={chosen} onDone={() => setSelected(new Set())} />
@@ -139,7 +141,7 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
         sort={sort}
         onSortChange={setSort}
         selected={selected}
-        onSelectedChange={setSelected}
+        {...(mayEditAny ? { onSelectedChange: setSelected, maySelect: mayEdit } : {})}
         columnChoice="fleet"
         isLoading={isLoading}
         empty={<NoMatch onClear={clear} />}
@@ -147,6 +149,9 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
     </>
   )
 }
+
+/** What is done with chosen agents is for their owners and admins. */
+const mayEdit = (row: FleetRow) => row.may_edit
 
 /** The order as `cost` or `-cost` in the address; by name without one. */
 function useSort() {

@@ -5,6 +5,7 @@ import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Cost } from '../../ui/cost.tsx'
+import { LongList } from '../../ui/long-list.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
@@ -30,11 +31,9 @@ export function FleetTiles({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
   }
   if (rows.length === 0) return <NoMatch onClear={clear} />
   return (
-    <ul className={grid}>
-      {rows.map((row) => (
-        <Tile key={row.name} row={row} />
-      ))}
-    </ul>
+    <LongList items={rows} className={grid}>
+      {(row) => <Tile key={row.name} row={row} />}
+    </LongList>
   )
 }
 
@@ -119,7 +118,7 @@ function TileActions({ row }: { row: FleetRow }) {
   const isUp = row.status === 'running'
   return (
     <div className="flex items-center gap-3 border-t border-line px-4 py-2">
-      {row.is_owner ? (
+      {row.may_edit ? (
         <span className="flex items-center gap-2 text-muted text-xs">
           <Switch
             checked={row.autonomy_enabled}

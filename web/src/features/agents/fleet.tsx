@@ -47,8 +47,8 @@ export function Fleet({ Timeline }: FleetProps) {
   const telemetry = useQuery(containersQuery(api))
 
   const rows = useMemo(
-    () => fleetRows(agents.data ?? [], stats.data?.agents, telemetry.data),
-    [agents.data, stats.data, telemetry.data],
+    () => fleetRows(agents.data ?? [], stats.data?.agents, telemetry.data, me.role === 'admin'),
+    [agents.data, stats.data, telemetry.data, me.role],
   )
   const wanted = useDeferredValue(text)
   const shown = useMemo(

@@ -7,6 +7,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SearchInput } from '../../ui/input.tsx'
+import { LongList } from '../../ui/long-list.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { useAgentPower } from './actions.ts'
 import { AgentStatus } from './agent-status.tsx'
@@ -41,14 +42,13 @@ export function PocketAgents() {
       ) : shown.length === 0 ? (
         <p className="text-muted text-sm">{wanted === '' ? 'You have no agent yet.' : 'None is named so.'}</p>
       ) : (
-        <ul
-          aria-label="List of agents"
+        <LongList
+          items={shown}
+          label="List of agents"
           className="divide-y divide-line rounded-lg border border-line bg-surface"
         >
-          {shown.map((agent) => (
-            <Row key={agent.name} agent={agent} />
-          ))}
-        </ul>
+          {(agent) => <Row key={agent.name} agent={agent} />}
+        </LongList>
       )}
     </section>
   )

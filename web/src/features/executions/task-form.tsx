@@ -4,7 +4,6 @@ import { TaskBody } from '@roost/contracts/runs/tasks'
 import { useNavigate } from '@tanstack/react-router'
 import { SendHorizontal } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
-import { formatDuration } from '../../lib/format.ts'
 import { Button } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -111,7 +110,7 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
               unit="seconds"
               min={10}
               max={7200}
-              placeholder={formatDuration(agent.execution_timeout_seconds * 1000)}
+              placeholder={String(agent.execution_timeout_seconds)}
               value={options.timeoutSeconds}
               onValueChange={(timeoutSeconds) => setOptions({ ...options, timeoutSeconds })}
             />

@@ -8,6 +8,8 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { LongList } from '../../ui/long-list.tsx'
+import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -31,11 +33,11 @@ export function Alerts() {
       ) : alerts.data.alerts.length === 0 ? (
         <p className="text-muted text-sm">Nothing has to be looked at.</p>
       ) : (
-        <ul aria-label="List of alerts" className="-my-1 divide-y divide-line">
-          {alerts.data.alerts.map((alert) => (
-            <AlertRow key={alert.id} alert={alert} />
-          ))}
-        </ul>
+        <ScrollRegion label="Alerts that are pending" className="-my-1 max-h-96 overflow-y-auto">
+          <LongList items={alerts.data.alerts} label="List of alerts" className="divide-y divide-line">
+            {(alert) => <AlertRow key={alert.id} alert={alert} />}
+          </LongList>
+        </ScrollRegion>
       )}
     </Card>
   )

@@ -58,7 +58,7 @@ function Mode({ title, agents, isBad = false, children }: ModeProps) {
         {agents.length}
       </p>
       {children && <p className="text-muted text-xs">{children}</p>}
-      <ul aria-label={`Agents: ${title}`} className="mt-1 max-h-40 overflow-y-auto text-sm">
+      <ul aria-label={`Agents: ${title}`} className="mt-1 max-h-40 overflow-y-auto text-sm leading-6">
         {agents.map(({ name, subscription_name: by }) => (
           <li key={name} className="truncate">
             <Link

@@ -1,5 +1,6 @@
 import type { QueueItem } from '@roost/contracts/operations/operator-queue'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
@@ -20,14 +21,17 @@ type PocketInboxProps = {
 export function PocketInbox({ chosen, onChoose }: PocketInboxProps) {
   const queue = useQuery(queueQuery(useApi(), { status: 'pending', page: 1 }))
   const triage = useTriage()
-  const items = (queue.data?.items ?? []).filter(({ id }) => !triage.pending.has(id))
+  const page = queue.data?.items ?? []
+  const items = page.filter(({ id }) => !triage.pending.has(id))
+  const total = (queue.data?.total ?? 0) - (page.length - items.length)
+  const others = total - items.length
   const shown = items.find(({ id }) => id === chosen)
   const leave = () => onChoose(undefined)
   if (shown) return <ItemView key={shown.id} item={shown} triage={triage} onLeave={leave} onBack={leave} />
   return (
     <section aria-labelledby="waiting" className="flex min-w-0 flex-col gap-2">
       <h2 id="waiting" className="font-semibold text-base">
-        {items.length > 0 ? `${plural(items.length, 'thing')} for you` : 'Waits for you'}
+        {total > 0 ? `${plural(total, 'thing')} for you` : 'Waits for you'}
       </h2>
       {queue.isError && !queue.data ? (
         <ErrorState
@@ -45,6 +49,15 @@ export function PocketInbox({ chosen, onChoose }: PocketInboxProps) {
             <Row key={item.id} item={item} onOpen={() => onChoose(item.id)} />
           ))}
         </ul>
+      )}
+      {others > 0 && items.length > 0 && (
+        <p className="text-muted text-sm">
+          {plural(others, 'more thing')} {others === 1 ? 'waits' : 'wait'} in the{' '}
+          <Link to="/operations" search={{ tab: 'queue' }} className="text-accent underline">
+            inbox
+          </Link>
+          .
+        </p>
       )}
     </section>
   )

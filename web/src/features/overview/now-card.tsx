@@ -14,12 +14,12 @@ import { activityQuery } from './queries.ts'
 
 const toolsShown = 5
 
-/** What the agent does at this moment, how much more it could do, and whether it is well. */
+/** What the agent does at this moment, how much more it could do, and whether it is alive. */
 export function NowCard({ agent }: { agent: AgentDetails }) {
   const activity = useQuery(activityQuery(useApi(), agent.name))
   return (
     <Card aria-label="Right now" className="flex flex-col">
-      <CardHeader title="Right now" actions={<Health agent={agent} />} />
+      <CardHeader title="Right now" actions={<Heartbeat agent={agent} />} />
       <Slots name={agent.name} />
       {activity.isError && !activity.data ? (
         <ErrorState
@@ -36,18 +36,21 @@ export function NowCard({ agent }: { agent: AgentDetails }) {
   )
 }
 
-function Health({ agent }: { agent: AgentDetails }) {
+/** Signs of life alone: how well it does is judged in the card of its health. */
+const heartbeatWords = {
+  alive: { tone: 'success', label: 'Alive' },
+  stale: { tone: 'warning', label: 'No heartbeat' },
+  unsupported: { tone: 'neutral', label: 'No heartbeat yet' },
+} as const
+
+function Heartbeat({ agent }: { agent: AgentDetails }) {
   const { status, heartbeat_state: state, last_heartbeat_age_seconds: age } = agent
   if (status !== 'running')
     return <StatusDot tone="neutral" label={status === 'exited' ? 'Exited' : 'Stopped'} />
   const seen = age === null ? '' : `, last sign of life ${formatDuration(age * 1000)} ago`
   return (
     <span className="text-xs" title={`Heartbeat ${state}${seen}`}>
-      {state === 'stale' ? (
-        <StatusDot tone="warning" label="No heartbeat" />
-      ) : (
-        <StatusDot tone="success" label="Healthy" />
-      )}
+      <StatusDot {...heartbeatWords[state]} />
     </span>
   )
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { AgentAvatar } from '../../ui/avatar.tsx'
 import { StatusDot } from '../../ui/badge.tsx'
 import { cx } from '../../ui/class-names.ts'
+import { LongList } from '../../ui/long-list.tsx'
 import { ConversationLinks } from './conversation-links.tsx'
 import { stateWords } from './state-words.ts'
 
@@ -10,9 +11,10 @@ type RosterProps = { agents: readonly RosterAgent[]; selected: string | null; ch
 
 /** The agents a person may talk to; below the chosen one its conversations. */
 export function Roster({ agents, selected, chat }: RosterProps) {
+  const place = agents.findIndex(({ name }) => name === selected)
   return (
-    <ul aria-label="Agents" className="flex flex-col gap-0.5">
-      {agents.map((agent) => (
+    <LongList items={agents} label="Agents" least={place + 1} className="flex flex-col gap-0.5">
+      {(agent) => (
         <li key={agent.name}>
           <Link
             to="/workspace/a/$agent"
@@ -39,7 +41,7 @@ export function Roster({ agents, selected, chat }: RosterProps) {
           </Link>
           {agent.name === selected && <ConversationLinks name={agent.name} chat={chat} />}
         </li>
-      ))}
-    </ul>
+      )}
+    </LongList>
   )
 }
