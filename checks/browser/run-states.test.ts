@@ -51,6 +51,23 @@ test('a conversation of somebody else shows how it went, and not what was said',
   await tab.context.close()
 })
 
+test('who sets no provider keys is told who does, and not led to a page without them', async () => {
+  const email = 'reader@example.org'
+  const token = await personOf({ platform: bench.platform, mail }, email)
+  await bench.platform.request('POST', `/api/agents/${name}/share`, { email })
+  const failed = await chat(bench.platform, name, 'hello [[autherror]]')
+  assert.equal(failed.status, 503, failed.text)
+  const path = runPath(failed.headers.get('x-execution-id') ?? assert.fail('no id'))
+  const mine = await open(path)
+  await mine.page.getByRole('link', { name: 'Provider keys' }).waitFor()
+  await mine.context.close()
+  const theirs = await open(path, token)
+  await theirs.page.getByText('Admins set the keys.').waitFor()
+  assert.equal(await theirs.page.getByRole('link', { name: 'Provider keys' }).count(), 0)
+  assert.deepEqual(theirs.faults, [])
+  await theirs.context.close()
+})
+
 test('an open breaker is shown where it is switched, and closed from there', async () => {
   const on = await bench.platform.request('PUT', `/api/agents/${guarded}/circuit-breaker`, { enabled: true })
   assert.equal(on.status, 200, on.text)

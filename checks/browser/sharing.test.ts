@@ -6,7 +6,7 @@ import { startFacilitator, type TestFacilitator } from '@roost/test-support/paym
 import { type SlackServer, slackApp, startSlack } from '@roost/test-support/slack/index'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
-import { createAgent } from '../acceptance/steps.ts'
+import { createAgent, docker } from '../acceptance/steps.ts'
 import { assertAccessible, type Bench, keepPicture, openBench, reviewPage, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
 import { personOf } from './persons.ts'
@@ -113,6 +113,54 @@ describe('sharing', () => {
     await tab.page.getByRole('link', { name: 'Permissions' }).waitFor()
     assert.equal(await tab.page.getByRole('link', { name: 'Sharing' }).count(), 0)
     await done(tab)
+  })
+
+  test('whoever it is shared with is not offered what is for its owner on the dashboard', async () => {
+    const mine = await open('/?view=table')
+    await mine.page.getByRole('checkbox', { name: `Select ${scout}` }).waitFor()
+    await done(mine)
+    const theirs = await open('/?view=table', { token: annToken })
+    await theirs.page.getByRole('grid', { name: 'Agents' }).getByText(scout).waitFor()
+    assert.equal(await theirs.page.getByRole('checkbox').count(), 0)
+    await theirs.page.getByRole('radio', { name: 'Tiles' }).click()
+    await theirs.page.getByRole('button', { name: `Stop ${scout}` }).waitFor()
+    assert.equal(await theirs.page.getByRole('switch').count(), 0)
+    await done(theirs)
+  })
+
+  test('whoever it is shared with answers what it asks of them, and is not offered to dismiss it', async () => {
+    const { platform } = bench
+    const key = await docker('exec', platform.containerOf(scout), 'printenv', 'ROOST_AGENT_KEY')
+    const ask = { request_id: 'colour', type: 'approval', title: 'Which colour?', options: ['Green', 'Blue'] }
+    const asked = await platform.request(
+      'POST',
+      `/api/agents/${scout}/operator-queue`,
+      { ...ask, to_email: ann },
+      { token: key },
+    )
+    assert.equal(asked.status, 201, asked.text)
+    const inbox = '/operations?tab=queue'
+    const mine = await open(inbox)
+    await mine.page.getByRole('button', { name: 'Dismiss without an answer' }).waitFor()
+    await done(mine)
+    const theirs = await open(inbox, { token: annToken })
+    const { page } = theirs
+    await page.getByRole('button', { name: 'Green' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: /Dismiss/ }).count(), 0)
+    await page.getByRole('checkbox', { name: 'Mark all' }).click()
+    await page.getByRole('button', { name: 'Answer…' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: /Dismiss/ }).count(), 0)
+    await keepPicture(theirs, 'inbox-addressed-light-desktop')
+    await page.keyboard.press('x')
+    await page.getByRole('button', { name: 'Green' }).click()
+    await page.getByText('Nothing waits for you').waitFor()
+    assert.deepEqual(theirs.failures, [])
+    await done(theirs)
+    // The time for Undo is over when the page is left.
+    await eventually(
+      async () => (await platform.request('GET', `/api/operator-queue/${asked.json.id}`)).json.response,
+      (response) => response === 'Green',
+    )
   })
 
   test('removing waits for Undo, and is done when the page is left', async () => {

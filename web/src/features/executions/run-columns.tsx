@@ -66,7 +66,8 @@ const rest: Column[] = [
   {
     id: 'cost',
     header: 'Cost',
-    width: 78,
+    // Two digits of what is less than a hundredth of a cent, too.
+    width: 96,
     align: 'end',
     priority: 3,
     cell: (run) => <Cost usd={run.cost} />,

@@ -1,9 +1,12 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { EyeOff } from 'lucide-react'
+import { useApi } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
+import { meQuery } from '../users/queries.ts'
 import { errorWords, humanWords, type Remedy, terminalWords } from './words.ts'
 
 /** Why the run ended as it did, where that is not plain success; nothing while all is well. */
@@ -62,8 +65,10 @@ function Ending({ run }: { run: ExecutionDetails }) {
 }
 
 function RemedyLink({ remedy, name }: { remedy: Remedy; name: string }) {
+  const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const className = buttonClass({ size: 'sm' })
   if (remedy === 'provider_keys') {
+    if (me.role !== 'admin') return <span className="text-muted text-xs">Admins set the keys.</span>
     return (
       <Link to="/settings" search={{ tab: 'integrations' }} className={className}>
         Provider keys

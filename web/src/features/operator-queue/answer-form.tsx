@@ -99,15 +99,17 @@ export function AnswerForm({ item, triage, onLeave }: AnswerFormProps) {
             </span>
           </Button>
         )}
-        <Button
-          variant="ghost"
-          onClick={() => {
-            triage.dismiss(item)
-            onLeave()
-          }}
-        >
-          {item.type === 'alert' ? 'Done with it' : 'Dismiss without an answer'}
-        </Button>
+        {triage.mayDismiss.item(item) && (
+          <Button
+            variant="ghost"
+            onClick={() => {
+              triage.dismiss(item)
+              onLeave()
+            }}
+          >
+            {item.type === 'alert' ? 'Done with it' : 'Dismiss without an answer'}
+          </Button>
+        )}
       </div>
     </form>
   )

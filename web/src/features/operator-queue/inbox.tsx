@@ -74,7 +74,13 @@ export function Inbox({ usual = 'pending' }: { usual?: UsualStatus }) {
         description={
           filter.status === 'pending' ? waitingWords(total) : 'What agents asked, and what became of it.'
         }
-        actions={filter.status === 'pending' ? <KeyHints /> : <ClearResolved agent={filter.agent} />}
+        actions={
+          filter.status === 'pending' ? (
+            <KeyHints mayDismiss={triage.mayDismiss.any} />
+          ) : (
+            triage.mayDismiss.any && <ClearResolved agent={filter.agent} />
+          )
+        }
       />
       <InboxFilters
         filter={filter}

@@ -9,13 +9,14 @@ const hints = [
 ]
 
 /** The keys of the inbox, where there is a keyboard. */
-export function KeyHints() {
+export function KeyHints({ mayDismiss }: { mayDismiss: boolean }) {
+  const shown = hints.filter(({ does }) => does !== 'dismiss' || mayDismiss)
   return (
     <ul
       aria-label="Keys"
       className="hidden flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs lg:flex"
     >
-      {hints.map(({ keys, does }) => (
+      {shown.map(({ keys, does }) => (
         <li key={does} className="flex items-center gap-1">
           <Kbd keys={keys} />
           {does}

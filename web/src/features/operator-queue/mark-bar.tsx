@@ -35,9 +35,11 @@ export function MarkBar({ items, marked, triage, onLeave }: MarkBarProps) {
           <Button size="sm" onClick={() => setAnswering(true)}>
             Answer…
           </Button>
-          <Button size="sm" variant="ghost" onClick={() => deal(() => triage.dismissAll(chosen))}>
-            Dismiss
-          </Button>
+          {chosen.every(triage.mayDismiss.item) && (
+            <Button size="sm" variant="ghost" onClick={() => deal(() => triage.dismissAll(chosen))}>
+              Dismiss
+            </Button>
+          )}
         </div>
       )}
       {isAnswering && (

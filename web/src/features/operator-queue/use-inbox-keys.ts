@@ -7,7 +7,7 @@ import { optionsOf } from './words.ts'
 type InboxKeys = {
   ids: readonly string[]
   shown: QueueItem | null
-  triage: Pick<Triage, 'choose' | 'dismiss'>
+  triage: Pick<Triage, 'choose' | 'dismiss' | 'mayDismiss'>
   onSelect: (id: string) => void
   onMark: (id: string) => void
   onLeave: (item: QueueItem) => void
@@ -31,8 +31,10 @@ export function useInboxKeys({ ids, shown, triage, onSelect, onMark, onLeave }: 
       document.querySelector<HTMLElement>('[data-inbox-text]')?.focus()
       return true
     }
-    if (key === 'x') triage.dismiss(shown)
-    else {
+    if (key === 'x') {
+      if (!triage.mayDismiss.item(shown)) return false
+      triage.dismiss(shown)
+    } else {
       const response = /^[1-9]$/.test(key) ? optionsOf(shown)[Number(key) - 1] : undefined
       // What has changed since must be looked at first.
       if (response === undefined || shown.diverged) return false

@@ -7,6 +7,7 @@ import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { queueKey } from './queries.ts'
+import { useMayDismiss } from './use-may-dismiss.ts'
 
 export type Answer = {
   response: string
@@ -23,6 +24,7 @@ export type Answer = {
 export function useTriage() {
   const { api, queries } = useApp()
   const undo = useUndo()
+  const mayDismiss = useMayDismiss()
   const stale = () => queries.invalidateQueries({ queryKey: queueKey })
 
   async function done(work: Promise<unknown>): Promise<void> {
@@ -46,6 +48,7 @@ export function useTriage() {
   return {
     /** Items that are as good as resolved. */
     pending: undo.pending,
+    mayDismiss,
     choose: (item: QueueItem, answer: Answer) =>
       undo.later({
         id: item.id,
