@@ -227,6 +227,31 @@ describe('signing in', () => {
     assert.deepEqual(tab.faults, [])
   })
 
+  test('on the account page: the own token for the git host is stored, never shown, and forgotten', async () => {
+    const tab = await bench.open()
+    const { page } = tab
+    await tab.goto('/account')
+    const section = page.getByRole('region', { name: 'Git token' })
+    await section.getByRole('button', { name: 'Set a token' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your token for the git host' })
+    await dialog.getByLabel(/^Token/).fill('two words')
+    await dialog.getByRole('button', { name: 'Store the token' }).click()
+    await dialog.getByText('must be printable characters without blanks').waitFor()
+    await assertAccessible(tab, 'a token that is none')
+    await dialog.getByLabel(/^Token/).fill('ghp_of-the-account')
+    await dialog.getByRole('button', { name: 'Store the token' }).click()
+    await section.getByText('A token is stored.').waitFor()
+    assert.doesNotMatch(await page.content(), /ghp_of-the-account/)
+    const status = async () => (await bench.platform.request('GET', '/api/users/me/github-pat')).json
+    assert.equal((await status()).configured, true)
+    await section.getByRole('button', { name: 'Forget…' }).click()
+    await page.getByRole('button', { name: 'Forget the token' }).click()
+    await section.getByRole('button', { name: 'Set a token' }).waitFor()
+    assert.equal((await status()).configured, false)
+    assert.deepEqual(tab.faults, [])
+    await tab.context.close()
+  })
+
   test('on the account page: new recovery codes, off, and on again', async () => {
     await requireOf('admin')
     const tab = await bench.open()

@@ -3,6 +3,7 @@ import { EmailAddress, setMyEmail, setMyPassword, type User } from '@roost/contr
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute } from '@tanstack/react-router'
 import { z } from 'zod'
+import { OwnTokenSection } from '../features/git/own-token-section.tsx'
 import { FactorSection } from '../features/sessions/factor-section.tsx'
 import { MessagesSection } from '../features/users/messages-section.tsx'
 import { meQuery } from '../features/users/queries.ts'
@@ -48,6 +49,7 @@ function Account() {
         </>
       ) : null}
       <FactorSection />
+      <OwnTokenSection />
       <MessagesSection />
     </Page>
   )

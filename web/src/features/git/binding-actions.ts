@@ -10,7 +10,6 @@ import type { CallInput } from '@roost/contracts/client'
 import { useMutation } from '@tanstack/react-query'
 import type { z } from 'zod'
 import { atField } from '../../lib/at-field.ts'
-import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
@@ -66,20 +65,17 @@ export function useSetToken(name: string) {
   }
 }
 
-export function useForgetToken(name: string, onDone: () => void) {
+export function useForgetToken(name: string) {
   const { api } = useApp()
-  return useMutation({
-    mutationFn: () => api.call(deleteAgentGitToken, { params: { name } }),
-    onSuccess: () => {
+  const stale = useStale(name)
+  return async (): Promise<void> => {
+    try {
+      await api.call(deleteAgentGitToken, { params: { name } })
       toast({ title: 'The agent’s own token is forgotten.', tone: 'success' })
-      onDone()
-    },
-    onError: (error) => {
-      const { sentence, code } = describeFault(error)
-      toast({ title: sentence, description: code, tone: 'danger' })
-    },
-    onSettled: useStale(name),
-  })
+    } finally {
+      await stale()
+    }
+  }
 }
 
 /** Makes the workspace what the source branch is. What it is refused with is the caller's to show. */

@@ -7,6 +7,7 @@ import {
 } from '@roost/contracts/agents/git'
 import { getAgentGitToken } from '@roost/contracts/agents/git-repository'
 import { ApiError, type Client } from '@roost/contracts/client'
+import { getGitToken } from '@roost/contracts/identity/git-token'
 import { queryOptions } from '@tanstack/react-query'
 
 /** Keys begin with what they show; `live/stale.ts` names their prefixes. */
@@ -44,6 +45,13 @@ export const gitTokenQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: [...gitKeys.ofAgent(name), 'token'],
     queryFn: ({ signal }) => api.call(getAgentGitToken, { params: { name }, signal }),
+  })
+
+/** The person's own token: whether there is one. */
+export const ownGitTokenQuery = (api: Client) =>
+  queryOptions({
+    queryKey: ['me', 'git-token'],
+    queryFn: ({ signal }) => api.call(getGitToken, { signal }),
   })
 
 /** The agent is asked. */
