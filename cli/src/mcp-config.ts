@@ -1,3 +1,4 @@
+import { plainHttp } from '@roost/contracts/kit/mcp-remote'
 import { clientCommand } from './client/client-command.ts'
 import { CommandFailed } from './client/exit.ts'
 import { type Command, UsageError } from './command.ts'
@@ -70,12 +71,6 @@ const command = clientCommand('mcp-config', {
 })
 
 export const mcpConfig: Command = { ...command, verbs: mcpClientNames }
-
-/** `mcp-remote` refuses http to another machine unless it is told that this is meant. */
-function plainHttp(url: string): string[] {
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && !['localhost', '127.0.0.1'].includes(hostname) ? ['--allow-http'] : []
-}
 
 function headers(key: string): Record<string, string> {
   return { Authorization: `Bearer ${key}` }

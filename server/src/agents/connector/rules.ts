@@ -1,4 +1,5 @@
 import type { ConnectorSnippet } from '@roost/contracts/agents/connector'
+import { plainHttp } from '@roost/contracts/kit/mcp-remote'
 
 /** What to paste into MCP clients; the names of servers there are letters, digits and hyphens. */
 export function snippetsOf(agentName: string, mcpUrl: string, key: string): ConnectorSnippet[] {
@@ -51,12 +52,6 @@ export function snippetsOf(agentName: string, mcpUrl: string, key: string): Conn
       content: json({ mcpServers: { [server]: { httpUrl: mcpUrl, headers } } }),
     },
   ]
-}
-
-/** `mcp-remote` refuses http to another machine unless it is told that this is meant. */
-function plainHttp(url: string): string[] {
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && !['localhost', '127.0.0.1'].includes(hostname) ? ['--allow-http'] : []
 }
 
 /** One word for a POSIX shell. */
