@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
+import { adminPassword, eventually, signIn } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench, type Tab } from './bench.ts'
 import { tellFailure } from './evidence.ts'
@@ -106,6 +107,53 @@ describe('a network that breaks', { concurrency: 3 }, () => {
     await tab.page.getByRole('link', { name, exact: true }).click()
     await part(tab.page, 'Executions').click()
     await messageField(tab.page).waitFor()
+    await tab.context.close()
+  })
+})
+
+describe('a session that has ended', () => {
+  test('has the page ask for nothing by itself, until the person is back', async () => {
+    const token = await signIn(bench.platform)
+    const tab = await bench.open({ token })
+    const { page } = tab
+    await page.clock.install()
+    await tab.goto('/')
+    const figures = 'GET /api/telemetry/host'
+    const asked = () => tab.requests.filter((request) => request === figures).length
+    /** Longer than any interval of the page; then what that made it ask has been asked. */
+    const later = async () => {
+      await page.clock.fastForward(120_000)
+      await page.evaluate(async () => void (await fetch('/health')))
+    }
+    await eventually(
+      async () => asked(),
+      (times) => times > 0,
+    )
+    await page.waitForLoadState('networkidle')
+    const before = asked()
+    await later()
+    await eventually(
+      async () => asked(),
+      (times) => times > before,
+    )
+
+    await bench.platform.request('POST', '/api/auth/logout', undefined, { token })
+    const ended = page.getByRole('dialog', { name: 'Your session has ended' })
+    await ended.getByLabel('User name').waitFor()
+    const from = tab.requests.length
+    await later()
+    await later()
+    assert.deepEqual(
+      tab.requests.slice(from).filter((request) => request.includes(' /api/')),
+      [],
+    )
+
+    const back = page.waitForResponse((reply) => /\/telemetry\/host$/.test(reply.url()) && reply.ok())
+    await ended.getByLabel('User name').fill('admin')
+    await ended.getByLabel('Password', { exact: true }).fill(adminPassword)
+    await ended.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await back
+    await ended.waitFor({ state: 'hidden' })
     await tab.context.close()
   })
 })

@@ -1,6 +1,6 @@
 import type { Client } from '@roost/contracts/client'
 import { createSocketTicket } from '@roost/contracts/operations/sockets'
-import type { QueryClient } from '@tanstack/react-query'
+import { focusManager, type QueryClient } from '@tanstack/react-query'
 import type { Session } from '../lib/session.ts'
 import { createRefresh } from './refresh.ts'
 import { createLive, type LiveEvent, type LiveState, type Position } from './socket.ts'
@@ -56,6 +56,8 @@ export function startLive(deps: { api: Client; session: Session; queries: QueryC
   })
 
   function follow(): void {
+    // What is shown by intervals of its own is refused until the person is back: it rests as in a hidden tab.
+    focusManager.setFocused(session.isLapsed() ? false : undefined)
     const isWanted = document.visibilityState === 'visible' && session.token() !== null
     if (isWanted) {
       live.resume()

@@ -40,7 +40,9 @@ export function SessionLapsed({ me }: { me: User }) {
 
 function Again() {
   const { api, session } = useApp()
-  const mode = useQuery(authModeQuery(api))
+  // A query tries again only where somebody may look, and the page beneath rests: once this one has failed, the
+  // healing of `live/` asks again.
+  const mode = useQuery({ ...authModeQuery(api), retry: false })
   const [way, setWay] = useState<Way>()
   if (mode.data)
     return (
