@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-/** Which of the heavy libraries a process has read once it has a client. */
+/** Which of the heavy libraries a process has read once it has asked an engine. */
 async function readBy(dockerHost: string): Promise<string[]> {
   const program = `
     const { connect } = await import(${JSON.stringify(new URL('connect.ts', import.meta.url).href)})
-    connect('docker:')
+    await connect('docker:').version().catch(() => {})
     const { createRequire } = await import('node:module')
     const files = Object.keys(createRequire(${JSON.stringify(import.meta.filename)}).cache)
     const names = ['dockerode', 'ssh2', '@grpc/grpc-js', 'protobufjs']
     console.log(JSON.stringify(names.filter((name) => files.some((file) => file.includes('/node_modules/' + name + '/')))))
+    process.exit()
   `
   const env = { ...process.env, DOCKER_HOST: dockerHost }
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
@@ -21,9 +24,24 @@ async function readBy(dockerHost: string): Promise<string[]> {
 }
 
 test('a process that talks to an engine reads nothing that is for SSH or for sessions of builds', async () => {
-  assert.deepEqual(await readBy('unix:///var/run/docker.sock'), ['dockerode'])
+  assert.deepEqual(await readBy('unix:///nowhere/docker.sock'), ['dockerode'])
 })
 
-test('an engine behind SSH is reached by the library that is for it', async () => {
-  assert.deepEqual(await readBy('ssh://someone@engine.example'), ['dockerode', 'ssh2'])
+test('an engine behind SSH is greeted in SSH', async () => {
+  const greeted = Promise.withResolvers<string>()
+  const engine = createServer((socket) => {
+    socket.once('data', (data) => {
+      greeted.resolve(data.toString())
+      socket.destroy()
+    })
+    socket.on('error', () => {})
+  })
+  try {
+    await once(engine.listen(0, '127.0.0.1'), 'listening')
+    const { port } = engine.address() as AddressInfo
+    assert.deepEqual(await readBy(`ssh://someone@127.0.0.1:${port}`), ['dockerode', 'ssh2'])
+    assert.match(await greeted.promise, /^SSH-2\.0-/)
+  } finally {
+    engine.close()
+  }
 })

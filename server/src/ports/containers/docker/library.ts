@@ -2,21 +2,29 @@ import { registerHooks } from 'node:module'
 
 /**
  * What dockerode reads at its start, and needs for engines behind SSH and for builds with a session only: 13 MB of the
- * process, 4 of which would be marked by each collection.
+ * process, 4 of which would be marked by each collection. No build here has a session; where `DOCKER_HOST` names an
+ * engine behind SSH, the library for it is read with the first connection.
  */
-const unused = new Set(['@grpc/grpc-js', '@grpc/proto-loader', 'protobufjs'])
-// The library follows DOCKER_HOST by itself.
-if (!process.env.DOCKER_HOST?.startsWith('ssh:')) unused.add('ssh2')
+const standIns: Record<string, string> = {
+  '@grpc/grpc-js': 'module.exports = {}',
+  '@grpc/proto-loader': 'module.exports = {}',
+  protobufjs: 'module.exports = {}',
+  ssh2: `
+    const { createRequire } = require('node:module')
+    const read = createRequire(${JSON.stringify(import.meta.resolve('docker-modem/package.json'))})
+    exports.Client = function () { return new (read('ssh2').Client)() }
+  `,
+}
+const scheme = 'roost-stand-in:'
 
-const nothing = 'roost:nothing'
 const hooks = registerHooks({
   resolve(specifier, context, next) {
-    if (!unused.has(specifier)) return next(specifier, context)
-    return { url: nothing, format: 'commonjs', shortCircuit: true }
+    if (!(specifier in standIns)) return next(specifier, context)
+    return { url: scheme + specifier, format: 'commonjs', shortCircuit: true }
   },
   load(url, context, next) {
-    if (url !== nothing) return next(url, context)
-    return { format: 'commonjs', source: 'module.exports = {}', shortCircuit: true }
+    const source = url.startsWith(scheme) ? standIns[url.slice(scheme.length)] : undefined
+    return source === undefined ? next(url, context) : { format: 'commonjs', source, shortCircuit: true }
   },
 })
 export const { default: Docker } = await import('dockerode')
