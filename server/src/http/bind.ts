@@ -54,6 +54,8 @@ export function bindRoute(
       state.endpoint = endpoint
       state.losses = options.standing?.losses() ?? 0
       const params = request.params as Record<string, string>
+      // Clients resolve an id of `..` by themselves: what remains is the address of the whole, with a slash.
+      if (request.method === 'DELETE' && pathOf(request).endsWith('/')) throw new Fault('not_found')
       if (Object.values(params).some((value) => value.includes('\0'))) throw new Fault('not_found')
       const { authorization } = request.headers
       state.admitted = await options.guard(endpoint.access, authorization, params.name, (caller) => {
@@ -131,13 +133,17 @@ function parseQuery(endpoint: Endpoint, query: unknown): unknown {
   return parsePart(endpoint.query, query, 'query')
 }
 
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? url
+}
+
 function factsOf(request: FastifyRequest): RequestFacts {
   const state = request.roost
   return {
     id: request.id,
     ip: request.ip,
     method: request.method,
-    path: request.url.split('?', 1)[0] ?? request.url,
+    path: pathOf(request),
     header: (name) => {
       const value = request.headers[name.toLowerCase()]
       return Array.isArray(value) ? value.join(', ') : value

@@ -79,6 +79,24 @@ test('200 with the parsed path, query and body', async () => {
   assert.equal(reply.headers['x-own'], '1')
 })
 
+test('what is left of a path whose last id a client resolved deletes nothing', async () => {
+  const deleted: string[] = []
+  const remove = endpoint({
+    ...base,
+    id: 'remove',
+    method: 'DELETE',
+    path: '/things/{id}',
+    params: z.object({ id: z.string() }),
+  })
+  const { server } = app([route(remove, async ({ params }) => void deleted.push(params.id))])
+  // What `new URL` makes of `/things/one/parts/..`.
+  assert.equal((await server.inject({ method: 'DELETE', url: '/things/one/' })).json().error, 'not_found')
+  assert.equal((await server.inject({ method: 'DELETE', url: '/things/one/?all=1' })).statusCode, 404)
+  assert.deepEqual(deleted, [])
+  assert.equal((await server.inject({ method: 'DELETE', url: '/things/one' })).statusCode, 200)
+  assert.deepEqual(deleted, ['one'])
+})
+
 test('422 names field and rule, and does not repeat the input', async () => {
   const reply = await app().server.inject(post('/echo/a', '{"text":7,"nested":{"n":"hunter2"}}'))
   assert.equal(reply.statusCode, 422)
