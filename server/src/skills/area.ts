@@ -55,9 +55,11 @@ export type SkillsArea = {
   close(): Promise<void>
 }
 
+const busyPauseMs = 15_000
+
 /** Wires the features of the area: sources, library, assignments, delivery. */
 export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
-  const { log, agents, settings, raiseAlert } = deps
+  const { clock, log, agents, settings, raiseAlert } = deps
   const { directory } = agents
   const gitToken = () => settings.providerKey('github')?.reveal() ?? null
   const sources = createSources({ ...deps, removed: (tx, id) => library.sourceRemoved(tx, id) })
@@ -94,14 +96,25 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
   })
   agents.hooks.onDeleting((tx, { agent }) => assignments.agentDeleted(tx, agent.id))
   let first: Promise<void> = Promise.resolve()
+  const closing = new AbortController()
 
   /** What comes with the platform, or is configured for it, is there without anybody asking for it. */
   async function syncDefault(): Promise<void> {
     await sources.ensureDefault()
     await deps.db.atomically((tx) => deps.clearAlert(tx, null, 'legacy_library_refused'))
-    const own = (await sources.list()).find((source) => source.is_default && source.enabled)
-    const isBundled = own?.url.startsWith('bundled:')
-    if (own && (isBundled || own.last_sync_status === 'never')) await library.syncSource(own.id, 'start')
+    while (!closing.signal.aborted) {
+      const own = (await sources.list()).find((source) => source.is_default && source.enabled)
+      const isBundled = own?.url.startsWith('bundled:')
+      if (!own || !(isBundled || own.last_sync_status === 'never')) return
+      try {
+        await library.syncSource(own.id, 'start')
+        return
+      } catch (error) {
+        // Held by a process that may have been killed over it; nobody else would come back to it.
+        if (!isFault(error, 'sync_in_progress')) throw error
+      }
+      await clock.wait(busyPauseMs, closing.signal)
+    }
   }
 
   /** The library that the configuration names is not one that may be taken over. */
@@ -135,6 +148,7 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     },
     ready: () => first,
     async close() {
+      closing.abort()
       assignments.close()
       await first
       await fleet.settled()

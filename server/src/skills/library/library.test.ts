@@ -194,6 +194,22 @@ forEachDialect((_dialect, open) => {
     assert.equal((await world.skills.sources.update(id, { enabled: false })).enabled, false)
   })
 
+  test('skills that a process was reading when it was killed are read by the next one, once they are free', async () => {
+    await using world = await openSkills(await open(), { defaultSource: { url: 'bundled', ref: 'v1' } })
+    const { skills, clock, leases } = world
+    await skills.ready()
+    const synced = async () =>
+      (await skills.sources.list()).map(({ id, last_sync_at }) => ({ id, last_sync_at }))
+    const [before] = await synced()
+    await leases.take(`skills.source:${before?.id}`, 'killed', 300)
+    await skills.open()
+    await clock.waitingFor(15)
+    assert.deepEqual(await synced(), [before])
+    await clock.advance(300)
+    await skills.ready()
+    assert.ok(((await synced())[0]?.last_sync_at ?? '') > (before?.last_sync_at ?? ''))
+  })
+
   test('sources are synced by themselves when that is on and due', async () => {
     await using world = await openSkills(await open())
     const { host, skills, settings, clock } = world
