@@ -31,7 +31,9 @@ export async function runChaos(
     chance: chance.fork(),
   })
   const blows: Blow[] = blowsOf(options.scenario, world, chance.fork())
-  const siege = await besiege(world, { enough, blows, kills: options.kills, chance: chance.fork(), progress })
+  const { kills } = options
+  const { starts } = caretaker
+  const siege = await besiege(world, { enough, blows, kills, chance: chance.fork(), progress, starts })
   const lastBlow = performance.now()
   await unlessGivenUp(hurry, load.stop())
   await unlessGivenUp(hurry, untilQuiet(world))
@@ -40,5 +42,5 @@ export async function runChaos(
   const apiMegabytes = residentMegabytes(world.platform.apiPid())
   const evidence = await unlessGivenUp(hurry, gather(world, load, siege.crashes))
   const violations = violationsOf(evidence)
-  return { options, siege, evidence, violations, quietAfterMs, apiMegabytes, starts: caretaker.starts() }
+  return { options, siege, evidence, violations, quietAfterMs, apiMegabytes, starts: starts() }
 }

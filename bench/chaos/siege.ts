@@ -7,7 +7,10 @@ import { untilReachable, type World } from './world.ts'
 export type Struck = {
   name: string
   at: string
-  /** From the beginning of the repair until every agent answered; null when the next blow came first. */
+  /**
+   * From the beginning of the repair until every agent answered; null when the next blow came first, or when that
+   * waited for a person to start an agent that had ended too often.
+   */
   wholeAfterMs: number | null
   /** Of the API's process just before it; null while there was none. */
   apiMegabytes: number | null
@@ -26,11 +29,13 @@ export async function besiege(
     kills: number
     chance: Chance
     progress(text: string): void
+    /** How often an agent was started by hand until now. */
+    starts(): number
     /** Ends it early, and in order. */
     enough: AbortSignal
   },
 ): Promise<Siege> {
-  const { blows, kills, chance, progress, enough } = options
+  const { blows, kills, chance, progress, starts, enough } = options
   const struck: Struck[] = []
   const crashes: string[] = []
   let healing = new AbortController()
@@ -61,8 +66,9 @@ export async function besiege(
     })
     const repairedFor = begunAt === null ? 0 : performance.now() - begunAt
     healing = new AbortController()
+    const startsBefore = starts()
     healed = untilReachable(world.platform, world.agents, recoveryLimitMs, healing.signal).then((ms) => {
-      one.wholeAfterMs = ms === null ? null : ms + repairedFor
+      one.wholeAfterMs = ms === null || starts() !== startsBefore ? null : ms + repairedFor
     })
     if (count % 10 === 0 || count === kills) progress(`${count} of ${kills} blows`)
   }
