@@ -185,7 +185,9 @@ describe('the pages of a small fleet', () => {
     await ask.click()
     await ask.waitFor({ state: 'detached' })
     for (const enabled of [true, false]) {
-      const kept = page.waitForResponse((response) => response.url().endsWith('/telemetry-sharing'))
+      const kept = page.waitForResponse(
+        (response) => response.url().endsWith('/telemetry-sharing') && response.request().method() === 'PUT',
+      )
       await share.click()
       assert.equal((await (await kept).json()).enabled, enabled)
       // The answer is there before the page has drawn it.
