@@ -119,7 +119,7 @@ forEachDialect((_, db) => {
     const { json } = await world.request(world.session, 'GET', '/api/credentials/status')
     for (const name of ['ROOST_*', 'ANTHROPIC_*', 'LD_*']) assert.ok(json.suppressed_env_keys.includes(name))
     await world.call('POST', 'credentials/inject', { files: { '.env': 'CRM_TOKEN=tok-canary-5' } })
-    assert.equal((await world.call('DELETE', '')).status, 200)
+    assert.equal((await world.request(world.session, 'DELETE', '/api/agents/helper')).status, 200)
     const rows = await world.db
       .withTables<{ agent_credentials: { agent_id: string } }>()
       .selectFrom('agent_credentials')
