@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 
 test('a request that was answered leaves next to nothing for the marking of all memory', async () => {
-  const program = join(import.meta.dirname, 'left-behind.program.ts')
+  const program = join(import.meta.dirname, 'test/left-behind.ts')
   // A young generation that is collected only when the program asks.
   const flags = ['--expose-gc', '--max-semi-space-size=32', '--min-semi-space-size=32']
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, program])

@@ -2,10 +2,10 @@
 import { Agent, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { silentLog } from '../ports/log.ts'
-import { internalHealthRoutes } from './health.ts'
-import { listen } from './listen.ts'
-import { createServer } from './serve.ts'
+import { silentLog } from '../../ports/log.ts'
+import { internalHealthRoutes } from '../health.ts'
+import { listen } from '../listen.ts'
+import { createServer } from '../serve.ts'
 
 const requests = 1500
 const { gc } = globalThis
