@@ -97,7 +97,11 @@ test('what cannot be is refused by name; who may not call the agent may not loop
     [{ message: 'x', max_runs: 0 }, 422, 'validation_error'],
     [{ message: 'x', max_runs: 2, no_progress_threshold: 1 }, 422, 'validation_error'],
     [{ message: 'x', max_runs: 2, timeout_per_run: 7200 }, 400, 'loop_timeout_exceeds_agent_cap'],
-    [{ message: 'x', max_runs: 2, max_duration_seconds: 60 }, 400, 'loop_deadline_below_run_timeout'],
+    [
+      { message: 'x', max_runs: 2, timeout_per_run: 61, max_duration_seconds: 60 },
+      400,
+      'loop_deadline_below_run_timeout',
+    ],
     [{ message: 'x', max_runs: 2, model: 'no-model' }, 422, 'invalid_model'],
   ]
   for (const [body, status, error] of cases) {

@@ -4,13 +4,14 @@
  */
 export const errorCatalogue = {
   // 400
+  malformed_request: [400, 'This is not a valid HTTP request.'],
   invalid_cron_expression: [400, 'The cron expression is not a standard 5-field expression.'],
   invalid_timezone: [400, 'The timezone is not a known IANA zone.'],
   invalid_recipient: [400, 'The delivery address is not an e-mail address.'],
   schedule_timeout_exceeds_agent_cap: [400, "The timeout is above the agent's execution timeout."],
   agent_timeout_below_active_schedules: [400, 'Active schedules have a longer timeout than this.'],
   loop_timeout_exceeds_agent_cap: [400, "The timeout per run is above the agent's execution timeout."],
-  loop_deadline_below_run_timeout: [400, 'The deadline of the loop is shorter than one run may take.'],
+  loop_deadline_below_run_timeout: [400, 'max_duration_seconds is below the timeout_per_run of the same request.'],
   unknown_scope: [400, 'There is no such key scope.'],
   scope_not_requestable: [400, 'Keys of this scope are not minted here.'],
   invalid_skill_source: [400, 'The skill source is not valid.'],
@@ -81,6 +82,7 @@ export const errorCatalogue = {
   feature_disabled: [404, 'This feature is switched off.'],
   not_found: [404, 'There is nothing here.'],
   method_not_allowed: [405, 'This method is not offered here.'],
+  request_timeout: [408, 'The request did not arrive completely in time.'],
   // 409, 413
   agent_exists: [409, 'An agent of this name exists already.'],
   agent_stopped: [409, 'The agent is not running.'],
@@ -104,6 +106,7 @@ export const errorCatalogue = {
   attachment_too_large: [413, 'An attachment is too large.'],
   file_too_large: [413, 'The file is too large.'],
   unsupported_media_type: [415, 'The content type is not the one this route takes.'],
+  range_not_satisfiable: [416, 'The requested range is outside of the file.'],
   // 422
   validation_error: [422, 'The request is not valid.'],
   invalid_json: [422, 'The body is not valid JSON.'],
@@ -124,6 +127,7 @@ export const errorCatalogue = {
   provider_rate_limited: [429, 'The model provider limits the rate.'],
   daily_cap_reached: [429, 'The daily cap is reached.'],
   too_many_attempts: [429, 'Too many failed attempts.'],
+  headers_too_large: [431, 'The headers of the request are too large.'],
   // 5xx
   internal_error: [500, 'Something went wrong on our side.'],
   container_engine_error: [500, 'The container engine failed.'],
@@ -155,6 +159,14 @@ export function sentenceOf(code: ErrorCode): string {
   return errorCatalogue[code][1]
 }
 
-/** The body of every error reply; further fields stand beside these at top level. */
-export type ErrorBody = { detail: string | ValidationIssue[]; error: ErrorCode; [field: string]: unknown }
+/**
+ * The body of every error reply; further fields stand beside these at top level. Only a refusal made by the client
+ * itself has no `request_id`: nothing was requested.
+ */
+export type ErrorBody = {
+  detail: string | ValidationIssue[]
+  error: ErrorCode
+  request_id?: string
+  [field: string]: unknown
+}
 export type ValidationIssue = { loc: (string | number)[]; msg: string; type: string }

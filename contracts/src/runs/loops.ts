@@ -40,7 +40,9 @@ export const LoopBody = z.object({
     .max(maxTimeoutSeconds)
     .nullish()
     .transform((value) => value ?? null)
-    .describe("Seconds; the agent's cap when left out, and refused above it."),
+    .describe(
+      "Seconds. Defaults to the agent's execution timeout and is refused above it. The time left until the deadline bounds it.",
+    ),
   max_duration_seconds: z
     .number()
     .int()
@@ -48,7 +50,9 @@ export const LoopBody = z.object({
     .max(604_800)
     .nullish()
     .transform((value) => value ?? null)
-    .describe('Deadline, counted from the start of the first run and looked at between runs.'),
+    .describe(
+      'Deadline in seconds, counted from the start of the first run and checked between runs. Refused below the `timeout_per_run` of the same request.',
+    ),
   max_cost_usd: z
     .number()
     .positive()
@@ -162,7 +166,7 @@ export const startLoop = endpoint({
   path: '/api/agents/{name}/loops',
   summary: 'Run a message again and again, one run after another',
   description:
-    'Answers at once; the loop is polled. Stop signal, budget, deadline and lack of progress are looked at between runs.',
+    'Answers immediately; poll the loop. Stop signal, budget, deadline and lack of progress are checked between runs. With a deadline, a run gets as its timeout what is left until then, but at least 60 seconds (or `timeout_per_run`, when that is shorter). A run that times out at the deadline ends the loop with `deadline_exceeded`.',
   tag,
   access: { who: 'access' },
   params: AgentParams,

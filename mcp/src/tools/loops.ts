@@ -27,7 +27,13 @@ export const loopTools: Tool[] = [
       stop_signal: z.string().optional().describe('The loop ends when a reply contains this text.'),
       delay_seconds: z.number().int().min(0).max(3600).optional().describe('Pause between two runs.'),
       timeout_per_run: z.number().int().min(10).max(7200).optional().describe('Seconds for one run.'),
-      max_duration_seconds: z.number().int().min(1).max(604_800).optional().describe('Deadline of the loop.'),
+      max_duration_seconds: z
+        .number()
+        .int()
+        .min(1)
+        .max(604_800)
+        .optional()
+        .describe('Deadline of the loop. It also limits the timeout of each run.'),
       max_cost_usd: z.number().positive().optional().describe('The loop ends when it has cost so much.'),
       no_progress_threshold: z
         .number()

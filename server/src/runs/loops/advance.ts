@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.ts'
 import type { AgentFact, Dispatch, Source } from '../dispatch/index.ts'
 import { executionStore, isFinal } from '../executions/index.ts'
 import { completedEvent, runCompletedEvent } from './events.ts'
-import { collapsed, type End, endAfterRun, endBetweenRuns, failed, nextLook } from './rules.ts'
+import { collapsed, type End, endAfterRun, endBetweenRuns, failed, nextLook, runTimeout } from './rules.ts'
 import { runRequest } from './run-request.ts'
 import { type LoopRow, loopStore, type RunRow } from './store.ts'
 
@@ -161,7 +161,8 @@ export function createAdvance(deps: AdvanceDeps) {
       tx,
       runs.findLast(({ status }) => status === 'success'),
     )
-    const request = runRequest(loop, { number: loop.runs_completed + 1, previous })
+    const timeoutSeconds = runTimeout(loop, runs, now)
+    const request = runRequest(loop, { number: loop.runs_completed + 1, previous, timeoutSeconds })
     const { row } = await dispatch.acceptIn(tx, agent, request)
     await store.opened(id, row.id)
   }

@@ -191,6 +191,23 @@ forEachDialect((_, openDb) => {
     assert.equal((await look(on, id)).next_run_at, null)
   })
 
+  test("a deadline below the agent's timeout is accepted and bounds each run, which ends as deadline_exceeded", async () => {
+    const on = await start()
+    on.agents.set('a1', agentFact({ execution_timeout_seconds: 3600 }))
+    const { id } = await begin(on, { max_duration_seconds: 600 })
+    const timeoutOf = async ({ execution_id }: Handed) =>
+      (await executionStore(on.db).byId(execution_id))?.timeout_seconds
+    const first = await claimOne(on)
+    assert.equal(await timeoutOf(first), 600)
+    await on.clock.advance(200)
+    await end(on, first)
+    const second = await claimOne(on)
+    assert.equal(await timeoutOf(second), 400)
+    await on.clock.advance(400)
+    await end(on, second, { ...failing, error_code: 'timeout' })
+    assert.deepEqual(await outcome(on, id), ['stopped', 'deadline_exceeded', 2])
+  })
+
   test('a deadline within the delay ends it when it passes', async () => {
     const on = await start()
     const { id } = await begin(on, { delay_seconds: 3600, timeout_per_run: 10, max_duration_seconds: 90 })
@@ -340,7 +357,7 @@ forEachDialect((_, openDb) => {
     )
   })
 
-  test('400 for a run above the cap and for a deadline below a run; the list is filtered by status', async () => {
+  test('400 for a run above the cap and for a deadline below timeout_per_run; the list is filtered by status', async () => {
     const on = await start()
     on.agents.set('a1', agentFact({ execution_timeout_seconds: 60 }))
     await assert.rejects(begin(on, { timeout_per_run: 61 }), (error) => {
@@ -348,7 +365,7 @@ forEachDialect((_, openDb) => {
       assert.deepEqual(error.fields, { agent_cap_seconds: 60, requested_seconds: 61 })
       return true
     })
-    await assert.rejects(begin(on, { max_duration_seconds: 59 }), (error) =>
+    await assert.rejects(begin(on, { timeout_per_run: 60, max_duration_seconds: 59 }), (error) =>
       isFault(error, 'loop_deadline_below_run_timeout'),
     )
     const [done, running] = [await begin(on, { max_runs: 1 }), await begin(on)]

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Between, endAfterRun, endBetweenRuns, messageOf, nextLook, type Ran } from './rules.ts'
+import {
+  type Between,
+  endAfterRun,
+  endBetweenRuns,
+  messageOf,
+  nextLook,
+  type Ran,
+  runTimeout,
+} from './rules.ts'
 
 const now = new Date('2026-01-05T10:00:00.000Z')
 const startedAt = '2026-01-05T09:59:00.000Z'
@@ -8,15 +16,18 @@ const ran = (status: Ran['status'], over: Partial<Ran> = {}): Ran => ({
   status,
   cost_micros: 100_000,
   error: status === 'failed' ? 'no luck' : null,
+  error_code: status === 'failed' ? 'agent_error' : null,
   started_at: startedAt,
   ...over,
 })
 
-/** One letter for each run: s, f, x (cancelled). */
+/** One letter for each run: s, f, t (timed out), x (cancelled). */
 function between(letters: string, over: Partial<Between['loop']> = {}, more: Partial<Between> = {}): Between {
-  const statuses = { s: 'success', f: 'failed', x: 'cancelled' } as const
+  const statuses = { s: 'success', f: 'failed', t: 'failed', x: 'cancelled' } as const
   // Only these letters are used below.
-  const runs = [...letters].map((letter) => ran(statuses[letter as 's' | 'f' | 'x']))
+  const runs = [...letters].map((letter) =>
+    ran(statuses[letter as keyof typeof statuses], letter === 't' ? { error_code: 'timeout' } : {}),
+  )
   return {
     loop: {
       max_runs: 10,
@@ -94,6 +105,18 @@ const cases: [string, Between, [string, string] | null][] = [
     between('f', { ...tolerant, max_consecutive_failures: 1 }),
     ['failed', 'error'],
   ],
+  ['a timeout before the deadline', between('st', { max_duration_seconds: 61 }), ['failed', 'error']],
+  [
+    'a timeout at the deadline',
+    between('st', { max_duration_seconds: 60 }),
+    ['stopped', 'deadline_exceeded'],
+  ],
+  [
+    'the same as the last tolerated failure in a row',
+    between('fft', { ...tolerant, max_duration_seconds: 60 }),
+    ['stopped', 'deadline_exceeded'],
+  ],
+  ['another failure at the deadline', between('sf', { max_duration_seconds: 60 }), ['failed', 'error']],
   ['a cancelled run', between('sx', tolerant), ['stopped', 'user_stopped']],
   [
     'the last run wins over a stop',
@@ -120,6 +143,29 @@ for (const [title, facts, expected] of cases) {
     assert.deepEqual(end && [end.status, end.stop_reason], expected)
   })
 }
+
+test('the time left until the deadline bounds the timeout of a run, but not below 60 seconds', () => {
+  const bound = (max_duration_seconds: number | null, timeout_per_run: number | null = null) => ({
+    timeout_per_run,
+    max_duration_seconds,
+    created_at: '2026-01-05T09:00:00.000Z',
+  })
+  // The first run began 60 seconds ago.
+  const runs = [ran('success')]
+  const timeouts = {
+    'no deadline': runTimeout(bound(null), runs, now),
+    'no deadline, own timeout': runTimeout(bound(null, 90), runs, now),
+    'first run': runTimeout(bound(900), [], now),
+    'first run, short deadline': runTimeout(bound(1), [], now),
+    'later run': runTimeout(bound(900), runs, now),
+    'later run, a fraction of a second later': runTimeout(bound(900), runs, new Date(now.getTime() + 1)),
+    'own timeout is shorter': runTimeout(bound(900, 90), runs, now),
+    'own timeout is longer than what is left': runTimeout(bound(160, 120), runs, now),
+    'less than the shortest timeout is left': runTimeout(bound(65), runs, now),
+    'the same with an own timeout below it': runTimeout(bound(65, 10), runs, now),
+  }
+  assert.deepEqual(Object.values(timeouts), [null, 90, 900, 60, 840, 840, 90, 100, 60, 10])
+})
 
 test('the error says whether one failure or a row of them ended the loop', () => {
   assert.equal(endAfterRun(between('sf'))?.error, 'Run 2 failed: no luck')

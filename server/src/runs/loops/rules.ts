@@ -1,3 +1,4 @@
+import { maxTimeoutSeconds, minTimeoutSeconds } from '@roost/contracts/agents/settings'
 import type { ExecutionStatus } from '@roost/contracts/runs/executions'
 import {
   type LoopEnd,
@@ -16,6 +17,7 @@ export type Ran = {
   status: ExecutionStatus
   cost_micros: number | null
   error: string | null
+  error_code: string | null
   started_at: string | null
 }
 
@@ -60,7 +62,11 @@ export function endAfterRun(between: Between): End | null {
   if (last?.status === 'cancelled' || last?.status === 'skipped') {
     return { ...stopped('user_stopped'), error: last.error }
   }
-  return endByFailure(loop, runs) ?? endBetweenRuns(loop, runs, now)
+  const failure = endByFailure(loop, runs)
+  // The deadline bounds the timeout of a run: reaching both is the end of the loop, not a fault of the run.
+  if (failure && last?.error_code === 'timeout' && isOverdue(loop, runs, now))
+    return stopped('deadline_exceeded')
+  return failure ?? endBetweenRuns(loop, runs, now)
 }
 
 /** Looked at after each run, and again before the next one is dispatched. */
@@ -129,6 +135,22 @@ export function deadlineOf(
 function isOverdue(loop: Asked, runs: readonly Ran[], now: Date): boolean {
   const deadline = deadlineOf(loop, runs)
   return deadline !== null && now >= deadline
+}
+
+/**
+ * Timeout in seconds that the next run asks for; null means the agent's own. The time left until the deadline bounds
+ * it, but not below the shortest timeout an agent may have: a run that is dispatched gets a fair chance to finish.
+ */
+export function runTimeout(
+  loop: Pick<Asked, 'max_duration_seconds' | 'created_at'> & Pick<LoopsTable, 'timeout_per_run'>,
+  runs: readonly Pick<Ran, 'started_at'>[],
+  now: Date,
+): number | null {
+  if (loop.max_duration_seconds === null) return loop.timeout_per_run
+  // The deadline of the first run counts from its claim, so all of the time is left.
+  const deadline = runs.length === 0 ? null : deadlineOf(loop, runs)
+  const left = deadline ? Math.ceil((deadline.getTime() - now.getTime()) / 1000) : loop.max_duration_seconds
+  return Math.min(loop.timeout_per_run ?? maxTimeoutSeconds, Math.max(minTimeoutSeconds, left))
 }
 
 /** When the loop is looked at next: a deadline that comes first is not slept through. */

@@ -2,11 +2,18 @@ import type { RunRequest, Source } from '../dispatch/index.ts'
 import { messageOf } from './rules.ts'
 import type { LoopRow } from './store.ts'
 
-/** Run `number` of a loop, as dispatch takes it. `previous`: the last successful reply; null before there is one. */
+/** Run `number` of a loop, as dispatch takes it. */
 export function runRequest(
   loop: LoopRow,
-  { number, previous }: { number: number; previous: string | null },
+  run: {
+    number: number
+    /** The last successful reply; null before there is one. */
+    previous: string | null
+    /** Seconds; null means the agent's own. */
+    timeoutSeconds: number | null
+  },
 ): RunRequest {
+  const { number, previous, timeoutSeconds } = run
   return {
     agentId: loop.agent_id,
     kind: 'task',
@@ -15,7 +22,7 @@ export function runRequest(
     // The two casts: written by this feature from a `Source` and a list of names.
     source: JSON.parse(loop.source) as Source,
     model: loop.model,
-    timeoutSeconds: loop.timeout_per_run,
+    timeoutSeconds,
     allowedTools: loop.allowed_tools === null ? null : (JSON.parse(loop.allowed_tools) as string[]),
     links: { loopId: loop.id },
     chainDepth: loop.chain_depth,

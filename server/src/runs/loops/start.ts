@@ -6,6 +6,7 @@ import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import { type AgentFact, type Dispatch, modelOf, sourceOf } from '../dispatch/index.ts'
 import { messageReader } from '../executions/index.ts'
+import { runTimeout } from './rules.ts'
 import { runRequest } from './run-request.ts'
 import { type LoopRow, loopStore } from './store.ts'
 
@@ -34,6 +35,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
     const callingId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const source = sourceOf(caller, callingId === null ? null : await agentName(callingId))
     const { max_cost_usd, allowed_tools, model: _, ...plain } = asked
+    const now = clock.now()
     const fresh: LoopRow = {
       ...plain,
       ...notYet,
@@ -43,14 +45,16 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
       allowed_tools: allowed_tools && JSON.stringify(allowed_tools),
       // Rounded up: a budget below the smallest amount is still one.
       max_cost_micros: max_cost_usd === null ? null : Math.ceil(max_cost_usd * 1_000_000),
-      created_at: timestamp(clock.now()),
+      created_at: timestamp(now),
       source: JSON.stringify(source),
       started_by: source.agent?.name ?? caller.user.email ?? caller.user.username,
       source_user_id: messageReader(caller).userId,
       source_mcp_key_id: source.key?.id ?? null,
     }
     return dispatch.transaction(async (tx) => {
-      const { row } = await dispatch.acceptIn(tx, agent, runRequest(fresh, { number: 1, previous: null }))
+      const timeoutSeconds = runTimeout(fresh, [], now)
+      const first = runRequest(fresh, { number: 1, previous: null, timeoutSeconds })
+      const { row } = await dispatch.acceptIn(tx, agent, first)
       const loop = { ...fresh, open_execution_id: row.id, chain_depth: row.chain_depth }
       await loopStore(tx).insert(loop)
       await within(tx, loop)
@@ -68,12 +72,12 @@ function refuseTimes(asked: LoopBody, { execution_timeout_seconds: cap }: AgentF
       requested_seconds: timeout_per_run,
     })
   }
-  const longest = timeout_per_run ?? cap
-  if (max_duration_seconds !== null && max_duration_seconds < longest) {
-    const detail = `The deadline is ${max_duration_seconds} s, but one run may take ${longest} s.`
+  // Only two numbers of one request can contradict each other; the agent's own timeout yields to the deadline.
+  if (timeout_per_run !== null && max_duration_seconds !== null && max_duration_seconds < timeout_per_run) {
+    const detail = `max_duration_seconds (${max_duration_seconds}) is below timeout_per_run (${timeout_per_run}).`
     throw new Fault('loop_deadline_below_run_timeout', detail, {
       requested_seconds: max_duration_seconds,
-      run_timeout_seconds: longest,
+      run_timeout_seconds: timeout_per_run,
     })
   }
 }

@@ -109,7 +109,7 @@ function LoopForm({ agent, onCancel, onStarted }: FormProps) {
           label="Time in all"
           unit="seconds"
           emptyAs="null"
-          hint="From the first run on; empty for no end."
+          hint="Counted from the first run. It also limits the timeout of each run. Empty means no deadline."
         />
       </Row>
       <Row>
