@@ -22,9 +22,13 @@ before(async () => {
 })
 after(() => platform?.[Symbol.asyncDispose]())
 
-async function connect(key: string, url = `${platform.url}/mcp`): Promise<Client> {
+async function connect(
+  key: string,
+  url = `${platform.url}/mcp`,
+  headers: Record<string, string> = {},
+): Promise<Client> {
   const client = new Client({ name: 'acceptance', version: '1.0.0' })
-  const requestInit = { headers: { authorization: `Bearer ${key}` } }
+  const requestInit = { headers: { authorization: `Bearer ${key}`, ...headers } }
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
   return client
 }
@@ -135,9 +139,27 @@ describe('a client with a user key', () => {
     const refused = await call(client, 'get_agent', { name: 'mcp-one', nmae: 'x' })
     assert.equal(refused.error, 'invalid_parameters')
     assert.match(refused.message, /"nmae"/)
-    await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), /no tool/)
+    await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), {
+      code: -32602,
+      message: /no tool/,
+    })
     const unknown = await call(client, 'get_agent', { name: 'nobody' })
     assert.deepEqual([unknown.error, unknown.isError], ['agent_not_found', true])
+    await client.close()
+  })
+
+  test('two calls with one Idempotency-Key header are one execution; another argument is refused', async () => {
+    const client = await connect(userKey, undefined, { 'idempotency-key': 'from the header' })
+    const task = { agent_name: 'mcp-one', message: '[[reply:once]]', parallel: true }
+    const first = await call(client, 'chat_with_agent', task)
+    const second = await call(client, 'chat_with_agent', { ...task, idempotency_key: 'from the header' })
+    assert.equal(first.response, 'once')
+    assert.equal(second.execution_id, first.execution_id)
+    const tasks = { agent_name: 'mcp-one', tasks: [{ message: '[[reply:a]]' }] }
+    const fanOut = await call(client, 'fan_out', tasks)
+    assert.equal((await call(client, 'fan_out', tasks)).fan_out_id, fanOut.fan_out_id)
+    const refused = await call(client, 'chat_with_agent', { ...task, idempotency_key: 'another' })
+    assert.equal(refused.error, 'invalid_parameters')
     await client.close()
   })
 

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import {
+  type AuthInfo,
   createMcpHandler,
   hostHeaderValidationResponse,
   isLegacyRequest,
   originValidationResponse,
 } from '@modelcontextprotocol/server'
 import type { Client } from '@roost/contracts/client'
-import type { Caller, CheckedKey, KeyCheck } from './keys.ts'
+import { requestIdOf } from '@roost/contracts/kit/request-id'
+import type { Caller, KeyCheck } from './keys.ts'
 import type { createServerFactory } from './server.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 
@@ -38,33 +41,31 @@ const maxRequestBytes = 6 * 1024 * 1024
  * (before that). Whoever asks is known by the bearer key of each request.
  */
 export function createHandler(deps: HandlerDeps): Handler {
-  /** Tokens of this moment by their key's id; a protocol server is made for one caller. */
-  const callers = new Map<string, Caller>()
-  const serverFor = (keyId: string) => deps.createServer(() => callers.get(keyId) ?? null)
-  const sessions: Sessions = createSessions({ serverFor, clock: deps.clock })
-  const modern = createMcpHandler((context) => serverFor(context.authInfo?.clientId ?? ''), {
+  // A caller is held by its request and its session alone, so that nothing of a key outlives them.
+  const sessions: Sessions = createSessions({ serverFor: deps.createServer, clock: deps.clock })
+  const modern = createMcpHandler(({ authInfo }) => deps.createServer(() => callerOf(authInfo)), {
     legacy: 'reject',
     onerror: deps.failed,
     maxRequestBodySize: maxRequestBytes,
   })
 
-  const fetchFor = (key: CheckedKey) => async (request: Request) => {
+  const fetchFor = (keyId: string, caller: Caller) => async (request: Request) => {
     const refused = refusedOrigin(request, deps.hostNames)
     if (refused) return refused
     if (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxRequestBytes })) {
-      return sessions.handle(request, key.id)
+      return sessions.handle(request, { keyId, caller })
     }
-    return modern.fetch(request, { authInfo: { token: '', clientId: key.id, scopes: [] } })
+    return modern.fetch(request, { authInfo: authInfoOf(keyId, caller) })
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const token = bearerOf(request.headers.authorization)
     const key = token === null ? null : await deps.keys.check(token)
     if (token === null || !key) return refuse(response)
-    callers.set(key.id, key.facts && { key: key.facts, api: deps.api.withToken(token) })
+    const caller = key.facts && { key: key.facts, api: deps.api.withToken(token) }
     if (Number(request.headers['content-length']) > maxRequestBytes) return refuseTooLarge(request, response)
     const node = toNodeHandler(
-      { fetch: fetchFor(key) },
+      { fetch: fetchFor(key.id, caller) },
       { onerror: deps.failed, maxRequestBodySize: maxRequestBytes },
     )
     await node(request, response)
@@ -72,13 +73,14 @@ export function createHandler(deps: HandlerDeps): Handler {
 
   return {
     listener(request, response) {
+      response.setHeader('x-request-id', requestIdOf(request.headers['x-request-id'], randomUUID))
       const path = request.url?.split('?', 1)[0]
       if (path === '/health') return answer(response, 200, { status: 'ok', sessions: sessions.size() })
-      if (path !== '/mcp') return answer(response, 404, { detail: 'Not found.', error: 'not_found' })
+      if (path !== '/mcp') return answerError(response, 404, 'not_found', 'Not found.')
       serve(request, response).catch((error: unknown) => {
         deps.failed(error)
         if (response.headersSent) return void response.destroy()
-        answer(response, 503, { detail: 'The platform cannot be asked.', error: 'platform_unreachable' })
+        answerError(response, 503, 'platform_unreachable', 'The platform cannot be reached.')
       })
     },
     sweep: () => sessions.sweep(),
@@ -92,13 +94,23 @@ export function createHandler(deps: HandlerDeps): Handler {
   }
 }
 
+/** What the SDK hands from a request to the protocol server that answers it. */
+function authInfoOf(clientId: string, caller: Caller): AuthInfo {
+  return { token: '', clientId, scopes: [], extra: { caller } }
+}
+
+function callerOf(info: AuthInfo | undefined): Caller {
+  // Put there by `authInfoOf`.
+  return (info?.extra?.caller as Caller | undefined) ?? null
+}
+
 function bearerOf(header: string | undefined): string | null {
   return /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(header ?? '')?.[1] ?? null
 }
 
 function refuse(response: ServerResponse): void {
   response.setHeader('www-authenticate', 'Bearer realm="roost"')
-  answer(response, 401, { detail: 'A valid MCP key is needed as bearer token.', error: 'invalid_token' })
+  answerError(response, 401, 'invalid_token', 'A valid MCP key is needed as bearer token.')
 }
 
 /**
@@ -109,6 +121,11 @@ function refuseTooLarge(request: IncomingMessage, response: ServerResponse): voi
   const error = { code: -32_000, message: `A request must not exceed ${maxRequestBytes} bytes.` }
   request.once('end', () => answer(response, 413, { jsonrpc: '2.0', error, id: null }))
   request.resume()
+}
+
+/** In the form of the API's errors, which names the request. */
+function answerError(response: ServerResponse, status: number, error: string, detail: string): void {
+  answer(response, status, { detail, error, request_id: response.getHeader('x-request-id') })
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

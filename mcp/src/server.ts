@@ -66,7 +66,7 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
       const caller = callerNow()
       const found = caller && (await find(caller, params.name))
       if (!caller || !found) {
-        throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `There is no tool "${params.name}".`)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`)
       }
       return call(found, caller, params.arguments ?? {}, context)
     })
@@ -117,6 +117,7 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
           ...by,
           signal: context.mcpReq.signal,
           waitSeconds: deps.waitSeconds,
+          headerKey: context.http?.req?.headers.get('idempotency-key') || null,
           retryKey: retryKeyOf(tool.name, given, context),
           waiting: createWaiting(context),
         },

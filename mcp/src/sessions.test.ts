@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { Server } from '@modelcontextprotocol/server'
 import { createSessions } from './sessions.ts'
 
+const k1 = { keyId: 'k1', caller: null }
+
 function start() {
   const clock = { time: 0, now: () => clock.time }
   const serverFor = () => {
@@ -27,14 +29,14 @@ function start() {
     const clientInfo = { name: 'raw', version: '1' }
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
     const asked = request({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    const response = await sessions.handle(asked, keyId)
+    const response = await sessions.handle(asked, { keyId, caller: null })
     await response.text()
     return response.headers.get('mcp-session-id') ?? assert.fail('no session')
   }
   const list = async (session: string, keyId = 'k1') => {
     const response = await sessions.handle(
       request({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, session),
-      keyId,
+      { keyId, caller: null },
     )
     await response.text()
     return response.status
@@ -51,7 +53,7 @@ test('a session answers the key that began it, and nobody else knows of it', asy
 test('a session that nobody has used for half an hour is ended; one that is listened to is not', async () => {
   const { sessions, clock, begin, list, request } = start()
   const [idle, used, heard] = [await begin(), await begin(), await begin()]
-  const stream = await sessions.handle(request({}, heard, 'GET'), 'k1')
+  const stream = await sessions.handle(request({}, heard, 'GET'), k1)
   clock.time = 20 * 60_000
   await list(used)
   clock.time = 31 * 60_000
@@ -66,13 +68,13 @@ test('a session that nobody has used for half an hour is ended; one that is list
 test('its client ends a session', async () => {
   const { sessions, begin, list, request } = start()
   const session = await begin()
-  assert.equal((await sessions.handle(request({}, session, 'DELETE'), 'k1')).status, 200)
+  assert.equal((await sessions.handle(request({}, session, 'DELETE'), k1)).status, 200)
   assert.equal(await list(session), 404)
 })
 
 test('a request that begins no session leaves none', async () => {
   const { sessions, request } = start()
-  const response = await sessions.handle(request({ jsonrpc: '2.0', id: 1, method: 'tools/list' }), 'k1')
+  const response = await sessions.handle(request({ jsonrpc: '2.0', id: 1, method: 'tools/list' }), k1)
   assert.equal(response.status, 400)
   assert.equal(sessions.size(), 0)
 })
@@ -90,7 +92,7 @@ test('one key holds two hundred sessions at most: the one used longest ago goes,
 
 test('a change of the tools is told to who listens', async () => {
   const { sessions, begin, request } = start()
-  const stream = await sessions.handle(request({}, await begin(), 'GET'), 'k1')
+  const stream = await sessions.handle(request({}, await begin(), 'GET'), k1)
   const reader = stream.body?.getReader() ?? assert.fail('no stream')
   const read = async () => new TextDecoder().decode((await reader.read()).value)
   assert.equal(await read(), ': listening\n\n')
@@ -104,7 +106,7 @@ test('who listens and loses the connection may listen again at once', async () =
   const { sessions, begin, request } = start()
   const session = await begin()
   const gone = new AbortController()
-  const listen = (signal: AbortSignal | null) => sessions.handle(request({}, session, 'GET', signal), 'k1')
+  const listen = (signal: AbortSignal | null) => sessions.handle(request({}, session, 'GET', signal), k1)
   const first = await listen(gone.signal)
   assert.equal((await listen(null)).status, 409)
   gone.abort()

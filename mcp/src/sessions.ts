@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import type { Caller } from './keys.ts'
+
+/** Whose request it is: the key, and what it can do at this moment. */
+export type Bearer = { keyId: string; caller: Caller }
 
 /** A session of a client that speaks a protocol with sessions (before 2026-07-28). */
 type Session = {
-  keyId: string
+  /** Of the newest request; the key never changes. */
+  current: { bearer: Bearer }
   transport: WebStandardStreamableHTTPServerTransport
   server: Server
   usedAt: number
@@ -13,7 +18,7 @@ type Session = {
 
 export type Sessions = {
   /** Answers a request of a session, or the one that begins a session. */
-  handle(request: Request, keyId: string, parsedBody?: unknown): Promise<Response>
+  handle(request: Request, bearer: Bearer, parsedBody?: unknown): Promise<Response>
   /** The tools of the platform have changed. */
   toolsChanged(): Promise<void>
   /** Ends the sessions that nobody has used for a while. */
@@ -27,7 +32,7 @@ const idleMs = 30 * 60_000
 const mostOfOneKey = 200
 
 export function createSessions(deps: {
-  serverFor(keyId: string): Server
+  serverFor(callerNow: () => Caller): Server
   clock: { now(): number }
 }): Sessions {
   const { clock } = deps
@@ -40,12 +45,13 @@ export function createSessions(deps: {
     await session.server.close()
   }
 
-  async function begin(request: Request, keyId: string, parsedBody: unknown): Promise<Response> {
-    const server = deps.serverFor(keyId)
+  async function begin(request: Request, bearer: Bearer, parsedBody: unknown): Promise<Response> {
+    const current = { bearer }
+    const server = deps.serverFor(() => current.bearer.caller)
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
-        sessions.set(id, { keyId, transport, server, usedAt: clock.now(), open: 0 })
+        sessions.set(id, { current, transport, server, usedAt: clock.now(), open: 0 })
       },
       onsessionclosed: end,
     })
@@ -53,24 +59,25 @@ export function createSessions(deps: {
     const response = await transport.handleRequest(request, { parsedBody })
     const isBegun = transport.sessionId !== undefined && sessions.has(transport.sessionId)
     if (!isBegun) await server.close()
-    await endOldestOf(keyId)
+    await endOldestOf(bearer.keyId)
     return response
   }
 
   async function endOldestOf(keyId: string): Promise<void> {
-    const own = [...sessions].filter(([, session]) => session.keyId === keyId)
+    const own = [...sessions].filter(([, session]) => session.current.bearer.keyId === keyId)
     if (own.length <= mostOfOneKey) return
     const oldest = own.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]
     if (oldest) await end(oldest[0])
   }
 
   return {
-    async handle(request, keyId, parsedBody) {
+    async handle(request, bearer, parsedBody) {
       const id = request.headers.get('mcp-session-id')
-      if (id === null) return begin(request, keyId, parsedBody)
+      if (id === null) return begin(request, bearer, parsedBody)
       const session = sessions.get(id)
-      // Of another key: as if it were not there.
-      if (!session || session.keyId !== keyId) return unknownSession()
+      // A session of another key does not exist for this one.
+      if (!session || session.current.bearer.keyId !== bearer.keyId) return unknownSession()
+      session.current.bearer = bearer
       session.usedAt = clock.now()
       session.open += 1
       const response = await session.transport.handleRequest(request, { parsedBody })

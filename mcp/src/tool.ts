@@ -22,7 +22,9 @@ export type Call = {
   signal: AbortSignal
   /** Seconds that a tool may keep its caller waiting before it answers with a receipt. */
   waitSeconds: number
-  /** The same when this very call comes again, as after a broken connection; null: that cannot be told. */
+  /** The header `Idempotency-Key` of the HTTP request that carries the call; null without one. */
+  headerKey: string | null
+  /** Equal for a retry of this call within its session, as after a lost connection; null without a session. */
   retryKey: string | null
   /** Does something slow and tells the caller every few seconds that it goes on. */
   waiting<T>(what: string, work: Promise<T>): Promise<T>

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { KeyScope } from '@roost/contracts/kit/access'
 import { serveMcp } from '../serve.ts'
+import type { ExposedAgent } from '../tools/chat.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: results are looked at field by field
 export type Loose = any
@@ -24,7 +25,13 @@ export type World = Awaited<ReturnType<typeof startWorld>>
  * The MCP server before an API whose answers a test decides: what it asks, with which key, and what it makes of
  * answers that come late, refuse, or do not come.
  */
-export async function startWorld({ waitSeconds = 1 } = {}) {
+export async function startWorld({
+  waitSeconds = 1,
+  exposed = [],
+}: {
+  waitSeconds?: number
+  exposed?: readonly ExposedAgent[]
+} = {}) {
   const asked: Asked[] = []
   const routes = new Map<string, (asked: Asked) => Answer | Promise<Answer>>()
   const keys = new Map<string, { scope: KeyScope; agent_name: string | null }>()
@@ -53,7 +60,7 @@ export async function startWorld({ waitSeconds = 1 } = {}) {
     const facts = { valid: true, key_id: token, key_name: `name of ${token}`, user_id: 'u1' }
     return { body: { ...facts, ...key, user_email: null, role: 'user' } }
   })
-  routes.set('GET /api/internal/mcp-exposed-agents', () => ({ body: { agents: [] } }))
+  routes.set('GET /api/internal/mcp-exposed-agents', () => ({ body: { agents: exposed } }))
   routes.set('POST /api/internal/audit', () => ({ status: 204, body: {} }))
 
   const url = `http://127.0.0.1:${apiPort}`
@@ -85,17 +92,28 @@ export async function startWorld({ waitSeconds = 1 } = {}) {
       keys.set(token, { scope, agent_name })
       return token
     },
-    /** A client in one of the two ways in which they speak. */
-    async connect(token: string, way: 'sessions' | 'modern' = 'sessions'): Promise<Client> {
+    /** A client of one protocol era; `headers` are sent with every request and may be changed in between. */
+    async connect(
+      token: string,
+      way: 'sessions' | 'modern' = 'sessions',
+      headers: Record<string, string> = {},
+    ): Promise<Client> {
       const mode = way === 'modern' ? ({ pin: '2026-07-28' } as const) : 'legacy'
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
-      const requestInit = { headers: { authorization: `Bearer ${token}` } }
+      headers.authorization = `Bearer ${token}`
       const address = new URL(`http://127.0.0.1:${server.port}/mcp`)
-      await client.connect(new StreamableHTTPClientTransport(address, { requestInit }))
+      await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }))
       clients.push(client)
       return client
     },
-    /** One message as it is, of a client that knows nothing. */
+    /** The id of a new session. */
+    async begin(token: string, protocolVersion = '2025-06-18'): Promise<string> {
+      const clientInfo = { name: 'raw', version: '1' }
+      const params = { protocolVersion, capabilities: {}, clientInfo }
+      const begun = await this.post(token, { id: 0, method: 'initialize', params })
+      return begun.headers.get('mcp-session-id') ?? assert.fail('no session')
+    },
+    /** Sends one message or a batch without a client. */
     async post(token: string, message: object, headers: Record<string, string> = {}) {
       const response = await fetch(`http://127.0.0.1:${server.port}/mcp`, {
         method: 'POST',
@@ -105,7 +123,7 @@ export async function startWorld({ waitSeconds = 1 } = {}) {
           accept: 'application/json, text/event-stream',
           ...headers,
         },
-        body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+        body: JSON.stringify(Array.isArray(message) ? message : { jsonrpc: '2.0', ...message }),
       })
       return { status: response.status, headers: response.headers, text: await response.text() }
     },

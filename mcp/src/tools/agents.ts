@@ -13,7 +13,7 @@ import { grantSshAccess } from '@roost/contracts/agents/settings'
 import { listTemplates } from '@roost/contracts/agents/templates'
 import { z } from 'zod'
 import { type Tool, tool } from '../tool.ts'
-import { agentName } from './parameters.ts'
+import { agentName, idempotent } from './parameters.ts'
 import { templateGuide } from './template-guide.ts'
 
 const name = agentName
@@ -83,7 +83,7 @@ export const agentTools: Tool[] = [
         .optional()
         .describe('Makes it go away by itself, after so many runs or so much time.'),
     },
-    run: ({ api }, body) => api.call(createAgent, { body }),
+    run: (call, body) => call.api.call(createAgent, { body, headers: idempotent(call) }),
   }),
   tool({
     name: 'rename_agent',

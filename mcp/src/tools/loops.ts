@@ -3,7 +3,7 @@ import { getLoop, Loop, startLoop, stopLoop } from '@roost/contracts/runs/loops'
 import { z } from 'zod'
 import { Refusal } from '../refusals.ts'
 import { type Tool, tool } from '../tool.ts'
-import { agentName, allowedTools, model } from './parameters.ts'
+import { agentName, allowedTools, idempotent, model } from './parameters.ts'
 
 const loopId = z.string().min(1).describe('The loop_id that run_agent_loop gave you.')
 
@@ -49,11 +49,13 @@ export const loopTools: Tool[] = [
       model,
       allowed_tools: allowedTools,
     },
-    async run({ api, key }, { agent_name, ...body }) {
+    async run(call, { agent_name, ...body }) {
+      const { api, key } = call
       const name = agent_name ?? key.agent_name
       if (name === null) throw new Refusal('invalid_parameters', 'agent_name: which agent is to run?')
       try {
-        return { success: true, ...(await api.call(startLoop, { params: { name }, body })) }
+        const started = await api.call(startLoop, { params: { name }, body, headers: idempotent(call) })
+        return { success: true, ...started }
       } catch (error) {
         // Denied access is told like everywhere; what is wrong with the loop is a result of its own.
         if (!(error instanceof ApiError) || error.status === 403 || error.status === 404) throw error

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { Refusal } from '../refusals.ts'
 import type { Call } from '../tool.ts'
 
 /** Parameters that many tools take, in the words in which a model is told of them. */
@@ -29,11 +31,26 @@ export const systemPrompt = z
   .optional()
   .describe('Instructions that are added to those of the agent, for this run only.')
 
-/** The header that makes a repeated call harmless: by the key that the caller gave, else by the call itself. */
+/**
+ * The `Idempotency-Key` of an API request: the tool's argument, else the header of the MCP request, else the call
+ * itself. Throws `invalid_parameters` when argument and header differ.
+ */
 export function idempotent(
-  { retryKey }: Pick<Call, 'retryKey'>,
-  given?: string | undefined,
+  { headerKey, retryKey }: Pick<Call, 'headerKey' | 'retryKey'>,
+  argument?: string | undefined,
 ): Record<string, string> {
-  const key = given ?? retryKey
-  return key === null ? {} : { 'idempotency-key': key }
+  if (argument !== undefined && headerKey !== null && argument !== headerKey) {
+    throw new Refusal(
+      'invalid_parameters',
+      'idempotency_key: differs from the header Idempotency-Key of the request. Send one of them, or the same value in both.',
+    )
+  }
+  const key = argument ?? headerKey ?? retryKey
+  return key === null ? {} : { 'idempotency-key': headerValue(key) }
+}
+
+/** Other text does not survive as a header value, so its digest stands for it. */
+function headerValue(key: string): string {
+  if (/^[\x21-\x7e\x80-\xff]([\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/.test(key)) return key
+  return createHash('sha256').update(key).digest('base64url')
 }

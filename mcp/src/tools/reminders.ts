@@ -1,7 +1,7 @@
 import { cancelReminder, createReminder, listReminders, Reminder } from '@roost/contracts/triggers/reminders'
 import { z } from 'zod'
 import { type Call, type Tool, tool } from '../tool.ts'
-import { allowedTools, model } from './parameters.ts'
+import { allowedTools, idempotent, model } from './parameters.ts'
 
 /** The agent that calls; tools for agents are run for agents only. */
 export function selfOf({ key }: Pick<Call, 'key'>): string {
@@ -28,7 +28,13 @@ export const reminderTools: Tool[] = [
       allowed_tools: allowedTools,
     },
     output: Reminder,
-    run: (call, body) => call.api.call(createReminder, { params: { name: selfOf(call) }, body }),
+    // No key of the call itself: without one the API recognises a reminder by its message and time.
+    run: (call, body) =>
+      call.api.call(createReminder, {
+        params: { name: selfOf(call) },
+        body,
+        headers: idempotent({ ...call, retryKey: null }),
+      }),
   }),
   tool({
     name: 'list_reminders',

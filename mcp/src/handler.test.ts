@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createClient } from '@roost/contracts/client'
+import { createHandler } from './handler.ts'
+import { createServerFactory } from './server.ts'
+import { tools } from './tools/index.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** A handler whose callers can be watched: `held` counts those still in memory. */
+async function startHandler() {
+  const made: WeakRef<object>[] = []
+  const api = createClient('http://127.0.0.1:1')
+  const clock = { time: 0, now: () => clock.time }
+  const handler = createHandler({
+    keys: {
+      check: async (token) => ({
+        id: token,
+        facts: {
+          valid: true,
+          key_id: token,
+          key_name: token,
+          scope: 'user',
+          user_id: 'u1',
+          user_email: null,
+          role: 'user',
+          agent_name: null,
+        },
+      }),
+    },
+    api: {
+      ...api,
+      withToken(token) {
+        const own = api.withToken(token)
+        made.push(new WeakRef(own))
+        return own
+      },
+    },
+    createServer: createServerFactory({
+      version: '0.0.0',
+      tools,
+      exposed: { toolsFor: async () => [] },
+      waitSeconds: 1,
+      clock,
+      called() {},
+      failed() {},
+    }),
+    clock,
+    hostNames: [],
+    failed: (error) => assert.fail(String(error)),
+  })
+  const server = createServer(handler.listener)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+
+  return {
+    handler,
+    clock,
+    async connect(token: string, mode: 'legacy' | { pin: '2026-07-28' }) {
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+      const requestInit = { headers: { authorization: `Bearer ${token}` } }
+      const transport = new StreamableHTTPClientTransport(address, { requestInit })
+      await client.connect(transport)
+      return { client, transport }
+    },
+    made: () => made.length,
+    /** Callers that are still in memory after the connections are closed; stops looking at `expected`. */
+    async held(expected: number) {
+      server.closeAllConnections()
+      let held = Number.POSITIVE_INFINITY
+      // What a closed connection refers to is released over some turns of the event loop.
+      for (let turn = 0; turn < 50 && held > expected; turn += 1) {
+        await new Promise<void>((done) => setImmediate(done))
+        collectGarbage()
+        held = made.filter((ref) => ref.deref() !== undefined).length
+      }
+      return held
+    },
+    async [Symbol.asyncDispose]() {
+      await handler.close()
+      server.closeAllConnections()
+      await new Promise<void>((done) => server.close(() => done()))
+    },
+  }
+}
+
+test('a key without an open request or session leaves nothing in memory', async () => {
+  await using world = await startHandler()
+  for (const token of ['m1', 'm2', 'm3']) {
+    const { client } = await world.connect(token, { pin: '2026-07-28' })
+    await client.callTool({ name: 'get_agent_requirements', arguments: {} })
+    await client.close()
+  }
+  for (const token of ['s1', 's2', 's3']) {
+    const { client, transport } = await world.connect(token, 'legacy')
+    await client.callTool({ name: 'get_agent_requirements', arguments: {} })
+    await transport.terminateSession()
+    await client.close()
+  }
+  assert.ok(world.made() >= 12)
+  assert.equal(await world.held(0), 0)
+})
+
+test('a session holds the caller of its newest request until it is swept', async () => {
+  await using world = await startHandler()
+  const { client } = await world.connect('s1', 'legacy')
+  for (let count = 0; count < 5; count += 1) {
+    await client.callTool({ name: 'get_agent_requirements', arguments: {} })
+  }
+  await client.close()
+  assert.equal(await world.held(1), 1)
+  world.clock.time = 31 * 60_000
+  await world.handler.sweep()
+  assert.equal(await world.held(0), 0)
+})
