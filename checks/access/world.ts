@@ -1,20 +1,22 @@
 /** A whole platform in this process, with one credential for each kind of caller. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyScope } from '@roost/contracts/kit/access'
 import { compose } from '../../server/src/compose.ts'
 import { parseConfig } from '../../server/src/config.ts'
+import { listen } from '../../server/src/http/listen.ts'
 import { createPlatformServer } from '../../server/src/http/platform.ts'
 import { hashOfKey, newKeyText } from '../../server/src/identity/keys/key-text.ts'
 import { keyStore } from '../../server/src/identity/keys/store.ts'
 import { timestamp } from '../../server/src/kit/clock.ts'
 import { newId } from '../../server/src/kit/ids.ts'
 import { migrations } from '../../server/src/migrations/index.ts'
+import { agentRuntimes } from '../../server/src/ports/agent-images/port.ts'
+import { createFakeEngine } from '../../server/src/ports/containers/fake.ts'
 import { migrate, migrationState } from '../../server/src/ports/database/migrator.ts'
 import { memoryEphemeral } from '../../server/src/ports/ephemeral/memory.ts'
 import { silentLog } from '../../server/src/ports/log.ts'
@@ -29,7 +31,8 @@ const day = 86_400
 export type Reply = { status: number; error: string | null; text: string; headers: Headers }
 export type World = Awaited<ReturnType<typeof openWorld>>
 
-export async function openWorld() {
+/** `pagesFolder`: the build of the web UI; without it there are no pages. `mcpPort`: as the platform forwards to it. */
+export async function openWorld(options: { pagesFolder?: string; mcpPort?: number } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-access-'))
   const config = parseConfig({
     ROOST_DATA_DIR: dataDir,
@@ -40,7 +43,15 @@ export async function openWorld() {
   const mail = createFakeMailer()
   const opened = await openAdapters(config, silentLog, {})
   await opened.ephemeral.close()
-  const adapters = { ...opened, ephemeral: memoryEphemeral({ clock, log: silentLog }), clock, mail }
+  await opened.containers.close()
+  const engine = createFakeEngine({ images: agentRuntimes.map((name) => opened.images.tagFor(name).image) })
+  const adapters = {
+    ...opened,
+    containers: engine.containers('access'),
+    ephemeral: memoryEphemeral({ clock, log: silentLog }),
+    clock,
+    mail,
+  }
   const { db } = adapters
   await migrate(db, migrations, { now: clock.now })
 
@@ -56,13 +67,14 @@ export async function openWorld() {
       trustedProxies: [],
       internalPort: 0,
       migrations: () => migrationState(db, migrations),
-      pagesFolder: join(dataDir, 'no-pages'),
+      pagesFolder: options.pagesFolder ?? join(dataDir, 'no-pages'),
+      ...(options.mcpPort === undefined ? {} : { mcpPort: options.mcpPort }),
       checkReplies: true,
     })
     await server.ready()
     await platform.open()
-    const open = server.attachSockets(await listen(server.publicHandler))
-    const internal = server.attachLinks(await listen(server.internalHandler))
+    const open = server.attachSockets(await serve(server.publicHandler))
+    const internal = server.attachLinks(await serve(server.internalHandler))
     const close = async () => {
       server.endStreams()
       await platform.sockets.close()
@@ -93,7 +105,12 @@ export async function openWorld() {
       body: form ? new URLSearchParams(form) : body === undefined ? null : text(body),
     })
     const answer = await response.text()
-    return { status: response.status, error: errorOf(answer), text: answer, headers: response.headers }
+    const told = objectOf(answer)
+    // Whoever asks and whatever is refused: the body leads to the log entry of its request.
+    if (told && 'error' in told && response.status >= 400 && !path.startsWith('/broker/'))
+      assert.equal(told.request_id, response.headers.get('x-request-id'), `${method} ${path}: ${answer}`)
+    const error = told && 'error' in told ? String(told.error) : null
+    return { status: response.status, error, text: answer, headers: response.headers }
   }
   const ok = async (...asked: Parameters<typeof ask>) => {
     const reply = await ask(...asked)
@@ -162,6 +179,7 @@ export async function openWorld() {
 
   return {
     db,
+    engine,
     clock,
     mail,
     ask,
@@ -257,21 +275,18 @@ function text(body: object | string): string {
   return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
-async function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
-  const server = createServer(handler ?? (() => {}))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
+async function serve(handler: RequestListener): Promise<Server> {
+  return (await listen({ host: '127.0.0.1', port: 0 }, handler)).server
 }
 
 function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-function errorOf(answer: string): string | null {
+function objectOf(answer: string): Record<string, unknown> | null {
   try {
     const body: unknown = JSON.parse(answer)
-    return typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : null
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null
   } catch {
     return null
   }

@@ -11,7 +11,10 @@ export const errorCatalogue = {
   schedule_timeout_exceeds_agent_cap: [400, "The timeout is above the agent's execution timeout."],
   agent_timeout_below_active_schedules: [400, 'Active schedules have a longer timeout than this.'],
   loop_timeout_exceeds_agent_cap: [400, "The timeout per run is above the agent's execution timeout."],
-  loop_deadline_below_run_timeout: [400, 'max_duration_seconds is below the timeout_per_run of the same request.'],
+  loop_deadline_below_run_timeout: [
+    400,
+    'max_duration_seconds is below the timeout_per_run of the same request.',
+  ],
   unknown_scope: [400, 'There is no such key scope.'],
   scope_not_requestable: [400, 'Keys of this scope are not minted here.'],
   invalid_skill_source: [400, 'The skill source is not valid.'],

@@ -3,12 +3,20 @@ import { endpoint } from '../kit/endpoint.ts'
 import { Timestamp } from '../kit/primitives.ts'
 
 const Migrations = z
-  .object({ applied: z.number().int(), expected: z.number().int(), first_pending: z.string().nullable() })
-  .describe('Schema migrations: how many are applied of how many, and the first one missing.')
+  .object({
+    state: z
+      .enum(['complete', 'incomplete', 'newer', 'unknown'])
+      .describe('`newer`: applied by a later version. `unknown`: the database cannot be read.'),
+    applied: z.number().int().nullable(),
+    expected: z.number().int().nullable(),
+    first_pending: z.string().nullable(),
+  })
+  .describe('Schema migrations: how many of the expected ones are applied, and the first one missing.')
 
 export const Health = z
   .object({ status: z.enum(['healthy', 'unhealthy']), timestamp: Timestamp, migrations: Migrations })
   .meta({ id: 'Health' })
+export type Health = z.infer<typeof Health>
 
 export const getHealth = endpoint({
   id: 'getHealth',
@@ -17,10 +25,10 @@ export const getHealth = endpoint({
   tag: 'Platform',
   summary: 'Health of this process and its database',
   description:
-    '503 with the same block while schema migrations are incomplete or the database does not answer.',
+    '503 with the same block while schema migrations are incomplete (`migrations_incomplete`) or the database cannot be read (`store_unavailable`).',
   access: { who: 'none' },
   returns: Health,
-  fails: ['migrations_incomplete'],
+  fails: ['migrations_incomplete', 'store_unavailable'],
 })
 
 export const getInternalHealth = endpoint({

@@ -6,8 +6,8 @@ import {
 } from 'node:http'
 import { Fault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
-import { problemOf } from './problem.ts'
-import { requestId } from './serve.ts'
+import { answerProblem } from './raw-problem.ts'
+import { requestId } from './request-id.ts'
 import type { OpenStreams } from './streams.ts'
 
 /** Headers that belong to one connection and not to what is sent over it (RFC 9110, section 7.6.1). */
@@ -64,7 +64,7 @@ function forward(
   onward.on('error', (error) => {
     if (response.headersSent || response.destroyed) return void response.destroy()
     onLost(error)
-    refuse(response, new Fault('mcp_unavailable', undefined, { retry_after_seconds: 2 }), id)
+    answerProblem(response, new Fault('mcp_unavailable', undefined, { retry_after_seconds: 2 }), id)
   })
   response.on('close', () => onward.destroy())
   request.pipe(onward)
@@ -79,14 +79,4 @@ function withoutHops<T extends IncomingMessage['headers']>(headers: T): T {
   const kept = { ...headers }
   for (const name of hopByHop) delete kept[name]
   return kept
-}
-
-function refuse(response: ServerResponse, fault: Fault, id: string): void {
-  const { status, headers, body } = problemOf(fault, id)
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    'x-request-id': id,
-  })
-  response.end(JSON.stringify(body))
 }

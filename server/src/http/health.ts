@@ -1,22 +1,38 @@
-import { sentenceOf } from '@roost/contracts/kit/errors'
-import { getHealth, getInternalHealth } from '@roost/contracts/operations/health'
+import { getHealth, getInternalHealth, type Health } from '@roost/contracts/operations/health'
 import { type Clock, timestamp } from '../kit/clock.ts'
-import type { MigrationState } from '../ports/database/port.ts'
-import { answer, type Route, route } from './route.ts'
+import { Fault } from '../kit/fault.ts'
+import { type MigrationState, NewerSchemaError } from '../ports/database/port.ts'
+import { type Route, route } from './route.ts'
+
+type Finding = { migrations: Health['migrations']; fault?: { code: Fault['code']; detail?: string } }
 
 /** `migrations` throws when the database does not answer; then this process is not healthy either. */
 export function healthRoutes(deps: { clock: Clock; migrations(): Promise<MigrationState> }): Route[] {
   return [
     route(getHealth, async () => {
-      const now = timestamp(deps.clock.now())
-      const migrations = await deps
-        .migrations()
-        .catch(() => ({ applied: 0, expected: 0, first_pending: 'unknown' }))
-      if (migrations.first_pending === null) return { status: 'healthy' as const, timestamp: now, migrations }
-      const body = { status: 'unhealthy', timestamp: now, detail: sentenceOf('migrations_incomplete') }
-      return answer({ ...body, error: 'migrations_incomplete', migrations }, { status: 503 })
+      const timestampNow = timestamp(deps.clock.now())
+      const { migrations, fault } = await deps.migrations().then(findingOf, failureOf)
+      if (!fault) return { status: 'healthy' as const, timestamp: timestampNow, migrations }
+      const fields = { status: 'unhealthy', timestamp: timestampNow, migrations }
+      throw new Fault(fault.code, fault.detail, fields)
     }),
   ]
+}
+
+function findingOf(state: MigrationState): Finding {
+  if (state.first_pending === null) return { migrations: { state: 'complete', ...state } }
+  return { migrations: { state: 'incomplete', ...state }, fault: { code: 'migrations_incomplete' } }
+}
+
+/** Nothing is known about the schema of a database that cannot be read, so it is not called incomplete. */
+function failureOf(error: unknown): Finding {
+  const nothing = { applied: null, expected: null, first_pending: null }
+  if (error instanceof NewerSchemaError) {
+    const fault = { code: 'migrations_incomplete' as const, detail: error.message }
+    return { migrations: { state: 'newer', ...nothing }, fault }
+  }
+  const detail = 'The database cannot be read, so the state of its schema is unknown.'
+  return { migrations: { state: 'unknown', ...nothing }, fault: { code: 'store_unavailable', detail } }
 }
 
 export function internalHealthRoutes(): Route[] {

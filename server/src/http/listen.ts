@@ -4,10 +4,13 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import { followServer } from '@roost/contracts/kit/closing'
+import { answerBrokenRequests, answerProblem } from './raw-problem.ts'
+import { requestId } from './request-id.ts'
 
 export type ListenAddress = { host: string; port: number } | { path: string }
 
@@ -17,9 +20,17 @@ export type Listening = {
   close(graceMs: number): Promise<void>
 }
 
+/** `requestTimeout`: for receiving one whole request. */
+const defaultTimeouts = { requestTimeout: 300_000, keepAliveTimeout: 75_000 }
+
 /** A server on one address. Rejects with a sentence that names the address when it cannot be bound. */
-export async function listen(address: ListenAddress, handler: RequestListener): Promise<Listening> {
-  const server = createServer({ requestTimeout: 300_000, keepAliveTimeout: 75_000 }, handler)
+export async function listen(
+  address: ListenAddress,
+  handler: RequestListener,
+  options: ServerOptions = {},
+): Promise<Listening> {
+  const server = createServer({ ...defaultTimeouts, ...options }, handler)
+  answerBrokenRequests(server)
   const { close } = followServer(server)
   if ('path' in address) await rm(address.path, { force: true })
   await new Promise<void>((resolve, reject) => {
@@ -46,17 +57,20 @@ export class CannotListen extends Error {
   }
 }
 
+type RawHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
 /** Sends requests below `prefix` to a raw handler and everything else to the application. */
-export function withRawPrefix(
-  prefix: string,
-  raw: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-  rest: RequestListener,
-): RequestListener {
+export function withRawPrefix(prefix: string, raw: RawHandler, rest: RequestListener): RequestListener {
   return (request, response) => {
     if (!request.url?.startsWith(prefix)) return rest(request, response)
-    raw(request, response).catch(() => {
-      if (!response.headersSent) response.writeHead(500)
-      response.end()
-    })
+    raw(request, response).catch((error: unknown) => answerProblem(response, error, requestId(request)))
+  }
+}
+
+/** Sets `X-Request-ID` on the replies of a raw handler, unless the handler passes on another server's. */
+export function withRequestId(raw: RawHandler): RawHandler {
+  return (request, response) => {
+    response.setHeader('x-request-id', requestId(request))
+    return raw(request, response)
   }
 }

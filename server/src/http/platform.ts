@@ -12,7 +12,7 @@ import { clientAddress } from './client-address.ts'
 import { serveDocs } from './docs.ts'
 import { forwarding } from './forward.ts'
 import { healthRoutes, internalHealthRoutes } from './health.ts'
-import { withRawPrefix } from './listen.ts'
+import { withRawPrefix, withRequestId } from './listen.ts'
 import { isLoopback } from './loopback.ts'
 import { type Pages, servePages } from './pages.ts'
 import { type AnsweredRequest, createServer } from './serve.ts'
@@ -112,8 +112,8 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
         platform.egress.handle,
         withRawPrefix(
           '/git/',
-          platform.gitTransfers.handle,
-          withRawPrefix('/broker/', platform.broker.handle, withMcp(internalRest)),
+          withRequestId(platform.gitTransfers.handle),
+          withRawPrefix('/broker/', withRequestId(platform.broker.handle), withMcp(internalRest)),
         ),
       ),
     ),

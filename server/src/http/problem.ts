@@ -13,29 +13,24 @@ import { EphemeralDown } from '../ports/ephemeral/port.ts'
 export type Problem = {
   status: number
   headers: Record<string, string>
-  body: ErrorBody
+  body: ErrorBody & { request_id: string }
   unexpected: boolean
 }
 
 /**
- * Every throwable becomes one answer here and nowhere else. What is not a named fault is a 500 that shows
- * the request's id and never the text of the fault; the text is for the log.
+ * Turns any thrown value into the one error reply. Every body carries the request's id. An unnamed error is a 500
+ * that never shows its text; the text is for the log.
  */
 export function problemOf(error: unknown, requestId: string): Problem {
-  if (error instanceof Fault) return faultProblem(error)
-  if (error instanceof EphemeralDown) return faultProblem(new Fault('ephemeral_unavailable'))
-  if (isOrComesOf(error, DatabaseDown))
-    return faultProblem(new Fault('store_unavailable', undefined, retrySoon))
-  if (isOrComesOf(error, DatabaseFull)) return faultProblem(new Fault('store_full', undefined, retryLater))
-  const code = frameworkCode(error)
-  if (code) return faultProblem(new Fault(code))
-  const [status, sentence] = errorCatalogue.internal_error
-  return {
-    status,
-    headers: {},
-    body: { detail: sentence, error: 'internal_error', request_id: requestId },
-    unexpected: true,
-  }
+  return faultProblem(faultOf(error), requestId)
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  if (error instanceof EphemeralDown) return new Fault('ephemeral_unavailable')
+  if (isOrComesOf(error, DatabaseDown)) return new Fault('store_unavailable', undefined, retrySoon)
+  if (isOrComesOf(error, DatabaseFull)) return new Fault('store_full', undefined, retryLater)
+  return new Fault(frameworkCode(error) ?? 'internal_error')
 }
 
 /** A server that is started anew is back within seconds. */
@@ -94,7 +89,7 @@ function unionIssues(
   return [{ loc, msg: `must be one of: ${[...new Set(names)].join(', ')}`, type: issue.code }]
 }
 
-function faultProblem(fault: Fault): Problem {
+function faultProblem(fault: Fault, requestId: string): Problem {
   const [status] = errorCatalogue[fault.code]
   const headers: Record<string, string> = { ...fault.headers }
   if (status === 401) headers['www-authenticate'] = 'Bearer'
@@ -107,9 +102,8 @@ function faultProblem(fault: Fault): Problem {
   if (fault.code === 'circuit_open') headers['x-circuit-open'] = 'true'
   if (typeof fault.fields.execution_id === 'string') headers['x-execution-id'] = fault.fields.execution_id
   const { issues, ...fields } = fault.fields
-  const body = Array.isArray(issues)
-    ? { detail: issues as ValidationIssue[], error: fault.code, ...fields }
-    : { detail: fault.message, error: fault.code, ...fields }
+  const detail = Array.isArray(issues) ? (issues as ValidationIssue[]) : fault.message
+  const body = { detail, error: fault.code, ...fields, request_id: requestId }
   return { status, headers, body, unexpected: status === 500 }
 }
 

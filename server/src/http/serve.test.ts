@@ -206,7 +206,9 @@ test('429 carries its wait in header and body', async () => {
   const reply = await app().server.inject({ method: 'GET', url: '/limited' })
   assert.equal(reply.statusCode, 429)
   assert.equal(reply.headers['retry-after'], '7')
-  assert.deepEqual(reply.json(), { detail: 'Slow down.', error: 'rate_limited', retry_after_seconds: 7 })
+  const { request_id, ...body } = reply.json()
+  assert.deepEqual(body, { detail: 'Slow down.', error: 'rate_limited', retry_after_seconds: 7 })
+  assert.equal(request_id, reply.headers['x-request-id'])
 })
 
 test('404 for an unknown path, 405 for a known one with another method', async () => {

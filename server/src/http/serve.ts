@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ErrorCode, errorCatalogue } from '@roost/contracts/kit/errors'
+import type { ServerResponse } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { Fault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
 import { type BindOptions, bindRoute } from './bind.ts'
-import { problemOf } from './problem.ts'
+import { type Problem, problemOf } from './problem.ts'
+import { requestId } from './request-id.ts'
 import type { Route } from './route.ts'
 import type { OpenStreams } from './streams.ts'
 
@@ -34,8 +34,6 @@ export type AnsweredRequest = {
   roost: import('./bind.ts').RequestState
 }
 
-const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
-
 /**
  * Replies hold keys, tokens and what only one person may read, so no cache keeps them; what may be kept (pages,
  * pictures) says so itself.
@@ -60,8 +58,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       const problem = problemOf(error, String(request.id))
       // No hook runs for an address that cannot be read.
       reply.headers({ 'x-request-id': request.id, ...notKept })
-      reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
-      reply.send(JSON.stringify(problem.body))
+      sendProblem(reply, problem)
     },
   })
   app.removeAllContentTypeParsers()
@@ -123,23 +120,26 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (problem.unexpected && !leftHalfWay(request))
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, 'request failed')
     if (problem.body.error === 'body_too_large') readOn(request, reply)
-    reply.code(problem.status).headers(problem.headers).type('application/json; charset=utf-8')
-    reply.send(JSON.stringify(problem.body))
+    sendProblem(reply, problem)
   })
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(patterns, request.url)
     const page = allowed.length === 0 ? options.notFoundPage?.(request, reply) : null
     if (page) return page
-    const code: ErrorCode = allowed.length > 0 ? 'method_not_allowed' : 'not_found'
-    const [status, detail] = errorCatalogue[code]
     if (allowed.length > 0) reply.header('allow', allowed.join(', '))
-    return reply
-      .code(status)
-      .type('application/json; charset=utf-8')
-      .send(JSON.stringify({ detail, error: code }))
+    const fault = new Fault(allowed.length > 0 ? 'method_not_allowed' : 'not_found')
+    return sendProblem(reply, problemOf(fault, request.id))
   })
   for (const route of options.routes) bindRoute(app, route, options)
   return app
+}
+
+function sendProblem(reply: FastifyReply, { status, headers, body }: Problem): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(body))
 }
 
 /** Whether the client went away in the middle of its own body: nobody waits for the answer, and nothing is wrong here. */
@@ -176,12 +176,6 @@ function closeSignal(response: ServerResponse, streams: OpenStreams | undefined)
     })
     return made.signal
   }
-}
-
-/** The caller's own when it is fit to be one, else a new one. */
-export function requestId(request: IncomingMessage): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
 type PathPattern = { pattern: RegExp; method: string }

@@ -1,14 +1,15 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AuditType } from '@roost/contracts/kit/endpoint'
-import { type ErrorCode, errorCatalogue, statusOf } from '@roost/contracts/kit/errors'
+import { type ErrorCode, statusOf } from '@roost/contracts/kit/errors'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import type { Caller } from '../identity/access/caller.ts'
-import { isFault } from '../kit/fault.ts'
+import { Fault, isFault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
 import { clientAddress } from './client-address.ts'
-import { requestId } from './serve.ts'
+import { rawProblem } from './raw-problem.ts'
+import { requestId } from './request-id.ts'
 
 /** One path on which sockets are opened. */
 export type SocketRoute = {
@@ -67,7 +68,7 @@ export function serveSockets(
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
     const found = servers.find(({ pattern }) => pattern.test(path))
     const id = requestId(request)
-    if (!found) return refuse(stream, 'not_found', id)
+    if (!found) return void stream.end(rawProblem(new Fault('not_found'), id))
     const { audit } = found.route
     const from = { path: found.route.path, ip: addressOf(request), ...(audit ? { audit } : {}) }
     try {
@@ -85,10 +86,8 @@ export function serveSockets(
       if (isFault(error)) {
         const why = { status: statusOf(error.code), error: error.code }
         asked({ ...from, caller: null, why })
-        return refuse(stream, error.code, id)
-      }
-      log.error({ request_id: id, err: error, path: found.route.path }, 'socket refused by a fault')
-      refuse(stream, 'internal_error', id)
+      } else log.error({ request_id: id, err: error, path: found.route.path }, 'socket refused by a fault')
+      stream.end(rawProblem(error, id))
     }
   }
   server.on('upgrade', onUpgrade)
@@ -105,14 +104,4 @@ export function serveSockets(
 
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`)
-}
-
-function refuse(stream: Duplex, code: ErrorCode, id: string): void {
-  const [status, detail] = errorCatalogue[code]
-  const body = JSON.stringify({ detail, error: code, ...(status === 500 ? { request_id: id } : {}) })
-  const auth = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''
-  stream.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nX-Request-ID: ${id}\r\n${auth}` +
-      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
 }

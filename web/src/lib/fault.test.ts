@@ -25,11 +25,12 @@ it('places a named error on the field it names', () => {
   assert.deepEqual(fault.fields, { timezone: 'The timezone is unknown.' })
 })
 
-it('keeps the request id of a failure of ours', () => {
-  const fault = describeFault(
-    new ApiError(500, { error: 'internal_error', detail: 'Something went wrong.', request_id: 'r-1' }),
-  )
-  assert.equal(fault.requestId, 'r-1')
+it('shows the request id of a failure of the platform, not that of a refusal', () => {
+  const idOf = (status: number) =>
+    describeFault(new ApiError(status, { error: 'internal_error', detail: 'Sorry.', request_id: 'r-1' }))
+      .requestId
+  assert.equal(idOf(500), 'r-1')
+  assert.equal(idOf(404), null)
 })
 
 it('tells a proxy, a cut connection and a fault of the page apart', () => {

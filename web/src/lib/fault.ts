@@ -7,7 +7,7 @@ export type FaultWords = {
   sentence: string
   /** The API's error code, or `network_error` or `unexpected_error` where no answer of ours came. */
   code: string
-  /** For the operator's log; null when the answer carried none. */
+  /** Of a failure of the platform, to find it in the log; a refusal explains itself. Else null. */
   requestId: string | null
   /** Failures by field name, dotted for nested ones; of the request's body only. */
   fields: Record<string, string>
@@ -42,7 +42,7 @@ function describeApiError(error: ApiError): FaultWords {
     const sentence = `The answer (status ${status}) did not come from the platform; something in between failed.`
     return { sentence, code: `http_${status}`, requestId: null, fields: {} }
   }
-  const requestId = typeof body.request_id === 'string' ? body.request_id : null
+  const requestId = status === 500 ? (body.request_id ?? null) : null
   const code = typeof body.error === 'string' ? body.error : `http_${status}`
   if (typeof body.detail === 'string') {
     const fields = typeof body.field === 'string' ? { [body.field]: body.detail } : {}

@@ -6,8 +6,9 @@ import {
   previewFile,
   saveFile,
 } from '@roost/contracts/agents/workspace'
-import { agentRoute, answer, type Route, streamAnswer } from '../../http/route.ts'
+import { agentRoute, type Route, streamAnswer } from '../../http/route.ts'
 import type { Relation } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
 import { type Directory, requireAgent } from '../directory/index.ts'
 import { disposition, inlineType, safeHeaders } from './content.ts'
 import type { Opened, Workspace } from './workspace.ts'
@@ -43,7 +44,7 @@ export function workspaceRoutes(workspace: Workspace, directory: Pick<Directory,
       const range = call.request.header('range')
       const wanted = { path: call.query.path, isOwner, range, directories: true }
       const found = await workspace.open(await agentOf(call), wanted, call.request.signal)
-      if (found.kind === 'outside') return outside(found.size)
+      if (found.kind === 'outside') throw outside(found.size)
       const type = found.kind === 'packed' ? 'application/gzip' : 'application/octet-stream'
       return deliver(found.opened, type, 'attachment')
     }),
@@ -53,7 +54,7 @@ export function workspaceRoutes(workspace: Workspace, directory: Pick<Directory,
       const range = call.request.header('range')
       const wanted = { path: call.query.path, isOwner, range, directories: false }
       const found = await workspace.open(await agentOf(call), wanted, call.request.signal)
-      if (found.kind === 'outside') return outside(found.size)
+      if (found.kind === 'outside') throw outside(found.size)
       const type = inlineType(found.opened.name)
       return type === null
         ? deliver(found.opened, 'application/octet-stream', 'attachment')
@@ -84,6 +85,7 @@ function deliver(
   return streamAnswer(type, bytes, { status: range ? 206 : 200, headers })
 }
 
-function outside(size: number) {
-  return answer(undefined, { status: 416, headers: { 'content-range': `bytes */${size}` } })
+function outside(size: number): Fault {
+  const headers = { 'content-range': `bytes */${size}` }
+  return new Fault('range_not_satisfiable', undefined, {}, { headers })
 }

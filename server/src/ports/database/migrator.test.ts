@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { migrations } from '../../migrations/index.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { migrate, migrationState, NewerSchemaError } from './migrator.ts'
-import type { Migration } from './port.ts'
+import { migrate, migrationState } from './migrator.ts'
+import { type Migration, NewerSchemaError } from './port.ts'
 
 const now = () => new Date('2026-01-01T00:00:00.000Z')
 const nest: Migration = {

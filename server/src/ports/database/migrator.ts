@@ -1,20 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { schemaTools } from './append-only.ts'
-import type { Db, Migration, MigrationState, Tx } from './port.ts'
+import { type Db, type Migration, type MigrationState, NewerSchemaError, type Tx } from './port.ts'
 
 type Tables = { schema_migrations: { name: string; applied_at: string } }
-
-/** The database was migrated by a later version of Roost. */
-export class NewerSchemaError extends Error {
-  readonly unknown: string[]
-  constructor(unknown: string[]) {
-    super(
-      `The database has a newer schema than this version of Roost knows (${unknown.join(', ')}): start the newer version.`,
-    )
-    this.name = 'NewerSchemaError'
-    this.unknown = unknown
-  }
-}
 
 /**
  * Applies what is pending, each migration once, whoever else starts at the same time. Answers the names it

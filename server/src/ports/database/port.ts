@@ -108,3 +108,15 @@ export type SchemaTools = {
 
 /** What `/health` shows. */
 export type MigrationState = { applied: number; expected: number; first_pending: string | null }
+
+/** The database was migrated by a later version of Roost. */
+export class NewerSchemaError extends Error {
+  readonly unknown: string[]
+  constructor(unknown: string[]) {
+    super(
+      `The database has a newer schema than this version of Roost knows (${unknown.join(', ')}): start the newer version.`,
+    )
+    this.name = 'NewerSchemaError'
+    this.unknown = unknown
+  }
+}

@@ -1,6 +1,7 @@
-import type { Provider } from './prices.ts'
+import type { Provider } from './provider-rules.ts'
 
-export type BrokerError = { status: number; message: string; code?: string }
+/** `requestId`: also in the header `X-Request-ID`; only Anthropic's form has a field for it. */
+export type BrokerError = { status: number; message: string; code?: string; requestId?: string }
 
 type Words = { anthropic: string; google: string }
 
@@ -18,11 +19,15 @@ const words: Record<number, Words> = {
 }
 
 /** The broker's own refusals, in the form that the provider's clients read. */
-export function errorBody(provider: Provider, { status, message, code }: BrokerError): string {
+export function errorBody(provider: Provider, { status, message, code, requestId }: BrokerError): string {
   const word = words[status] ?? { anthropic: 'api_error', google: 'INTERNAL' }
   switch (provider) {
     case 'anthropic':
-      return JSON.stringify({ type: 'error', error: { type: code ?? word.anthropic, message } })
+      return JSON.stringify({
+        type: 'error',
+        error: { type: code ?? word.anthropic, message },
+        request_id: requestId,
+      })
     case 'google':
       return JSON.stringify({ error: { code: status, message, status: word.google } })
     case 'openai':

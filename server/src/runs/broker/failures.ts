@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errorBody } from './errors.ts'
-import type { Provider } from './prices.ts'
+import type { Provider } from './provider-rules.ts'
 import { isHopeless } from './provider-rules.ts'
 
 /** Not let through: the status and sentence of the answer; `code` where the refusal has a name of its own. */
@@ -51,7 +51,13 @@ export function answerFailure(
   { status, message, code }: Failure,
 ): void {
   if (response.headersSent || response.destroyed) return void response.destroy()
-  const body = errorBody(provider, { status, message, ...(code === null ? {} : { code }) })
+  const requestId = response.getHeader('x-request-id')?.toString()
+  const body = errorBody(provider, {
+    status,
+    message,
+    ...(code === null ? {} : { code }),
+    ...(requestId === undefined ? {} : { requestId }),
+  })
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { migrate, migrationState } from '../ports/database/migrator.ts'
+import type { Db, Migration } from '../ports/database/port.ts'
+import { silentLog } from '../ports/log.ts'
+import { createTestClock } from '../test/clock.ts'
+import { forEachDialect } from '../test/dialects.ts'
+import { healthRoutes } from './health.ts'
+import { createServer } from './serve.ts'
+
+const [nest, egg] = ['nest', 'egg'].map(
+  (name, index): Migration => ({
+    name: `000${index + 1}-${name}`,
+    up: (db) => db.schema.createTable(name).addColumn('id', 'text').execute(),
+  }),
+) as [Migration, Migration]
+const clock = createTestClock('2030-01-01T00:00:00.000Z')
+
+async function healthOf(db: Db, migrations: Migration[]) {
+  const app = createServer({
+    routes: healthRoutes({ clock, migrations: () => migrationState(db, migrations) }),
+    guard: async () => ({ caller: { kind: 'anonymous' }, agent: null, relation: null }),
+    checkReplies: true,
+    log: silentLog,
+    trustedProxies: [],
+  })
+  const reply = await app.inject({ method: 'GET', url: '/health', headers: { 'x-request-id': 'r1' } })
+  return { code: reply.statusCode, ...reply.json() }
+}
+
+forEachDialect((_dialect, open) => {
+  test('200 with every migration applied, 503 with the first one that is missing', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest], { now: clock.now })
+    const healthy = await healthOf(db, [nest])
+    assert.deepEqual([healthy.code, healthy.status], [200, 'healthy'])
+    assert.deepEqual(healthy.migrations, { state: 'complete', applied: 1, expected: 1, first_pending: null })
+
+    const { timestamp: _, detail: __, ...pending } = await healthOf(db, [nest, egg])
+    assert.deepEqual(pending, {
+      code: 503,
+      status: 'unhealthy',
+      error: 'migrations_incomplete',
+      migrations: { state: 'incomplete', applied: 1, expected: 2, first_pending: '0002-egg' },
+      request_id: 'r1',
+    })
+  })
+
+  test('503 with the reason while a later version has migrated the database', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest, egg], { now: clock.now })
+    const { code, error, detail, migrations } = await healthOf(db, [nest])
+    assert.deepEqual([code, error, migrations.state], [503, 'migrations_incomplete', 'newer'])
+    assert.match(detail, /newer schema.*0002-egg/)
+  })
+
+  test('503 that blames the database while it is away, not its migrations', async () => {
+    await using db = await open({ migrated: false })
+    await migrate(db, [nest], { now: clock.now })
+    await db.close()
+    const { timestamp: _, ...away } = await healthOf(db, [nest])
+    assert.deepEqual(away, {
+      code: 503,
+      status: 'unhealthy',
+      error: 'store_unavailable',
+      detail: 'The database cannot be read, so the state of its schema is unknown.',
+      migrations: { state: 'unknown', applied: null, expected: null, first_pending: null },
+      request_id: 'r1',
+    })
+  })
+})
