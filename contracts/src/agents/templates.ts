@@ -201,6 +201,7 @@ export const getTemplateEnv = endpoint({
 export const refreshTemplates = endpoint({
   id: 'refreshTemplates',
   method: 'POST',
+  strict: true,
   path: '/api/templates/refresh',
   summary: 'Read all templates anew',
   tag,

@@ -326,6 +326,7 @@ export const sendSessionMessage = endpoint({
 export const resetSession = endpoint({
   id: 'resetSession',
   method: 'POST',
+  strict: true,
   path: '/api/agents/{name}/sessions/{id}/reset',
   summary: "Forget the runtime's own memory of a conversation and keep the messages",
   tag,
