@@ -149,6 +149,7 @@ export const resetToMain = endpoint({
   ...byPeople,
   id: 'resetToMain',
   method: 'POST',
+  strict: true,
   path: `${path}/git/reset-to-main-preserve-state`,
   summary: 'Make the workspace what the source branch is, and keep what the agent has made',
   description:

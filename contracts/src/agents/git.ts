@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
 import { changedFileStatuses, pullStrategies, syncStrategies } from '../link/git.ts'
 
@@ -169,6 +170,12 @@ const GitPath = z
     'must be a path inside the workspace',
   )
 
+const SyncBody = z.object({
+  message: z.string().trim().min(1).max(2000).nullish(),
+  paths: z.array(GitPath).min(1).max(500).nullish(),
+  strategy: z.enum(syncStrategies).default('normal'),
+})
+
 export const syncGit = endpoint({
   id: 'syncGit',
   method: 'POST',
@@ -178,12 +185,10 @@ export const syncGit = endpoint({
     'A conflict is answered with the headers `X-Conflict-Type` and `X-Conflict-Class` beside the fields of the body.',
   tag,
   access: { who: 'owner' },
+  strict: true,
   params: AgentParams,
-  body: z.object({
-    message: z.string().trim().min(1).max(2000).nullish(),
-    paths: z.array(GitPath).min(1).max(500).nullish(),
-    strategy: z.enum(syncStrategies).default('normal'),
-  }),
+  query: inQuery(SyncBody),
+  body: SyncBody,
   bodyOptional: true,
   returns: z.object({
     success: z.literal(true),
@@ -197,6 +202,8 @@ export const syncGit = endpoint({
   audit: { type: 'git_operation', action: 'sync' },
 })
 
+const PullBody = z.object({ strategy: z.enum(pullStrategies).default('clean') })
+
 export const pullGit = endpoint({
   id: 'pullGit',
   method: 'POST',
@@ -204,8 +211,10 @@ export const pullGit = endpoint({
   summary: 'Bring what the remote has into the workspace',
   tag,
   access: { who: 'access' },
+  strict: true,
   params: AgentParams,
-  body: z.object({ strategy: z.enum(pullStrategies).default('clean') }),
+  query: inQuery(PullBody),
+  body: PullBody,
   bodyOptional: true,
   returns: z.object({ success: z.literal(true), message: z.string(), commit_sha: z.string().nullable() }),
   fails: [...asked, 'agent_not_permitted', 'git_conflict', 'sync_in_progress', 'upstream_error'],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { AgentParams, Id, Timestamp } from '../kit/primitives.ts'
 import {
   BlockInput,
@@ -186,6 +187,8 @@ export const pinCanvas = endpoint({
   audit: { type: 'configuration', action: 'pin_canvas' },
 })
 
+const DeleteCanvasesBody = z.object({ canvas_ids: z.array(z.string().max(64)).min(1).max(100) })
+
 export const deleteCanvases = endpoint({
   id: 'deleteCanvases',
   method: 'POST',
@@ -193,8 +196,11 @@ export const deleteCanvases = endpoint({
   summary: 'Delete several canvases; those that are gone already are passed over',
   tag,
   access: { who: 'owner', gate: 'person' },
+  strict: true,
   params: AgentParams,
-  body: z.object({ canvas_ids: z.array(z.string().max(64)).min(1).max(100) }),
+  query: inQuery(DeleteCanvasesBody),
+  body: DeleteCanvasesBody,
+  bodyOptional: true,
   returns: z.object({
     agent_name: z.string(),
     requested: z.number().int(),

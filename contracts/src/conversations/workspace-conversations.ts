@@ -101,6 +101,7 @@ export const createConversation = endpoint({
 export const resetMain = endpoint({
   id: 'resetWorkspaceMain',
   method: 'POST',
+  strict: true,
   path: workspaceAgentPath('/sessions/main/reset'),
   summary: 'Archive Main and begin a new one',
   tag,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { keyScopes } from '../kit/access.ts'
 import { auditTypes, endpoint } from '../kit/endpoint.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 
 const tag = 'Audit log'
@@ -153,13 +154,8 @@ export const AuditVerification = z
   .meta({ id: 'AuditVerification' })
 export type AuditVerification = z.output<typeof AuditVerification>
 
-const EntryNumber = z.number().int().min(1, 'must be a positive integer')
-const entryNumber = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be a positive integer')
-  .transform(Number)
-  .pipe(EntryNumber)
-  .optional()
+const EntryNumber = z.number().int().min(1, 'must be a positive integer').nullish()
+const EntryRange = z.object({ start_id: EntryNumber, end_id: EntryNumber })
 
 export const verifyAuditLog = endpoint({
   id: 'verifyAuditLog',
@@ -167,11 +163,12 @@ export const verifyAuditLog = endpoint({
   path: '/api/audit-log/verify',
   summary: 'Whether the chain of entries is whole',
   description:
-    'Computes the hash of every entry again. Entries that the retention sweep removed are no gap. A range of numbers can be named, in the query or in the body (the query wins); without one, the end of the chain is looked at too.',
+    'Computes the hash of every entry again. Entries that the retention sweep removed are no gap. A range of numbers can be named; without one, the end of the chain is looked at too.',
   tag,
   access: admin,
-  query: z.object({ start_id: entryNumber, end_id: entryNumber }),
-  body: z.object({ start_id: EntryNumber.nullish(), end_id: EntryNumber.nullish() }),
+  strict: true,
+  query: inQuery(EntryRange),
+  body: EntryRange,
   bodyOptional: true,
   returns: AuditVerification,
   audit: { type: 'system', action: 'verify_audit_log' },

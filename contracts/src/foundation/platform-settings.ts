@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Repository } from '../agents/registry.ts'
 import { endpoint } from '../kit/endpoint.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { Timestamp } from '../kit/primitives.ts'
 import { Provider, ProviderKeyBody } from './settings.ts'
 
@@ -112,6 +113,8 @@ export const getRetention = endpoint({
   returns: z.object({ windows: z.array(RetentionWindow) }),
 })
 
+const AcknowledgeBody = z.object({ key: z.string(), window_days: z.number().int() })
+
 export const acknowledgeRetention = endpoint({
   id: 'acknowledgeRetention',
   method: 'POST',
@@ -120,7 +123,10 @@ export const acknowledgeRetention = endpoint({
   description: '`window_days` is the window that was looked at; another one stored meanwhile is 409.',
   tag,
   access: { who: 'admin', gate: 'human' },
-  body: z.object({ key: z.string(), window_days: z.number().int() }),
+  strict: true,
+  query: inQuery(AcknowledgeBody),
+  body: AcknowledgeBody,
+  bodyOptional: true,
   returns: z.object({ success: z.literal(true), key: z.string(), released_rows: z.number().int() }),
   fails: ['setting_not_found', 'window_changed'],
   audit: configures('acknowledge_retention'),

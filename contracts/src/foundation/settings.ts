@@ -149,6 +149,7 @@ export const resetOps = endpoint({
   summary: 'Back to the defaults; retention windows stay as they are',
   tag,
   access: admin,
+  strict: true,
   returns: z.object({
     success: z.literal(true),
     message: z.string(),

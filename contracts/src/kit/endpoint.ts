@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Access } from './access.ts'
 import type { ErrorCode } from './errors.ts'
+import type { ReplyHeader, RequestHeader } from './headers.ts'
 
 /**
  * An endpoint is a value: server routes, validation, documentation, the typed client and the table of who
@@ -29,17 +30,30 @@ export type Endpoint<
   bodyKind?: 'json' | 'form' | 'raw'
   /** Of a `raw` body: the JSON that its bytes are, for the documentation; the handler reads it itself. */
   rawJson?: z.ZodType
+  /** Of a `raw` body that is not JSON: its media types; `application/octet-stream` unless said otherwise. */
+  accepts?: readonly string[]
+  /** Headers that the handler reads, besides those that have a meaning of their own in every call. */
+  headers?: readonly RequestHeader[]
   /** An empty body counts as `{}`. */
   bodyOptional?: boolean
+  /**
+   * Refuses unknown names in query and body with 422, so that a misspelt filter never widens the call. Set where a call
+   * discards something or acts on many things; every DELETE is strict without it. See `inQuery` for fields in the query.
+   */
+  strict?: true
   /** Bytes; above: 413 `body_too_large`. */
   bodyLimit?: number
   /** Status of success; 200 unless said otherwise. */
   status?: 200 | 201 | 202 | 204
   /** The reply's shape; absent for 204 and for replies that are not JSON (see `streams`). */
   returns?: Returns
-  /** The reply is not one JSON document: the media types it may have. */
+  /** Media types of a reply that is not one JSON document; beside `returns`, both forms exist. */
   streams?: readonly string[]
-  /** What a caller must be ready for, besides 401, 403 of the gate, 422 and 500. */
+  /** Headers of a successful reply, besides those that every reply may have. */
+  replyHeaders?: readonly ReplyHeader[]
+  /** Further successful statuses. Without `returns` the reply has the form of `status`. */
+  also?: readonly { status: 200 | 201 | 202 | 206; when: string; returns?: z.ZodType }[]
+  /** Errors besides those that follow from this value; see `failuresOf`. */
   fails?: readonly ErrorCode[]
   /** Every write has one: how the call is named in the audit log. Reads have none unless they are sensitive. */
   audit?: { type: AuditType; action: string }
@@ -69,6 +83,10 @@ export function endpoint<
   Returns extends z.ZodType = z.ZodUndefined,
 >(value: Endpoint<Params, Query, Body, Returns>): Endpoint<Params, Query, Body, Returns> {
   return value
+}
+
+export function isStrict({ method, strict }: Pick<Endpoint, 'method' | 'strict'>): boolean {
+  return strict ?? method === 'DELETE'
 }
 
 export type ParamsOf<E> = E extends Endpoint<infer P, z.ZodType, z.ZodType, z.ZodType> ? z.output<P> : never

@@ -3,6 +3,7 @@ import { agentStatuses } from '../agents/agent.ts'
 import { credentialsInjections } from '../agents/lifecycle.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { Timestamp } from '../kit/primitives.ts'
 import { SkillDelivery } from '../skills/assignments.ts'
 
@@ -72,6 +73,8 @@ export const restartFleet = endpoint({
   description: oneAfterAnother,
   tag,
   access: adminPerson,
+  strict: true,
+  query: inQuery(RestartFleetBody),
   body: RestartFleetBody,
   bodyOptional: true,
   returns: FleetOutcome,
@@ -87,6 +90,8 @@ export const stopFleet = endpoint({
   description: oneAfterAnother,
   tag,
   access: adminPerson,
+  strict: true,
+  query: inQuery(StopFleetBody),
   body: StopFleetBody,
   bodyOptional: true,
   returns: FleetOutcome,
@@ -110,6 +115,10 @@ export const EmergencyStop = z.object({
 })
 export type EmergencyStop = z.output<typeof EmergencyStop>
 
+export const EmergencyStopBody = z.object({
+  agent_name: z.string().max(63).nullish().describe('Only this agent.'),
+})
+
 export const emergencyStop = endpoint({
   id: 'emergencyStop',
   method: 'POST',
@@ -119,9 +128,9 @@ export const emergencyStop = endpoint({
     'The system agent and ephemeral agents too. What fails is collected in `errors`, and the rest is done all the same. A fleet restart that goes on is ended. `POST /api/ops/schedules/resume` brings the schedules back.',
   tag,
   access: adminPerson,
-  body: z.object({
-    agent_name: z.string().max(63).nullish().describe('Only this agent.'),
-  }),
+  strict: true,
+  query: inQuery(EmergencyStopBody),
+  body: EmergencyStopBody,
   bodyOptional: true,
   returns: EmergencyStop,
   fails: ['agent_not_found'],

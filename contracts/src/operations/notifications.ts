@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { jsonObject } from '../kit/json.ts'
 import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { notificationPriorities, notificationStatuses, notificationsTag } from './notification-count.ts'
@@ -120,6 +121,10 @@ export const listAgentNotifications = endpoint({
   fails: ['agent_not_found'],
 })
 
+const DismissBody = z.object({
+  agent_name: agent_name.nullish().describe('Only the notifications of this agent.'),
+})
+
 export const dismissNotifications = endpoint({
   id: 'dismissAllNotifications',
   method: 'POST',
@@ -127,7 +132,9 @@ export const dismissNotifications = endpoint({
   summary: 'Dismiss all that are not yet, of one agent or of all that the caller reaches',
   tag,
   access: { who: 'any', gate: 'person' },
-  body: z.object({ agent_name: agent_name.nullish() }),
+  strict: true,
+  query: inQuery(DismissBody),
+  body: DismissBody,
   bodyOptional: true,
   returns: z.object({ dismissed: z.number().int() }),
   fails: ['agent_not_found'],

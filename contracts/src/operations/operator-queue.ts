@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { jsonObject } from '../kit/json.ts'
 import { AgentParams, Id, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 
@@ -217,6 +218,10 @@ export const listQueue = endpoint({
   returns: QueuePage,
 })
 
+const ClearBody = z.object({
+  agent_name: z.string().max(100).nullish().describe('Only the items of this agent.'),
+})
+
 export const clearResolvedItems = endpoint({
   id: 'clearResolvedOperatorItems',
   method: 'POST',
@@ -224,7 +229,9 @@ export const clearResolvedItems = endpoint({
   summary: 'Take what is resolved off the lists',
   tag,
   access: { who: 'any', gate: 'person' },
-  body: z.object({ agent_name: z.string().max(100).nullish() }),
+  strict: true,
+  query: inQuery(ClearBody),
+  body: ClearBody,
   bodyOptional: true,
   returns: z.object({ cleared: count }),
   fails: ['agent_not_found'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { Id } from '../kit/primitives.ts'
 import { Answer, Reason, operatorQueueTag as tag } from './operator-queue.ts'
 
@@ -21,10 +22,15 @@ export const bulkRespondToItems = endpoint({
     'Items that are not pending, that do not offer this answer, or whose entry in the file has changed since are skipped.',
   tag,
   access: { who: 'any', gate: 'person', refuses: ['system'] },
+  strict: true,
+  query: inQuery(BulkRespondBody),
   body: BulkRespondBody,
+  bodyOptional: true,
   returns: z.object({ answered: count, skipped: count, batch_id: Id }),
   audit: { type: 'operator_queue', action: 'bulk_respond' },
 })
+
+const BulkCancelBody = z.object({ ids, reason: Reason })
 
 export const bulkCancelItems = endpoint({
   id: 'bulkCancelOperatorItems',
@@ -33,7 +39,10 @@ export const bulkCancelItems = endpoint({
   summary: 'Cancel several items; those that are not pending are skipped',
   tag,
   access: { who: 'any', gate: 'person' },
-  body: z.object({ ids, reason: Reason }),
+  strict: true,
+  query: inQuery(BulkCancelBody),
+  body: BulkCancelBody,
+  bodyOptional: true,
   returns: z.object({ cancelled: count, skipped: count, batch_id: Id }),
   audit: { type: 'operator_queue', action: 'bulk_cancel' },
 })

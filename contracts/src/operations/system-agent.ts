@@ -48,6 +48,7 @@ const act = {
   method: 'POST',
   tag,
   access: { who: 'admin', gate: 'human' },
+  strict: true,
   returns: SystemAgentAct,
   fails: ['agent_not_found', 'agent_busy', 'container_engine_error', 'not_configured'],
 } as const

@@ -74,6 +74,7 @@ export const resetCircuitBreaker = endpoint({
   summary: 'Force both breakers of an agent closed',
   tag,
   access: { who: 'admin', gate: 'person' },
+  strict: true,
   params: AgentParams,
   returns: CircuitBreakerReset,
   fails: ['agent_not_found'],

@@ -44,6 +44,7 @@ export const clearQueue = endpoint({
   summary: 'Cancel everything that waits for an agent; what runs goes on',
   tag,
   access: { who: 'owner', gate: 'person' },
+  strict: true,
   params: AgentParams,
   returns: z.object({ agent_name: z.string(), cancelled: count }),
   fails: ['agent_not_found', 'owner_required'],

@@ -86,6 +86,7 @@ const syncFails = ['sync_failed', 'sync_in_progress'] as const
 export const syncSkillLibrary = endpoint({
   id: 'syncSkillLibrary',
   method: 'POST',
+  strict: true,
   path: '/api/skills/library/sync',
   summary: 'Read every enabled source anew',
   description:

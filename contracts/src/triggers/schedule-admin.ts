@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
+import { inQuery } from '../kit/in-query.ts'
 import { Id, queryBoolean, Timestamp } from '../kit/primitives.ts'
 import { ExecutionSummary } from '../runs/executions.ts'
 import { Schedule } from './schedules.ts'
@@ -79,6 +80,8 @@ export const pauseSchedules = endpoint({
   summary: 'Disable all schedules, or those of one agent, until they are resumed',
   tag,
   access: { who: 'admin', gate: 'person' },
+  strict: true,
+  query: inQuery(WhichAgent),
   body: WhichAgent,
   bodyOptional: true,
   returns: z.object({ success: z.literal(true), message: z.string(), paused_count: z.number().int() }),
@@ -93,6 +96,8 @@ export const resumeSchedules = endpoint({
   summary: 'Enable again what a pause disabled, and nothing else',
   tag,
   access: { who: 'admin', gate: 'person' },
+  strict: true,
+  query: inQuery(WhichAgent),
   body: WhichAgent,
   bodyOptional: true,
   returns: z.object({ success: z.literal(true), message: z.string(), resumed_count: z.number().int() }),

@@ -1,4 +1,6 @@
-import type { Endpoint } from '@roost/contracts/kit/endpoint'
+import { type Endpoint, isStrict } from '@roost/contracts/kit/endpoint'
+import type { ValidationIssue } from '@roost/contracts/kit/errors'
+import { fieldNames } from '@roost/contracts/kit/in-query'
 import type { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
 import { validationFault } from './problem.ts'
@@ -7,21 +9,79 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** Levels of arrays and objects in a body. No shape needs a tenth; what walks or writes values recurses. */
 const deepest = 100
 
-/** The body as the endpoint wants it: parsed, checked, typed. Throws the 422 that names what is wrong. */
+/** The query as the endpoint wants it: checked, typed. Throws the 422 that names what is wrong. */
+export function readQuery(endpoint: Endpoint, value: unknown): unknown {
+  if (isStrict(endpoint)) refuseUnknown(endpoint.query, value, 'query')
+  if (!endpoint.query) return undefined
+  refuseUnkeepable(value, ['query'])
+  const result = endpoint.query.safeParse(value)
+  if (!result.success) throw validationFault('query', result.error)
+  return result.data
+}
+
+/**
+ * The body as the endpoint wants it: parsed, checked, typed. A strict endpoint takes what the body leaves out, or has
+ * as null, from `query`. Throws the 422 that names what is wrong.
+ */
 export function readBody(
   endpoint: Endpoint,
   bytes: Buffer | undefined,
   contentType: string | undefined,
+  query?: unknown,
 ): unknown {
   if (endpoint.bodyKind === 'raw') return bytes ?? Buffer.alloc(0)
-  if (!endpoint.body) return undefined
+  if (!endpoint.body && !isStrict(endpoint)) return undefined
   const value =
     endpoint.bodyKind === 'form'
       ? parseForm(bytes, contentType)
-      : parseJson(bytes, endpoint.bodyOptional ?? false)
-  const result = endpoint.body.safeParse(value)
-  if (!result.success) throw validationFault('body', result.error)
-  return result.data
+      : parseJson(bytes, endpoint.bodyOptional ?? !endpoint.body)
+  if (!isStrict(endpoint)) return checked(endpoint.body, value, new Set())
+  refuseUnknown(endpoint.body, value, 'body')
+  const inQuery = Object.entries(query ?? {}).filter(
+    ([name, given]) => given !== undefined && isObject(value) && value[name] == null,
+  )
+  const whole = isObject(value) ? { ...value, ...Object.fromEntries(inQuery) } : value
+  return checked(endpoint.body, whole, new Set(inQuery.map(([name]) => name)))
+}
+
+/** `inQuery`: names of the fields that came in the query, so that the refusal names their place. */
+function checked(schema: Endpoint['body'], value: unknown, inQuery: ReadonlySet<unknown>): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const fault = validationFault('body', result.error)
+  // Written by `validationFault`.
+  for (const { loc } of fault.fields.issues as ValidationIssue[]) if (inQuery.has(loc[1])) loc[0] = 'query'
+  throw fault
+}
+
+/** A misspelt filter must not widen a call that discards something or acts on many things. */
+function refuseUnknown(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'body'): void {
+  const known = fieldNames(schema)
+  if (!known) return
+  if (!isObject(value)) {
+    if (schema) return
+    throw new Fault('validation_error', undefined, {
+      issues: [{ loc: [part], msg: 'must be empty or a JSON object', type: 'value_error' }],
+    })
+  }
+  const issues = Object.keys(value)
+    .filter((name) => !known.has(name))
+    .slice(0, mostNamed)
+    .map((name) => ({ loc: [part, name], msg: unknownName(known), type: 'extra_forbidden' }))
+  if (issues.length > 0) throw new Fault('validation_error', undefined, { issues })
+}
+
+/** Unknown names that one refusal lists. */
+const mostNamed = 50
+
+function unknownName(known: ReadonlySet<string>): string {
+  if (known.size === 0) return 'is not a field of this request, which takes none'
+  return `is not a field of this request, which takes ${[...known].join(', ')}`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A `raw` body, once its bytes were looked at, as a JSON object. Throws `invalid_json`, `validation_error`. */

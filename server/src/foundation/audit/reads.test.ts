@@ -220,7 +220,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await verify('?start_id=5'), empty)
     assert.deepEqual(await verify('?start_id=3&end_id=2'), empty)
     assert.deepEqual(await verify('', { start_id: 2, end_id: 3 }), verified(2))
-    assert.deepEqual(await verify('?end_id=2', { end_id: 4 }), verified(2))
+    assert.deepEqual(await verify('?end_id=4', { end_id: 2 }), verified(2))
     await audit.sweep(new Date('2026-01-07T00:00:00Z'))
     assert.deepEqual(await verify(), verified(2))
     assert.deepEqual(await verify('?end_id=2'), empty)

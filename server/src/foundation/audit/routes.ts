@@ -26,10 +26,9 @@ export function auditRoutes(reads: AuditReads): Route[] {
       }),
     ),
     signedInRoute(getAuditLogEntry, ({ params }) => reads.one(params.event_id)),
-    signedInRoute(verifyAuditLog, ({ query, body, request }) => {
-      const start_id = query.start_id ?? body.start_id ?? undefined
-      const end_id = query.end_id ?? body.end_id ?? undefined
-      return reads.verify({ start_id, end_id }, request.signal)
+    signedInRoute(verifyAuditLog, ({ body, request }) => {
+      const range = { start_id: body.start_id ?? undefined, end_id: body.end_id ?? undefined }
+      return reads.verify(range, request.signal)
     }),
   ]
 }
