@@ -122,6 +122,7 @@ export const createAgent = endpoint({
     'human_only',
     'not_configured',
     'container_engine_error',
+    'created_resource_gone',
   ],
   audit: { type: 'agent_lifecycle', action: 'create' },
 })

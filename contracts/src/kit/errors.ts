@@ -89,6 +89,7 @@ export const errorCatalogue = {
   // 409, 413
   agent_exists: [409, 'An agent of this name exists already.'],
   agent_stopped: [409, 'The agent is not running.'],
+  created_resource_gone: [409, 'What this idempotency key created does not exist any more.'],
   request_in_progress: [409, 'A request with this idempotency key is still running.'],
   turn_in_progress: [409, 'A turn is already running in this conversation.'],
   injection_in_progress: [409, 'Another injection is running for this agent.'],

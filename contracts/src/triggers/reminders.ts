@@ -81,7 +81,14 @@ export const createReminder = endpoint({
   body: CreateReminder,
   status: 201,
   returns: Reminder,
-  fails: ['agent_not_found', 'invalid_model', 'rate_limited', 'daily_cap_reached', 'request_in_progress'],
+  fails: [
+    'agent_not_found',
+    'invalid_model',
+    'rate_limited',
+    'daily_cap_reached',
+    'request_in_progress',
+    'created_resource_gone',
+  ],
   audit: { type: 'execution', action: 'create_reminder' },
 })
 

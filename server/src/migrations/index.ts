@@ -39,6 +39,7 @@ import { slack } from './0038-slack.ts'
 import { subscriptionHomes } from './0041-subscription-homes.ts'
 import { strangersRetention } from './0045-strangers-retention.ts'
 import { workspaceRatings } from './0046-workspace-ratings.ts'
+import { idempotencyResources } from './0048-idempotency-resources.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: Migration[] = [
   subscriptionHomes,
   strangersRetention,
   workspaceRatings,
+  idempotencyResources,
 ]

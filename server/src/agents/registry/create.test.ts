@@ -114,6 +114,30 @@ forEachDialect((_name, open) => {
     assert.equal((await world.containers.list()).length, 1)
   })
 
+  test('409 for the key of an agent that was deleted, whoever has its name by now', async () => {
+    await using world = await openAgents(await open())
+    const owner = await world.person()
+    const create = (key: string) =>
+      world.request(owner.key, 'POST', '/api/agents', { name: 'helper' }, { 'idempotency-key': key })
+    assert.equal((await create('k1')).status, 200)
+    assert.equal((await create('k1')).status, 200)
+    assert.equal((await world.request(owner.key, 'DELETE', '/api/agents/helper')).status, 200)
+    const repeated = async () => {
+      const { status, json } = await create('k1')
+      return [status, json.error, json.detail]
+    }
+    const detail =
+      'The agent "helper" that this request created was deleted. Send a new Idempotency-Key to create another one.'
+    assert.deepEqual(await repeated(), [409, 'created_resource_gone', detail])
+    assert.equal((await create('k2')).status, 200)
+    assert.deepEqual(await repeated(), [409, 'created_resource_gone', detail])
+    assert.equal(
+      (await world.request(owner.key, 'PUT', '/api/agents/helper/rename', { new_name: 'aide' })).status,
+      200,
+    )
+    assert.equal((await create('k2')).status, 200, 'a renamed agent still exists')
+  })
+
   test('a hook that fails undoes the creation', async () => {
     await using world = await openAgents(await open())
     const owner = await world.person()

@@ -116,7 +116,7 @@ export function createCreate(deps: CreateDeps) {
   ): Promise<Agent> {
     const store = agentStore(tx)
     // First of all: the same request twice is told so, and not that its name is taken.
-    await claim?.take(tx)
+    await claim?.take(tx, { resource_id: wanted.id })
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
     if (!(await store.insert(wanted))) throw agentExists(wanted.name)
     const port = await lifecycle.ports.claim(tx, wanted.id)

@@ -31,7 +31,7 @@ export type RegistryRoutesDeps = {
 }
 
 export function registryRoutes({ registry, directory, idempotency }: RegistryRoutesDeps): Route[] {
-  const once = createOnce({ registry, idempotency })
+  const once = createOnce({ registry, directory, idempotency })
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
   return [
     signedInRoute(listAgents, async ({ caller, query }) =>

@@ -1,4 +1,5 @@
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -11,18 +12,28 @@ export type Reply = {
   body: unknown
   /** The work goes on after the reply: when it comes to nothing, the key starts anew. */
   receipt?: boolean
+  /** Of a replay: id of what the request created. It may be gone by now; `createdResourceGone` is the fault for that. */
+  resourceId?: string
 }
+
+/** Runs that the request started, or the id of the resource that it created. */
+export type ClaimedWork = { execution_id?: string; fan_out_id?: string; resource_id?: string }
 
 export type Claim = {
   /**
    * Writes the claim in the transaction that accepts the work; with `reply` it is answered from then on.
    * Throws `ClaimTaken` when another request with the key was faster: let it roll the transaction back.
    */
-  take(tx: Tx, work?: { execution_id?: string; fan_out_id?: string }, reply?: Reply): Promise<void>
+  take(tx: Tx, work?: ClaimedWork, reply?: Reply): Promise<void>
   /** What later requests with the key are answered. Does nothing while no claim is committed; never throws. */
   complete(reply: Reply): Promise<void>
   /** The key starts anew; after `complete` it does nothing. Never throws. */
   release(): Promise<void>
+}
+
+/** A repeated create must not answer with something that does not exist any more. */
+export function createdResourceGone(what: string): Fault {
+  return new Fault('created_resource_gone', `${what} Send a new Idempotency-Key to create another one.`)
 }
 
 /** Another request with the same key was accepted meanwhile. */
@@ -68,13 +79,14 @@ export function newClaim(deps: ClaimDeps, scope: Scope, superseded: string | nul
 
   return {
     async take(tx, work = {}, reply) {
-      const { execution_id = null, fan_out_id = null } = work
+      const { execution_id = null, fan_out_id = null, resource_id = null } = work
       const named = execution_id !== null || fan_out_id !== null
       const row: ClaimRow = {
         ...claim,
         body_digest: scope.bodyDigest,
         execution_id,
         fan_out_id,
+        resource_id,
         ...(reply ? finished(reply) : unfinished),
         expires_at: until(named || reply ? lifeSeconds : unnamedSeconds),
       }

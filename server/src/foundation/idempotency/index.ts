@@ -9,7 +9,7 @@ import { claimStore } from './store.ts'
 import type { ClaimRow } from './tables.ts'
 import type { Work, WorkState } from './work.ts'
 
-export { type Claim, ClaimTaken, type Reply, unprotected } from './claim.ts'
+export { type Claim, ClaimTaken, createdResourceGone, type Reply, unprotected } from './claim.ts'
 export { type Scope, scopeOf } from './scope.ts'
 export { createWorkStates, type Work, type WorkState, type WorkStateOf, type WorkStates } from './work.ts'
 
@@ -162,7 +162,8 @@ function needsState(row: ClaimRow): boolean {
 
 function storedReply(row: ClaimRow): Reply | null {
   if (row.state !== 'finished' || row.status === null) return null
-  return { status: row.status, body: JSON.parse(row.body ?? 'null'), receipt: row.receipt === 1 }
+  const resource = row.resource_id === null ? {} : { resourceId: row.resource_id }
+  return { status: row.status, body: JSON.parse(row.body ?? 'null'), receipt: row.receipt === 1, ...resource }
 }
 
 function inProgress({ execution_id, fan_out_id }: ClaimRow): Fault {

@@ -8,6 +8,8 @@ export type IdempotencyTables = {
     state: 'running' | 'finished'
     execution_id: string | null
     fan_out_id: string | null
+    /** Id of what the request created; null for runs and for what cannot be deleted. */
+    resource_id: string | null
     status: number | null
     /** JSON. */
     body: string | null

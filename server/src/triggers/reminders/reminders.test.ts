@@ -137,13 +137,17 @@ forEachDialect((_, openDb) => {
     assert.notEqual((await set(on)).id, id)
   })
 
-  test('with a key the key alone decides, also when it is pending no more', async () => {
+  test('with a key the key alone decides; 409 once that reminder is cancelled or deleted', async () => {
     const on = await start()
     const first = await set(on, {}, { key: 'k1' })
-    await on.reminders.cancel(agent, first.id)
     const again = await set(on, { message: 'another' }, { key: 'k1' })
     assert.deepEqual([again.id, again.replayed], [first.id, true])
-    assert.notEqual((await set(on, {}, { key: 'k2' })).id, first.id)
+    await on.reminders.cancel(agent, first.id)
+    await assert.rejects(set(on, {}, { key: 'k1' }), refused('created_resource_gone'))
+    const second = await set(on, {}, { key: 'k2' })
+    assert.notEqual(second.id, first.id)
+    await on.db.atomically((tx) => on.reminders.agentDeleted(tx, agent.id))
+    await assert.rejects(set(on, {}, { key: 'k2' }), refused('created_resource_gone'))
   })
 
   test('the key of one person is not that of another', async () => {

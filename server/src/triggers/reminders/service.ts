@@ -2,7 +2,12 @@ import type { DueReminder } from '@roost/contracts/triggers/firing'
 import { type CreateReminder, type Reminder, reminderStatuses } from '@roost/contracts/triggers/reminders'
 import type { Directory } from '../../agents/directory/index.ts'
 import type { Loop } from '../../background/loops.ts'
-import { type Idempotency, type Reply, scopeOf } from '../../foundation/idempotency/index.ts'
+import {
+  createdResourceGone,
+  type Idempotency,
+  type Reply,
+  scopeOf,
+} from '../../foundation/idempotency/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -64,6 +69,14 @@ export function createReminders(deps: RemindersDeps): Reminders {
     return toldOf(row, await standing(agent))
   }
 
+  /** A repeated request must not say `pending` of a reminder that nobody will fire. */
+  async function refuseGone(id: string | undefined): Promise<void> {
+    if (id === undefined) return
+    const row = await store.find(id)
+    const was = row ? row.status === 'cancelled' && 'cancelled' : 'deleted'
+    if (was) throw createdResourceGone(`The reminder that this request created was ${was}.`)
+  }
+
   return {
     async set(party, asked, key) {
       const { agent } = party
@@ -73,10 +86,13 @@ export function createReminders(deps: RemindersDeps): Reminders {
       const entered = await idempotency.enter(scope, (claim) =>
         create(party, asked, {
           hasKey: scope !== null,
-          within: (tx, row) => claim.take(tx, {}, reply(row)),
+          within: (tx, row) => claim.take(tx, { resource_id: row.id }, reply(row)),
         }),
       )
-      if (entered.replay) return { ...entered.replay, replayed: true }
+      if (entered.replay) {
+        await refuseGone(entered.replay.resourceId)
+        return { ...entered.replay, replayed: true }
+      }
       const { row, isNew } = entered.accepted
       return { ...reply(row), replayed: !isNew }
     },
