@@ -56,7 +56,7 @@ export const putSetting = endpoint({
   path: '/api/settings/{key}',
   summary: 'Store a plain setting',
   description:
-    'Refuses keys that name a secret and keys that have a route of their own; `route` in the reply names it. Keys that Roost does not know are kept as text.',
+    'Refuses, in any case of the letters, keys that end in `_api_key`, `_token`, `_secret`, `_pat`, `_password` or `_credentials`, the secrets of the platform itself, and keys that have a route of their own; `route` in the reply names it. Keys that Roost does not know are kept as text.',
   tag,
   access: admin,
   params: WritableSettingParams,

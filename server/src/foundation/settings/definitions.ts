@@ -133,6 +133,14 @@ export const retentionKeys = settingKeys.filter((key) => definitions[key].group 
 /** Everything that `ops/config` shows. */
 export const opsKeys = settingKeys.filter((key) => ['ops', 'retention'].includes(definitions[key].group))
 
+/** The first warns, the second is critical. A warning above what is critical would never be shown. */
+export const thresholdPairs = [
+  ['ops_context_warning_threshold', 'ops_context_critical_threshold'],
+  ['monitoring_cpu_warning', 'monitoring_cpu_critical'],
+  ['monitoring_memory_warning', 'monitoring_memory_critical'],
+  ['monitoring_error_rate_warning', 'monitoring_error_rate_critical'],
+] as const satisfies [SettingKey, SettingKey][]
+
 export function definitionOf(key: string): Definition | null {
   return Object.hasOwn(definitions, key) ? definitions[key as SettingKey] : null
 }

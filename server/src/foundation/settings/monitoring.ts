@@ -1,10 +1,12 @@
 import type { MonitoringConfig, MonitoringConfigPatch } from '@roost/contracts/operations/monitoring-config'
 import { invalidField } from '../../kit/fault.ts'
+import type { SettingKey } from './definitions.ts'
+import { crossedThresholds } from './rules.ts'
 import type { Values } from './values.ts'
 
 export type MonitoringSettings = {
   config(): MonitoringConfig
-  /** What is left out stays. Throws `validation_error` when a warning would stand above what is critical. */
+  /** Omitted fields keep their value. Throws `validation_error` for a warning above its critical value. */
   put(patch: MonitoringConfigPatch): Promise<void>
 }
 
@@ -31,23 +33,23 @@ export function createMonitoringSettings(values: Values): MonitoringSettings {
   return {
     config,
     async put(patch) {
-      const wanted = { ...config(), ...patch }
-      for (const what of ['cpu', 'memory', 'context', 'error_rate'] as const) {
-        if (wanted[`${what}_warning`] > wanted[`${what}_critical`])
-          throw invalidField([`${what}_warning`], `must not be above ${what}_critical`)
-      }
       const rows = Object.entries(patch).flatMap(([field, value]) => {
         if (value === undefined) return []
         const [key, unit] = places[field as keyof MonitoringConfig]
         return [[key, String(typeof value === 'number' ? value / unit : value)]]
       })
-      if (rows.length > 0) await values.write(Object.fromEntries(rows))
+      if (rows.length === 0) return
+      const changed = Object.fromEntries(rows)
+      await values.write(changed, (after) => {
+        const [crossed] = crossedThresholds(Object.keys(changed), after, fieldOf)
+        if (crossed) throw invalidField([fieldOf(crossed.key)], crossed.rule)
+      })
     },
   }
 }
 
 /** Under which key a field is kept, and how many of its units one there is. */
-const places: Record<keyof MonitoringConfig, [key: string, unit: number]> = {
+const places: Record<keyof MonitoringConfig, [key: SettingKey, unit: number]> = {
   enabled: ['monitoring_enabled', 1],
   interval_seconds: ['ops_health_check_interval', 1],
   cpu_warning: ['monitoring_cpu_warning', 1],
@@ -60,4 +62,8 @@ const places: Record<keyof MonitoringConfig, [key: string, unit: number]> = {
   error_rate_critical: ['monitoring_error_rate_critical', 1],
   stuck_run_seconds: ['ops_idle_timeout_minutes', 60],
   cooldown_seconds: ['ops_alert_suppression_minutes', 60],
+}
+
+function fieldOf(key: SettingKey): string {
+  return Object.entries(places).find(([, [place]]) => place === key)?.[0] ?? key
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { definitions, opsKeys, retentionKeys, settingKeys } from './definitions.ts'
+import { definitions, opsKeys, retentionKeys, settingKeys, thresholdPairs } from './definitions.ts'
 import { checkPlain, checkValue, readValue, refuseKey } from './rules.ts'
 
 const threshold = definitions.ops_context_warning_threshold
@@ -44,18 +44,28 @@ test('a stored text that means nothing counts as not stored', () => {
 
 for (const key of [
   'anthropic_api_key',
-  'openai-api-key',
   'GEMINI_API_KEY',
+  'My_Api_Key',
+  'access_token',
+  'jwt_secret',
   'github_pat',
   'smtp_password',
-  'jwt_secret',
-  'encryption_key',
-  'access_token',
-  'my.private.key',
   'aws_credentials',
-  'webhook_signing_key',
 ]) {
-  test(`${key} names a secret`, () => assert.equal(refuseKey(key)?.code, 'secret_setting_key'))
+  test(`${key} names a secret`, () => {
+    assert.deepEqual(refuseKey(key), {
+      code: 'secret_setting_key',
+      route: '/api/settings/api-keys/{provider}',
+    })
+  })
+}
+
+for (const key of ['encryption_key', 'ROOST_ENCRYPTION_KEY', 'database_url', 'redis_url', 'roost_mail_url']) {
+  test(`${key} is a secret of the platform, which only its environment holds`, () => {
+    const refusal = refuseKey(key)
+    assert.deepEqual([refusal?.code, refusal?.route], ['secret_setting_key', null])
+    assert.match(refusal?.detail ?? '', /Set ROOST_[A-Z_]+ in its environment/)
+  })
 }
 
 for (const [key, route] of [
@@ -69,7 +79,8 @@ for (const [key, route] of [
   ['agent_default_cpu', '/api/settings/agent-defaults/resources'],
   ['usage_sharing_enabled', '/api/settings/telemetry-sharing'],
   ['telemetry_sharing_enabled', '/api/settings/telemetry-sharing'],
-  ['skills_library_auto_sync', '/api/settings/skills-library'],
+  ['skills_library_auto_sync_enabled', '/api/settings/skills-library'],
+  ['skills-library', '/api/settings/skills-library'],
   ['slack_bot_token', '/api/settings/slack'],
   ['mcp_url', '/api/settings/mcp-url'],
   ['feature-flags', '/api/settings/feature-flags'],
@@ -82,6 +93,16 @@ for (const [key, route] of [
 for (const key of [
   'platform_prompt',
   'email_auth_enabled',
+  'token_display_name',
+  'jwt_lifetime',
+  'sort_key',
+  'password_hint',
+  'credentials_note',
+  'secret_santa',
+  'token',
+  'public-key',
+  'ops_motto',
+  'max_agents_shown',
   'max_tokens',
   'theme',
   'keyboard',
@@ -99,6 +120,13 @@ test('the plain settings that Roost reads are checked', () => {
   assert.equal(checkPlain('public_chat_url', 'not an address')?.code, 'validation_error')
   assert.equal(checkPlain('public_chat_url', 'https://chat.example'), null)
   assert.equal(checkPlain('theme', 'anything at all'), null)
+})
+
+test('every warning and every critical threshold belongs to a pair whose defaults are in order', () => {
+  const named = settingKeys.filter((key) => /warning|critical/.test(key))
+  assert.deepEqual(thresholdPairs.flat().toSorted(), named.toSorted())
+  for (const [warning, critical] of thresholdPairs)
+    assert.ok(definitions[warning].default <= definitions[critical].default, warning)
 })
 
 test('every default is a value that its definition accepts', () => {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@roost/contracts/kit/errors'
 import { parseModelOverride } from '@roost/contracts/kit/model'
-import { type Definition, definitionOf } from './definitions.ts'
+import { type Definition, definitionOf, type SettingKey, thresholdPairs } from './definitions.ts'
 
 type Value = string | number | boolean
 
@@ -32,17 +32,48 @@ export function checkValue(definition: Definition, given: Value): { value: Value
   return { value: number }
 }
 
-export type Refusal = { code: ErrorCode; route: string }
+export type Crossed = { key: SettingKey; rule: string }
 
-/** Whether a key is no business of the plain route, and which route it is. */
+/**
+ * The changed thresholds that would leave a warning above its critical value. `after` reads values as they will
+ * be, `nameOf` names a key as the caller does. Pairs that the change does not touch are not checked.
+ */
+export function crossedThresholds(
+  changed: readonly string[],
+  after: (key: (typeof thresholdPairs)[number][number]) => number,
+  nameOf: (key: SettingKey) => string = (key) => key,
+): Crossed[] {
+  return thresholdPairs.flatMap(([warning, critical]): Crossed[] => {
+    if (after(warning) <= after(critical)) return []
+    if (changed.includes(warning))
+      return [{ key: warning, rule: `must not be above ${nameOf(critical)} (${after(critical)})` }]
+    if (changed.includes(critical))
+      return [{ key: critical, rule: `must not be below ${nameOf(warning)} (${after(warning)})` }]
+    return []
+  })
+}
+
+/** `route`: where the value belongs; null for a secret that only the environment of the platform holds. */
+export type Refusal = { code: ErrorCode; route: string | null; detail?: string }
+
+/** Why a key cannot be written as a plain setting, in any case of its letters; null when it can. */
 export function refuseKey(key: string): Refusal | null {
   const name = key.toLowerCase()
-  const dedicated = definitionOf(name)?.route ?? dedicatedRoutes.find(([pattern]) => pattern.test(name))?.[1]
+  const dedicated =
+    definitionOf(name)?.route ??
+    routeNames[name.replaceAll('_', '-')] ??
+    dedicatedShapes.find(([pattern]) => pattern.test(name))?.[1]
   if (dedicated) return { code: 'dedicated_setting_key', route: dedicated }
   if (definitionOf(name)) return null
-  if (!secretShape.test(name.replaceAll(/[.-]/g, '_'))) return null
-  const route = name.startsWith('slack') ? '/api/settings/slack' : '/api/settings/api-keys/{provider}'
-  return { code: 'secret_setting_key', route }
+  const [, own] = /^(?:roost_)?(.+)$/.exec(name) ?? []
+  if (own && ownSecrets.has(own)) {
+    const variable = `ROOST_${own.toUpperCase()}`
+    const detail = `"${key}" is a secret of the platform. Set ${variable} in its environment.`
+    return { code: 'secret_setting_key', route: null, detail }
+  }
+  return secretShape.test(name)
+    ? { code: 'secret_setting_key', route: '/api/settings/api-keys/{provider}' }
+    : null
 }
 
 /** What is wrong with the text of a plain setting that Roost reads; null when nothing is. */
@@ -60,22 +91,33 @@ export function checkPlain(key: string, text: string): { code: ErrorCode; messag
   return null
 }
 
-/** Names that hold a secret: whoever stores one here would find it in lists and logs. */
-const secretShape =
-  /(^|_)(secret|secrets|password|passwd|passphrase|pat|jwt|credential|credentials|token|bearer|dsn)(_|$)|api_?key|private_?key|access_?key|secret_?key|signing_?key|encryption|auth_?token|_key$/
+/** The endings of the specification and no others: `token_display_name` and `sort_key` are plain settings. */
+const secretShape = /_(api_key|token|secret|pat|password|credentials)$/
 
-/** Keys that are changed elsewhere, also those whose route is the only one that knows them. */
-const dedicatedRoutes: [RegExp, string][] = [
-  [/^ops[_-]|_retention_days$|^retention$/, '/api/settings/ops/config'],
-  [/^feature[_-]flags$/, '/api/settings/feature-flags'],
-  [/^max-parallel-tasks-ceiling$/, '/api/settings/max-parallel-tasks-ceiling'],
-  [/^agent-defaults/, '/api/settings/agent-defaults/resources'],
-  [/^skills[_-]library/, '/api/settings/skills-library'],
-  [/^agent[_-]quotas|^max_agents_/, '/api/settings/agent-quotas'],
-  [/^templates$|^template_repositories$/, '/api/settings/templates'],
-  [/^api-keys$/, '/api/settings/api-keys/{provider}'],
-  [/^slack$|^slack_(signing_secret|bot_token|workspace)$/, '/api/settings/slack'],
-  [/^email[_-]whitelist$/, '/api/settings/email-whitelist'],
-  [/^mcp[_-]url$/, '/api/settings/mcp-url'],
+/** Variables of the environment that hold a secret and do not end like one, without `ROOST_`. */
+const ownSecrets = new Set(['encryption_key', 'database_url', 'redis_url', 'mail_url'])
+
+/** Paths below `/api/settings/` that a write to `/api/settings/{key}` would otherwise take for keys. */
+const routeNames: Record<string, string> = {
+  'agent-defaults': '/api/settings/agent-defaults/resources',
+  'agent-quotas': '/api/settings/agent-quotas',
+  'api-keys': '/api/settings/api-keys/{provider}',
+  'email-whitelist': '/api/settings/email-whitelist',
+  'feature-flags': '/api/settings/feature-flags',
+  'max-parallel-tasks-ceiling': '/api/settings/max-parallel-tasks-ceiling',
+  'mcp-url': '/api/settings/mcp-url',
+  retention: '/api/settings/ops/config',
+  'skills-library': '/api/settings/skills-library',
+  slack: '/api/settings/slack',
+  'slack-bot-token': '/api/settings/slack',
+  'slack-signing-secret': '/api/settings/slack',
+  'slack-workspace': '/api/settings/slack',
+  'telemetry-sharing': '/api/settings/telemetry-sharing',
+  templates: '/api/settings/templates',
+}
+
+/** Retention and telemetry sharing are refused by name, also for windows and consents of another version. */
+const dedicatedShapes: [RegExp, string][] = [
+  [/_retention_days$/, '/api/settings/ops/config'],
   [/^(telemetry|usage)[_-]sharing/, '/api/settings/telemetry-sharing'],
 ]

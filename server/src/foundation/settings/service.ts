@@ -27,9 +27,9 @@ import {
 import { createMonitoringSettings, type MonitoringSettings } from './monitoring.ts'
 import { createProviderKeys, type ProviderKeys, providerKeysTopic } from './provider-keys.ts'
 import { createRetention, type Retention } from './retention.ts'
-import { checkPlain, checkValue, refuseKey } from './rules.ts'
+import { checkPlain, checkValue, crossedThresholds, refuseKey } from './rules.ts'
 import { createUsageSharingSettings, type UsageSharingSettings } from './usage-sharing.ts'
-import { openValues, settingsTopic } from './values.ts'
+import { openValues, type ReadSetting, settingsTopic } from './values.ts'
 
 /** What this installation was given; not changed while it runs. */
 export type Installed = {
@@ -176,9 +176,16 @@ export async function openSettings(deps: {
       )
       if (errors.length > 0) throw new Fault('invalid_ops_value', undefined, { errors })
       const entries = checked.flatMap((each) => ('value' in each ? [[each.key, String(each.value)]] : []))
-      if (entries.length > 0) await values.write(Object.fromEntries(entries))
+      const keys = known.map(([key]) => key)
+      const check = (after: ReadSetting) => {
+        const crossed = crossedThresholds(keys, after)
+        if (crossed.length === 0) return
+        const wrong = crossed.map(({ key, rule }) => ({ key, message: rule }))
+        throw new Fault('invalid_ops_value', undefined, { errors: wrong })
+      }
+      if (entries.length > 0) await values.write(Object.fromEntries(entries), check)
       return {
-        updated: known.map(([key]) => key),
+        updated: keys,
         ignored: Object.keys(given).filter((key) => !isOps(key)),
       }
     },
@@ -265,5 +272,5 @@ function isOps(key: string): boolean {
 
 function refuse(key: string): void {
   const refusal = refuseKey(key)
-  if (refusal) throw new Fault(refusal.code, undefined, { route: refusal.route })
+  if (refusal) throw new Fault(refusal.code, refusal.detail, { route: refusal.route })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { featureFlags } from '@roost/contracts/foundation/settings'
-import { isFault } from '../../kit/fault.ts'
+import { type Fault, isFault } from '../../kit/fault.ts'
 import { secret } from '../../kit/secret.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
@@ -12,6 +12,7 @@ import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import { createThrowawayVault, type Vault } from '../vault/index.ts'
 import { type Installed, openSettings, retentionKeys } from './index.ts'
 import { createRefresh } from './refresh.ts'
+import { settingStore } from './store.ts'
 
 const clock = createTestClock()
 const noKeys = { anthropic: null, google: null, openai: null, github: null, voice: null }
@@ -35,6 +36,13 @@ function open(db: Db, more: { ephemeral?: Ephemeral; vault?: Vault; installed?: 
 }
 
 const code = (error: unknown) => (isFault(error) ? error.code : error)
+
+/** The fault with which a call is refused. */
+async function refusalOf(call: Promise<unknown>): Promise<Fault> {
+  const [{ status, ...settled }] = await Promise.allSettled([call])
+  assert.ok(status === 'rejected' && 'reason' in settled && isFault(settled.reason))
+  return settled.reason
+}
 
 forEachDialect((_dialect, openDb) => {
   test('the first start writes every retention window as a row; the next one changes none', async () => {
@@ -64,6 +72,64 @@ forEachDialect((_dialect, openDb) => {
     assert.equal((await open(db)).value('platform_prompt'), 'Be brief.')
     await settings.remove('platform_prompt')
     assert.deepEqual(settings.get('platform_prompt'), { key: 'platform_prompt', value: '', updated_at: null })
+  })
+
+  test('a warning above its critical value is refused, given alone or with it, and names the field', async () => {
+    await using db = await openDb()
+    const settings = await open(db)
+    const [warning, critical] = ['ops_context_warning_threshold', 'ops_context_critical_threshold'] as const
+    for (const [given, errors] of [
+      [{ [warning]: 91 }, [{ key: warning, message: `must not be above ${critical} (90)` }]],
+      [{ [critical]: '74' }, [{ key: critical, message: `must not be below ${warning} (75)` }]],
+      [
+        { [warning]: 60, [critical]: 50, ops_idle_timeout_minutes: 5 },
+        [{ key: warning, message: `must not be above ${critical} (50)` }],
+      ],
+    ] as const) {
+      const refusal = await refusalOf(settings.putOps(given))
+      assert.deepEqual([code(refusal), refusal.fields.errors], ['invalid_ops_value', errors])
+    }
+    assert.equal(settings.value('ops_idle_timeout_minutes'), 30)
+    await settings.putOps({ [warning]: 90 })
+    await settings.putOps({ [warning]: 95, [critical]: 95 })
+
+    const issueOf = async (patch: Parameters<typeof settings.monitoring.put>[0]) => {
+      const { issues } = (await refusalOf(settings.monitoring.put(patch))).fields
+      return (issues as { loc: string[]; msg: string }[])[0] ?? assert.fail('no issue')
+    }
+    for (const what of ['cpu', 'memory', 'context'] as const) {
+      const { loc, msg } = await issueOf({ [`${what}_critical`]: 20 })
+      assert.deepEqual(loc, ['body', `${what}_critical`])
+      assert.match(msg, new RegExp(`^must not be below ${what}_warning \\(\\d+\\)$`))
+    }
+    const { loc, msg } = await issueOf({ error_rate_warning: 0.6 })
+    assert.deepEqual(
+      [loc, msg],
+      [['body', 'error_rate_warning'], 'must not be above error_rate_critical (0.5)'],
+    )
+  })
+
+  test('of two processes that change the two halves of a pair towards each other, one is refused', async () => {
+    await using db = await openDb()
+    const ephemeral = memoryEphemeral({ clock, log: silentLog })
+    const other = await db.openAgain()
+    const [here, there] = [await open(db, { ephemeral }), await open(other, { ephemeral })]
+    const results = await Promise.allSettled([
+      here.putOps({ ops_context_warning_threshold: 85 }),
+      there.putOps({ ops_context_critical_threshold: 80 }),
+    ])
+    assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+    await other.close()
+  })
+
+  test('a pair that is stored crossed holds up no change of anything else, and can be set right', async () => {
+    await using db = await openDb()
+    const settings = await open(db)
+    const at = '2026-01-05T08:00:00.000Z'
+    await settingStore(db).put([{ key: 'ops_context_warning_threshold', value: '99', updated_at: at }])
+    await settings.putOps({ ops_idle_timeout_minutes: 5 })
+    await settings.putOps({ ops_context_warning_threshold: 50 })
+    assert.equal(settings.value('ops_context_warning_threshold'), 50)
   })
 
   test('another process reads what was written once it is told', async () => {

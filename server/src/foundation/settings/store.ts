@@ -8,6 +8,15 @@ export function settingStore(on: Executor) {
       return db.selectFrom('settings').selectAll().orderBy('key').execute()
     },
 
+    /** Puts transactions that decide by several settings in turn; the row is always there. */
+    async lock(): Promise<void> {
+      await db
+        .updateTable('settings')
+        .set((row) => ({ value: row.ref('value') }))
+        .where('key', '=', 'audit_retention_days')
+        .execute()
+    },
+
     async put(rows: SettingRow[]): Promise<void> {
       for (const { key, value, updated_at } of rows) {
         await db

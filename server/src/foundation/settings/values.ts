@@ -13,15 +13,18 @@ import { readValue } from './rules.ts'
 import { settingStore } from './store.ts'
 import type { SettingRow } from './tables.ts'
 
+export type ReadSetting = <K extends SettingKey>(key: K) => SettingValue<K>
+
 /** Stored settings in memory. */
 export type Values = {
   /** What is stored under a key that Roost knows, else its default. */
-  value<K extends SettingKey>(key: K): SettingValue<K>
+  value: ReadSetting
   /** What the key is when nothing is stored, here: the environment may change it. */
-  defaultOf<K extends SettingKey>(key: K): SettingValue<K>
+  defaultOf: ReadSetting
   row(key: string): SettingRow | null
   rows(): SettingRow[]
-  write(values: Record<string, string>): Promise<void>
+  /** `check` reads values as they will be; when it throws, nothing is written. */
+  write(values: Record<string, string>, check?: (after: ReadSetting) => void): Promise<void>
   /** The keys that were stored. */
   remove(keys: string[]): Promise<string[]>
   refresh(): Promise<void>
@@ -56,22 +59,36 @@ export async function openValues(deps: {
     return Object.entries(values).map(([key, value]) => ({ key, value, updated_at }))
   }
 
+  function meaningOf<K extends SettingKey>(key: K, text: string | undefined): SettingValue<K> {
+    const found = text === undefined ? undefined : readValue(definitions[key], text)
+    // Read by the definition of this key.
+    return (found ?? values.defaultOf(key)) as SettingValue<K>
+  }
+
   const values: Values = {
-    value<K extends SettingKey>(key: K) {
+    value(key) {
       let found = read.get(key)
       if (found === undefined) {
-        const text = stored.get(key)?.value
-        found = (text === undefined ? undefined : readValue(definitions[key], text)) ?? values.defaultOf(key)
+        found = meaningOf(key, stored.get(key)?.value)
         read.set(key, found)
       }
-      // Read by the definition of this key.
-      return found as SettingValue<K>
+      return found as SettingValue<typeof key>
     },
     defaultOf: (key) => defaults[key] ?? definitions[key].default,
     row: (key) => stored.get(key) ?? null,
     rows: () => [...stored.values()],
-    async write(entries) {
-      await db.atomically((tx) => settingStore(tx).put(rowsOf(entries)))
+    async write(entries, check) {
+      await db.atomically(async (tx) => {
+        const store = settingStore(tx)
+        if (check) {
+          // Another process may have changed the other half of a pair since this one has read it.
+          await store.lock()
+          const rows = [...(await store.all()), ...rowsOf(entries)]
+          const texts = new Map(rows.map(({ key, value }) => [key, value]))
+          check((key) => meaningOf(key, texts.get(key)))
+        }
+        await store.put(rowsOf(entries))
+      })
       await changed()
     },
     async remove(keys) {
