@@ -224,7 +224,7 @@ export const providers = ['anthropic', 'google', 'openai', 'github', 'voice'] as
 export const Provider = z.enum(providers)
 export type Provider = z.output<typeof Provider>
 
-/** `hint` is the last 4 characters; a stored key wins over the environment. */
+/** `hint`: the last 4 characters, null for a key of fewer than 16. A stored key wins over the environment. */
 export const ProviderKey = z.object({
   provider: Provider,
   configured: z.boolean(),

@@ -16,3 +16,12 @@ export function secret(value: string): Secret {
     [Symbol.toPrimitive]: hidden,
   })
 }
+
+/**
+ * The first or last characters of a secret, by which people tell secrets apart. Null when they would be more than a
+ * quarter of it: nothing of a short secret is shown.
+ */
+export function shownPart(text: string, place: 'start' | 'end', characters: number): string | null {
+  if (text.length < 4 * characters) return null
+  return place === 'start' ? text.slice(0, characters) : text.slice(-characters)
+}

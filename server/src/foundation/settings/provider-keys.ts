@@ -1,6 +1,6 @@
 import { type Provider, type ProviderKey, providers } from '@roost/contracts/foundation/settings'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import { type Secret, secret } from '../../kit/secret.ts'
+import { type Secret, secret, shownPart } from '../../kit/secret.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -59,7 +59,8 @@ export function createProviderKeys(deps: {
       provider,
       configured: own !== undefined || fallback !== null,
       source: own ? 'stored' : fallback ? 'env' : 'none',
-      hint: own?.row.hint ?? (fallback ? hintOf(fallback.reveal()) : null),
+      // Not the stored hint: an earlier version stored four characters of a key of any length.
+      hint: hintOf(own?.key ?? fallback),
       last_tested_at: own?.row.last_tested_at ?? null,
       last_test_ok: own?.row.last_test_ok == null ? null : own.row.last_test_ok === 1,
     }
@@ -79,7 +80,7 @@ export function createProviderKeys(deps: {
       await store.putProviderKey({
         provider,
         sealed_key: vault.seal(key, contextOf(provider)),
-        hint: hintOf(key),
+        hint: hintOf(secret(key)) ?? '',
         updated_at: timestamp(clock.now()),
         last_tested_at: null,
         last_test_ok: null,
@@ -104,7 +105,6 @@ function contextOf(provider: string): string {
   return `provider-key:${provider}`
 }
 
-/** Enough to tell keys apart. */
-function hintOf(key: string): string {
-  return key.slice(-4)
+function hintOf(key: Secret | null): string | null {
+  return key && shownPart(key.reveal(), 'end', 4)
 }

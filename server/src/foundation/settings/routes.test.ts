@@ -81,7 +81,8 @@ test('422 with the route where a secret or a dedicated key belongs', async () =>
   assert.equal(secret.body.route, '/api/settings/api-keys/{provider}')
   assert.doesNotMatch(JSON.stringify(secret.body), /hunter2/)
   for (const method of ['PUT', 'DELETE'] as const) {
-    const { status, body } = await app.ask(method, '/audit_retention_days', { value: '400' })
+    const sent = method === 'PUT' ? { value: '400' } : undefined
+    const { status, body } = await app.ask(method, '/audit_retention_days', sent)
     assert.deepEqual([status, body.error], [422, 'dedicated_setting_key'])
     assert.equal(body.route, '/api/settings/ops/config')
   }

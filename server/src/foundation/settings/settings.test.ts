@@ -35,6 +35,8 @@ function open(db: Db, more: { ephemeral?: Ephemeral; vault?: Vault; installed?: 
   })
 }
 
+type ProviderKeyTables = { provider_keys: { hint: string } }
+
 const code = (error: unknown) => (isFault(error) ? error.code : error)
 
 /** The fault with which a call is refused. */
@@ -142,6 +144,20 @@ forEachDialect((_dialect, openDb) => {
     for (const loop of there.loops) await loop.run(new AbortController().signal)
     assert.equal(there.value('max_parallel_tasks_ceiling'), 4)
     assert.equal(there.providerKey('openai')?.reveal(), 'sk-test-abcd1234')
+  })
+
+  test('nothing of a short key is shown, whether it is stored or of the environment', async () => {
+    await using db = await openDb()
+    const installed = { providerKeys: { ...noKeys, google: secret('abcd'), voice: secret('x'.repeat(15)) } }
+    const { providerKeys } = await open(db, { installed })
+    assert.equal((await providerKeys.put('openai', 'sk-short')).hint, null)
+    const hints = Object.fromEntries(providerKeys.list().map(({ provider, hint }) => [provider, hint]))
+    assert.deepEqual(hints, { anthropic: null, google: null, openai: null, github: null, voice: null })
+    const rows = await db.withTables<ProviderKeyTables>().selectFrom('provider_keys').select('hint').execute()
+    assert.deepEqual(
+      rows.map(({ hint }) => hint),
+      [''],
+    )
   })
 
   test('a stored key wins over the environment, is sealed, and does not open elsewhere', async () => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { newSecretText } from '../../kit/ids.ts'
+import { shownPart } from '../../kit/secret.ts'
 import { keyTextPrefix } from '../access/index.ts'
 
 /** The part of a key that is shown in lists. */
@@ -21,5 +22,5 @@ export function hashOfKey(text: string): string {
 }
 
 export function visiblePrefix(text: string): string {
-  return text.slice(0, visibleCharacters)
+  return shownPart(text, 'start', visibleCharacters) ?? ''
 }
