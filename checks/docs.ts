@@ -1,9 +1,10 @@
 /**
- * Paths that the documents name in backticks exist. Says how many it read, so that an empty answer is not
- * mistaken for a clean one.
+ * Paths that the documents name in backticks exist, and so do the targets of their links; the index of the decisions
+ * is complete. Prints how much was read, so that an empty result is not mistaken for a clean one.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { brokenLinks, recordProblems } from './documents.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const documents = [
@@ -13,8 +14,11 @@ const documents = [
 
 let named = 0
 const missing: string[] = []
+const problems: string[] = []
 for (const document of documents) {
-  for (const [index, line] of readFileSync(join(root, document), 'utf8').split('\n').entries()) {
+  const text = readFileSync(join(root, document), 'utf8')
+  problems.push(...brokenLinks(document, text, (path) => existsSync(join(root, path))))
+  for (const [index, line] of text.split('\n').entries()) {
     for (const match of line.matchAll(/`([a-z.][\w.-]*(?:\/[\w.-]+)+\/?)`/g)) {
       const path = match[1] ?? ''
       if (
@@ -28,9 +32,16 @@ for (const document of documents) {
     }
   }
 }
-for (const problem of missing) console.error(problem)
-console.log(`docs: ${documents.length} documents, ${named} paths, ${missing.length} missing`)
-process.exit(missing.length > 0 || named === 0 ? 1 : 0)
+const decisions = join(root, 'docs/decisions')
+const records = readdirSync(decisions)
+  .filter((name) => /^\d{4}-.*\.md$/.test(name))
+  .map((name) => ({ name, text: readFileSync(join(decisions, name), 'utf8') }))
+problems.push(...recordProblems(readFileSync(join(decisions, 'README.md'), 'utf8'), records))
+
+for (const problem of [...missing, ...problems]) console.error(problem)
+const counts = `${documents.length} documents, ${named} paths, ${records.length} decisions`
+console.log(`docs: ${counts}, ${missing.length + problems.length} problems`)
+process.exit(missing.length + problems.length > 0 || named === 0 || records.length === 0 ? 1 : 0)
 
 function listMarkdown(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

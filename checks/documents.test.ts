@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { brokenLinks, recordProblems } from './documents.ts'
+
+const record = (number: number, title: string, more = '') => ({
+  name: `${String(number).padStart(4, '0')}-topic.md`,
+  text: `# ${number}. ${title}\n\n## Context\n\n${more}\n\n## Decision\n\n## Consequences\n`,
+})
+const row = (number: number, title: string) =>
+  `| ${number} | [${title}](${String(number).padStart(4, '0')}-topic.md) |`
+const [first, third] = [record(1, 'Cron: skip the hour'), record(3, 'Queues')]
+const index = [row(1, 'Cron: skip the hour'), row(3, 'Queues'), '', 'Numbers 2 were never used.'].join('\n')
+
+test('a complete index of well-formed records has no problem', () => {
+  assert.deepEqual(recordProblems(index, [first, third]), [])
+})
+
+test('the index must list every record under its own title and name the unused numbers', () => {
+  const [missing] = recordProblems(index, [first, third, record(4, 'New')])
+  assert.match(missing ?? '', /lacks the row \| 4 \| \[New\]/)
+  assert.equal(recordProblems(index, [first, record(3, 'Other title')]).length, 2)
+  assert.match(recordProblems(index, [first, record(5, 'Queues')]).join('\n'), /unused numbers 2, 3, 4/)
+})
+
+test('a record needs its number, its three sections and at most 60 lines', () => {
+  const problems = (text: string) => recordProblems(index, [{ ...first, text }, third]).join('\n')
+  assert.match(problems(first.text.replace('## Decision', '## Choice')), /"## Decision" is missing/)
+  assert.match(problems(first.text.replace('# 1.', '# 2.')), /number of the file/)
+  assert.match(problems(record(1, 'Cron: skip the hour', 'line\n'.repeat(60)).text), /more than 60 lines/)
+})
+
+test('a relative link must lead to a file; an address and an anchor of it are not looked up', () => {
+  const text = '[a](there.md) [b](../gone.md#part)\n[c](https://example.org/x) [d](#below)'
+  assert.deepEqual(
+    brokenLinks('docs/operate/page.md', text, (path) => path === 'docs/operate/there.md'),
+    ['docs/operate/page.md:1: the link to ../gone.md leads nowhere'],
+  )
+})

@@ -1,0 +1,51 @@
+import { dirname, join } from 'node:path'
+
+/** Relative links of a Markdown document that lead nowhere. `path` is relative to the repository. */
+export function brokenLinks(path: string, text: string, exists: (path: string) => boolean): string[] {
+  return text.split('\n').flatMap((line, index) =>
+    [...line.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
+      .map((match) => match[1] ?? '')
+      .filter((target) => !/^[a-z]+:/.test(target) && !exists(join(dirname(path), target)))
+      .map((target) => `${path}:${index + 1}: the link to ${target} leads nowhere`),
+  )
+}
+
+/** A decision record: the name of its file and its text. */
+export type DecisionRecord = { name: string; text: string }
+
+const maxRecordLines = 60
+
+/** What is wrong with the records: their form, and what the index says about them. */
+export function recordProblems(index: string, records: readonly DecisionRecord[]): string[] {
+  const rows = [...index.matchAll(/^\| (\d+) \| \[(.+)\]\((\S+)\) \|$/gm)]
+  const expected = records.flatMap(({ name, text }) => {
+    const title = /^# (\d+)\. (.+)$/m.exec(text)
+    return title ? [`| ${title[1]} | [${title[2]}](${name}) |`] : []
+  })
+  const listed = rows.map(([row]) => row)
+  const numbers = records.map(({ name }) => Number(name.slice(0, 4)))
+  const gaps = Array.from({ length: Math.max(0, ...numbers) }, (_, at) => at + 1).filter(
+    (number) => !numbers.includes(number),
+  )
+  const gapNote = /^Numbers? (.+) (?:was|were) never used\.$/m.exec(index)?.[1] ?? ''
+  const noted = [...gapNote.matchAll(/\d+/g)].map(([number]) => Number(number))
+  return [
+    ...records.flatMap(formProblems),
+    ...expected.filter((row) => !listed.includes(row)).map((row) => `README.md lacks the row ${row}`),
+    ...listed.filter((row) => !expected.includes(row)).map((row) => `README.md has no record for ${row}`),
+    ...(gaps.join() === noted.join() ? [] : [`README.md must name the unused numbers ${gaps.join(', ')}`]),
+  ].map((problem) => `docs/decisions/${problem}`)
+}
+
+function formProblems({ name, text }: DecisionRecord): string[] {
+  const lines = text.trimEnd().split('\n')
+  const number = /^# (\d+)\. .+$/.exec(lines[0] ?? '')?.[1]
+  const missing = ['Context', 'Decision', 'Consequences'].filter((part) => !lines.includes(`## ${part}`))
+  return [
+    ...(number === undefined || number.padStart(4, '0') !== name.slice(0, 4)
+      ? [`${name}: the first line must be "# <number of the file>. <topic>"`]
+      : []),
+    ...missing.map((part) => `${name}: the section "## ${part}" is missing`),
+    ...(lines.length > maxRecordLines ? [`${name}: has more than ${maxRecordLines} lines`] : []),
+  ]
+}
