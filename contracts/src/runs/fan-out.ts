@@ -16,30 +16,40 @@ const TaskId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters: letters, digits, "_" and "-"')
 
-/** Tasks without an id are `t1`, `t2`, … by their place. */
 const Tasks = z
   .array(
     z.object({
-      id: TaskId.nullish().describe('Unique within the fan-out; `t1`, `t2`, … by place when left out.'),
+      id: TaskId.nullish().describe(
+        'Unique within the fan-out. Defaults to `t` and the position, from 1; `t1_2` when another task has the id `t1`.',
+      ),
       message: MessageText,
     }),
   )
   .min(1, 'must have 1 to 50 tasks')
   .max(maxTasks, 'must have 1 to 50 tasks')
-  .transform((tasks) => tasks.map(({ id, message }, index) => ({ id: id ?? `t${index + 1}`, message })))
   .superRefine((tasks, context) => {
-    const seen = new Set<string>()
+    const seen = new Map<string, number>()
     for (const [index, { id }] of tasks.entries()) {
-      if (seen.has(id)) {
-        context.addIssue({
-          code: 'custom',
-          path: [index, 'id'],
-          message: `"${id}" is the id of an earlier task`,
-        })
+      if (id == null) continue
+      const earlier = seen.get(id)
+      if (earlier === undefined) seen.set(id, index)
+      else {
+        const message = `"${id}" is already the id of tasks[${earlier}]`
+        context.addIssue({ code: 'custom', path: [index, 'id'], message })
       }
-      seen.add(id)
     }
   })
+  .transform((tasks) => {
+    const given = new Set(tasks.map(({ id }) => id))
+    return tasks.map(({ id, message }, index) => ({ id: id ?? freeId(index + 1, given), message }))
+  })
+
+/** Never one that was given; the position keeps generated ids apart from each other. */
+function freeId(position: number, given: ReadonlySet<unknown>): string {
+  let id = `t${position}`
+  for (let attempt = 2; given.has(id); attempt += 1) id = `t${position}_${attempt}`
+  return id
+}
 
 export const FanOutBody = z.object({
   tasks: Tasks,
