@@ -225,9 +225,12 @@ function switching(word: 'enable' | 'disable') {
 }
 
 export const enableSchedule = endpoint({
+  ...switching('enable'),
   id: 'enableSchedule',
   summary: 'Let a schedule fire',
-  ...switching('enable'),
+  description:
+    "Refused when the schedule's timeout is above the agent's execution timeout, which may be lowered while the schedule is disabled.",
+  fails: [...notFound, 'schedule_timeout_exceeds_agent_cap'],
 })
 
 export const disableSchedule = endpoint({

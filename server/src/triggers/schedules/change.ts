@@ -31,6 +31,7 @@ export type ChangeDeps = {
 export type Changes = {
   create(agent: Owned, by: By, fields: CreateSchedule): Promise<Schedule>
   update(agent: Owned, by: By, id: string, fields: UpdateSchedule): Promise<Schedule>
+  /** Throws `schedule_timeout_exceeds_agent_cap`: the cap was lowered while the schedule was disabled. */
   setEnabled(agent: Owned, id: string, enabled: boolean): Promise<Schedule>
   remove(agent: Owned, id: string): Promise<void>
 }
@@ -95,16 +96,20 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
           fields.deliver_to_workspace_email,
           stored.deliver_to_workspace_email,
         )
-        checkCap(fields.timeout_seconds, await capOf(tx, agent))
+        // A disabled one may be above a cap that was lowered since; enabled again, it may not.
+        const isEnabling = fields.enabled === true && fields.timeout_seconds === undefined
+        checkCap(isEnabling ? stored.timeout_seconds : fields.timeout_seconds, await capOf(tx, agent))
         return update(tx, agent, stored, patchOf(stored, fields, recipient, timestamp(clock.now())))
       })
     },
 
     setEnabled(agent, id, enabled) {
       return db.atomically(async (tx) => {
+        if (enabled) await scheduleStore(tx).standInLine()
         const stored = await find(tx, agent, id)
         const isSame = (stored.enabled === 1) === enabled
         if (isSame && stored.is_paused === 0) return stored
+        if (enabled) checkCap(stored.timeout_seconds, await capOf(tx, agent))
         const now = timestamp(clock.now())
         return update(tx, agent, stored, { ...switched(enabled, now), updated_at: now })
       })

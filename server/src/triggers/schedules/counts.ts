@@ -31,7 +31,7 @@ export function scheduleCountStore(executor: Executor) {
       return Number(row.total)
     },
 
-    /** The longest timeout first. */
+    /** Enabled ones, and those that a resume enables again; the longest timeout first. */
     async above(
       agentId: string,
       seconds: number,
@@ -41,6 +41,7 @@ export function scheduleCountStore(executor: Executor) {
         .select(['id', 'name', 'timeout_seconds'])
         .where('agent_id', '=', agentId)
         .where('deleted_at', 'is', null)
+        .where((e) => e.or([e('enabled', '=', 1), e('is_paused', '=', 1)]))
         .where('timeout_seconds', '>', seconds)
         .orderBy('timeout_seconds', 'desc')
         .execute()

@@ -156,6 +156,38 @@ forEachDialect((_dialect, open) => {
     assert.equal((await lower(900)).status, 200)
   })
 
+  test('a disabled schedule does not hold up the timeout of its agent; enabled again, it is checked', async () => {
+    await using it = await openHelper(await open())
+    const { id } = await it.create({ name: 'long', timeout_seconds: 1800, enabled: false })
+    const one = (method: string, path = '', body?: object) =>
+      it.request(it.owner.key, method, `${url}/${id}${path}`, body)
+    const lower = (seconds: number) =>
+      it.request(it.owner.key, 'PUT', '/api/agents/helper/timeout', { execution_timeout_seconds: seconds })
+    assert.equal((await lower(900)).status, 200)
+    const above = { agent_cap_seconds: 900, requested_seconds: 1800 }
+    for (const refused of [await one('POST', '/enable'), await one('PUT', '', { enabled: true })]) {
+      const { error, agent_cap_seconds, requested_seconds } = refused.json
+      assert.deepEqual([refused.status, error], [400, 'schedule_timeout_exceeds_agent_cap'])
+      assert.deepEqual({ agent_cap_seconds, requested_seconds }, above)
+    }
+    assert.equal((await one('PUT', '', { name: 'still long' })).json.enabled, false)
+    assert.equal((await one('PUT', '', { enabled: true, timeout_seconds: 900 })).json.enabled, true)
+    assert.equal((await lower(600)).json.error, 'agent_timeout_below_active_schedules')
+    await it.request(it.admin.key, 'POST', '/api/ops/schedules/pause', {})
+    assert.equal(
+      (await lower(600)).json.error,
+      'agent_timeout_below_active_schedules',
+      'a paused one comes back',
+    )
+    await one('POST', '/disable')
+    assert.equal((await lower(600)).status, 200)
+    await it.request(it.owner.key, 'DELETE', `${url}/${id}`)
+    const path = `/api/admin/soft-deleted/schedules/${id}/recover`
+    const recovered = await it.request(it.admin.key, 'POST', path)
+    assert.deepEqual([recovered.json.enabled, recovered.json.timeout_seconds], [false, 600])
+    assert.equal((await one('POST', '/enable')).status, 200)
+  })
+
   test('of twenty at once, no schedule ends up above the cap that is lowered meanwhile', async () => {
     await using it = await openHelper(await open())
     const made = await it.create()

@@ -63,7 +63,7 @@ export type Schedules = Changes &
     /** How many each agent has; agents without any are left out. */
     scheduleCounts(): Promise<Map<string, { total: number; enabled: number }>>
     schedulesOf(agentId: string): Promise<{ id: string; name: string; enabled: boolean }[]>
-    /** Those whose own timeout is above `seconds`; none is changed until the transaction ends. */
+    /** Active ones whose own timeout is above `seconds`; none is changed until the transaction ends. */
     schedulesAbove(
       tx: Tx,
       agentId: string,
