@@ -5,10 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
 import { readBody, readObject, readQuery } from './body.ts'
-import { refuseUndeclaredHeader, refuseUndeclaredReply } from './documented.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
-import { type Answer, answer, type RequestFacts, type Route, type StreamAnswer } from './route.ts'
+import type { Answer, RequestFacts, Route, StreamAnswer } from './route.ts'
 import type { Standing } from './standing.ts'
 
 /** What is known of a request besides what the framework keeps; `audit.ts` reads it after the reply. */
@@ -74,7 +73,7 @@ export function bindRoute(
         query,
         body: readBody(endpoint, bytes, request.headers['content-type'], query),
         ...request.roost.admitted,
-        request: new Facts(request, options.checkReplies),
+        request: new Facts(request),
       }
       const result = await handle(call as never).catch((error: unknown) => {
         refuseLost(request)
@@ -145,15 +144,13 @@ class Facts implements RequestFacts {
   readonly method: string
   readonly path: string
   readonly #request: FastifyRequest
-  readonly #isChecked: boolean
 
-  constructor(request: FastifyRequest, isChecked: boolean) {
+  constructor(request: FastifyRequest) {
     this.id = request.id
     this.ip = request.ip
     this.method = request.method
     this.path = pathOf(request)
     this.#request = request
-    this.#isChecked = isChecked
   }
 
   get signal(): AbortSignal {
@@ -163,8 +160,6 @@ class Facts implements RequestFacts {
   readonly readObject = readObject
 
   readonly header = (name: string): string | undefined => {
-    const { endpoint } = this.#request.roost
-    if (this.#isChecked && endpoint) refuseUndeclaredHeader(endpoint, name)
     const value = this.#request.headers[name.toLowerCase()]
     return Array.isArray(value) ? value.join(', ') : value
   }
@@ -179,19 +174,21 @@ class Facts implements RequestFacts {
 }
 
 function send(reply: FastifyReply, endpoint: Endpoint, result: unknown, checkReplies: boolean): FastifyReply {
-  const given = isStream(result) || isAnswer(result) ? result : answer(result)
-  const { status = endpoint.status ?? 200, headers = {} } = given
-  const contentType = isStream(given) ? given.contentType : headers['content-type']
-  if (checkReplies) refuseUndeclaredReply(endpoint, { status, headers, contentType, body: given.body })
-  reply.code(status).headers(headers)
-  if (isStream(given)) {
-    reply.type(given.contentType)
-    const { body } = given
-    return reply.send(body instanceof Readable ? body : Readable.from(body, { objectMode: false }))
+  if (isStream(result)) {
+    reply.code(result.status ?? endpoint.status ?? 200).headers(result.headers ?? {})
+    reply.type(result.contentType)
+    const body =
+      result.body instanceof Readable ? result.body : Readable.from(result.body, { objectMode: false })
+    return reply.send(body)
   }
-  const { body } = given
+  const { body, status, headers } = isAnswer(result)
+    ? result
+    : { body: result, status: undefined, headers: undefined }
+  reply.code(status ?? endpoint.status ?? 200)
+  if (headers) reply.headers(headers)
   if (body === undefined) return reply.send()
   if (body instanceof Uint8Array) return reply.send(body)
+  if (checkReplies && endpoint.returns) endpoint.returns.parse(body)
   reply.type('application/json; charset=utf-8')
   return reply.send(typeof body === 'string' ? body : JSON.stringify(body))
 }
