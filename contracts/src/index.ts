@@ -72,6 +72,7 @@ import * as queue from './runs/queue.ts'
 import * as spendCaps from './runs/spend-caps.ts'
 import * as tasks from './runs/tasks.ts'
 import * as skillAssignments from './skills/assignments.ts'
+import * as modelPrices from './runs/model-prices.ts'
 import * as skillLibrary from './skills/library.ts'
 import * as skillSources from './skills/sources.ts'
 import * as events from './triggers/events.ts'
@@ -126,6 +127,7 @@ const modules: Record<string, unknown>[] = [
   executions,
   fleet,
   analytics,
+  modelPrices,
   schedules,
   firing,
   events,

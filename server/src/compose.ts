@@ -72,6 +72,7 @@ export async function compose(
     ...base,
     ephemeral,
     events: outbox,
+    settings,
     hub,
     isPlatformEnabled: () => settings.value('dispatch_breaker_enabled'),
     mac: (text) => vault.mac(text, 'broker'),

@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../kit/primitives.ts'
 import { FileAttachments } from '../runs/attachments.ts'
+import { CostEstimated } from '../runs/cost.ts'
 import { executionErrorCodes, executionStatuses, RunMetadata, ToolCall } from '../runs/executions.ts'
 import { MessageText, QueuedReceipt, RunTimeout, runFails } from '../runs/request.ts'
 
@@ -54,6 +55,7 @@ export const ChatSession = z
     in_flight_execution_id: text,
   })
   .meta({ id: 'ChatSession' })
+    cost_estimated: CostEstimated,
 export type ChatSession = z.output<typeof ChatSession>
 
 export const FileNote = z.object({ name: z.string(), mimetype: z.string(), size: integer })
@@ -77,6 +79,7 @@ export const ChatMessage = z
     output_tokens: count,
     files: z.array(FileNote).nullable(),
     error_code: z.enum(executionErrorCodes).nullable().describe('The turn of this message failed.'),
+    cost_estimated: CostEstimated,
     rating: z.enum(['up', 'down']).nullable(),
     voice_call_id: text.describe('The call in which it was said aloud.'),
   })
@@ -102,6 +105,7 @@ export const ChatReply = z
       task_execution_id: Id,
       status: z.enum(executionStatuses),
       queue_status: z.string().describe('How the turn was taken in: `running`, or `queued:<place>`.'),
+      cost_estimated: CostEstimated,
       was_queued: z.boolean(),
     }),
     timestamp: Timestamp,

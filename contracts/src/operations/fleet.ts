@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { agentStatuses, runtimes } from '../agents/agent.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { Money, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { CostEstimated } from '../runs/cost.ts'
 import { itemPriorities } from './operator-queue.ts'
 
 const tag = 'Operations'
@@ -76,6 +77,7 @@ export const FleetCosts = z.object({
   hours: count,
   summary: z.object({
     total_cost: Money,
+    cost_estimated: CostEstimated,
     total_tokens: count,
     daily_limit: Money.nullable().describe('Null: there is none.'),
     cost_percent_of_limit: z.number().nullable().describe("Of today's runs (UTC), whatever the window."),
@@ -88,6 +90,7 @@ export const FleetCosts = z.object({
       z.object({
         model: z.string().nullable().describe('Null: the run named none.'),
         cost: Money,
+        cost_estimated: CostEstimated,
         input_tokens: count,
         output_tokens: count,
         cache_read_tokens: count,
@@ -96,7 +99,9 @@ export const FleetCosts = z.object({
     )
     .describe('The dearest first.'),
   cost_by_agent: z
-    .array(z.object({ agent_name: z.string(), cost: Money, executions: count }))
+    .array(
+      z.object({ agent_name: z.string(), cost: Money, cost_estimated: CostEstimated, executions: count }),
+    )
     .describe('The dearest first; deleted agents under their last name.'),
   tokens_by_type: z.object({ input: count, output: count, cache_read: count, cache_creation: count }),
 })

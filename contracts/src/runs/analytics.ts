@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Money } from '../kit/primitives.ts'
+import { CostEstimated } from './cost.ts'
 
 const tag = 'Executions'
 const count = z.number().int()
@@ -35,6 +36,7 @@ export const AnalyticsDay = z.object({
   success_rate: rate,
   duration_avg_ms: figure.describe('Of successful runs.'),
   cost,
+  cost_estimated: CostEstimated,
   by_type: z
     .partialRecord(z.enum(runBuckets), count)
     .describe('How many runs of each type; types without one are left out.'),
@@ -54,6 +56,7 @@ export const Analytics = z.object({
     .object({ avg: figure, p50: figure, p95: figure })
     .describe('Of successful runs; null when there was none.'),
   cost_total: cost,
+  cost_estimated: CostEstimated,
   context_avg: figure.describe('Tokens in the context at the end of a run, on average.'),
   by_type: z.array(z.object({ bucket: z.enum(runBuckets), total: count })),
   timeline: z
@@ -77,7 +80,7 @@ export const getAnalytics = endpoint({
   fails: ['agent_not_found'],
 })
 
-const Used = z.object({ input_tokens: count, output_tokens: count, cost })
+const Used = z.object({ input_tokens: count, output_tokens: count, cost, cost_estimated: CostEstimated })
 
 export const TokenStats = z.object({
   agent_name: z.string(),

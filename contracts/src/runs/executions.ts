@@ -3,6 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { AgentParams, Id, Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { resultFields } from '../link/result.ts'
+import { CostEstimated } from './cost.ts'
 
 const tag = 'Executions'
 
@@ -92,7 +93,8 @@ export const ExecutionSummary = z
     started_at: time.describe('When the agent claimed the run.'),
     completed_at: time,
     duration_ms: count,
-    cost: Money.nullable().describe('US dollars.'),
+    cost: Money.nullable().describe('US dollars, as the broker booked them. Spend caps act on this figure.'),
+    cost_estimated: CostEstimated,
     model_used: text,
     context_used: count,
     context_max: count,
@@ -215,6 +217,7 @@ export type Terminated = z.output<typeof Terminated>
 /** What a run used and how it went, beside its response. */
 export const RunMetadata = z.object({
   cost_usd: Money.nullable(),
+  cost_estimated: CostEstimated,
   duration_ms: count,
   num_turns: count,
   tool_count: integer,
@@ -376,6 +379,7 @@ export const executionFinished = eventType({
     error_code: z.enum(executionErrorCodes).optional(),
   }),
 })
+    cost_estimated: CostEstimated.optional(),
 export const agentActivity = eventType({
   name: 'agent.activity',
   stored: false,

@@ -3,6 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Id, Money, messageBodyLimit, Timestamp } from '../kit/primitives.ts'
+import { CostEstimated } from './cost.ts'
 import { executionErrorCodes } from './executions.ts'
 import { AllowedTools, MessageText, SystemPrompt } from './request.ts'
 
@@ -106,6 +107,7 @@ export const FanOutResult = z.object({
   error: text,
   error_code: z.enum(executionErrorCodes).nullable(),
   cost: Money.nullable().describe('US dollars.'),
+  cost_estimated: CostEstimated,
   context_used: count,
   duration_ms: count,
   model_used: text,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { breakerStates } from './breaker.ts'
+import { CostEstimated } from './cost.ts'
 import { ExecutionSummary } from './executions.ts'
 
 const tag = 'Executions'
@@ -46,6 +47,7 @@ export const FleetStats = z.object({
   queued_count: count.describe('Now, whatever the window.'),
   total_cost: cost,
   success_rate: rate,
+  cost_estimated: CostEstimated,
   hours: count,
 })
 export type FleetStats = z.output<typeof FleetStats>
@@ -80,6 +82,7 @@ export const Timeline = z.object({
       failed: count,
       cost,
     }),
+      cost_estimated: CostEstimated,
   ),
 })
 export type Timeline = z.output<typeof Timeline>
@@ -108,6 +111,7 @@ export const AgentRunStats = z.object({
   success_rate: rate,
   total_cost: cost,
   last_execution_at: Timestamp.nullable().describe('Whatever the window; null when there never was one.'),
+  cost_estimated: CostEstimated,
   schedules_total: count,
   schedules_enabled: count,
   task_count_7d: count.optional(),
@@ -116,6 +120,7 @@ export const AgentRunStats = z.object({
   success_rate_7d: rate.optional(),
   total_cost_7d: cost.optional(),
 })
+  cost_estimated_7d: CostEstimated.optional(),
 export type AgentRunStats = z.output<typeof AgentRunStats>
 
 export const getExecutionStats = endpoint({

@@ -4,6 +4,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Id, Money, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { CostEstimated } from './cost.ts'
 import { AllowedTools, MessageText } from './request.ts'
 
 const tag = 'Loops'
@@ -58,7 +59,8 @@ export const LoopBody = z.object({
     .positive()
     .max(1_000_000)
     .nullish()
-    .transform((value) => value ?? null),
+    .transform((value) => value ?? null)
+    .describe('US dollars. Compared between runs with `total_cost`, estimated parts included.'),
   no_progress_threshold: z
     .number()
     .int()
@@ -118,6 +120,7 @@ export const LoopRun = z.object({
   status: z.enum(loopRunStatuses).describe('`running` from its dispatch on, also while it waits for a slot.'),
   response_preview: text.describe('The first 500 characters.'),
   cost: Money.nullable().describe('US dollars.'),
+  cost_estimated: CostEstimated,
   duration_ms: count,
   error: text,
   started_at: time.describe('When the agent claimed the run; null before.'),
@@ -143,6 +146,7 @@ export const Loop = z
     elapsed_seconds: count,
     max_cost_usd: Money.nullable(),
     total_cost: Money.describe('US dollars of all runs.'),
+    cost_estimated: CostEstimated,
     no_progress_threshold: integer,
     model: text,
     allowed_tools: z.array(z.string()).nullable(),
@@ -244,6 +248,7 @@ export const loopRunCompleted = eventType({
     status: z.enum(['completed', 'failed', 'cancelled']),
     cost: Money.nullable().optional(),
     duration_ms: count,
+    cost_estimated: CostEstimated.optional(),
   }),
 })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ProviderKeyBody } from '../foundation/settings.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Id, Money, Timestamp } from '../kit/primitives.ts'
+import { CostEstimated } from './cost.ts'
 
 const tag = 'Provider subscriptions'
 const path = '/api/subscriptions'
@@ -107,6 +108,7 @@ const Window = z.object({
   input_tokens: z.number().int(),
   output_tokens: z.number().int(),
   cost_usd: Money,
+  cost_estimated: CostEstimated,
   message_count: z.number().int().describe('Requests that the provider answered.'),
 })
 

@@ -3,6 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { eventType } from '../kit/event.ts'
 import { ModelOverride } from '../kit/model.ts'
 import { Id, Money, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
+import { CostEstimated } from '../runs/cost.ts'
 import { executionStatuses, triggers } from '../runs/executions.ts'
 import { AllowedTools, MessageText, RunTimeout } from '../runs/request.ts'
 import { executeTaskAt, executeTasksAt, scheduleChangesAt, validateExecutionAt } from './scheduler-calls.ts'
@@ -107,6 +108,7 @@ const EndedExecution = z.object({
   status: z.enum(executionStatuses),
   response: text,
   cost: Money.nullable(),
+  cost_estimated: CostEstimated,
   context_used: count,
   context_max: count,
   session_id: text,

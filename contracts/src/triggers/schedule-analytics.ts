@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Id, Money, Timestamp } from '../kit/primitives.ts'
+import { CostEstimated } from '../runs/cost.ts'
 import { executionStatuses } from '../runs/executions.ts'
 import { ScheduleParams } from './schedules.ts'
 
@@ -30,7 +31,11 @@ export const ScheduleAnalytics = z.object({
   duration_ms: z
     .object({ p50: figure, p95: figure, p99: figure })
     .describe('Of successful runs; null when there was none.'),
-  cost: z.object({ total: cost, avg: figure.describe('US dollars, of runs that cost something.') }),
+  cost: z.object({
+    total: cost,
+    avg: figure.describe('US dollars, of runs that cost something.'),
+    estimated: CostEstimated,
+  }),
   tool_calls: z.object({
     top: z
       .array(z.object({ name: z.string(), calls: count, total_duration_ms: count }))
@@ -47,6 +52,7 @@ export const ScheduleAnalytics = z.object({
         cancelled: count,
         skipped: count,
         cost,
+        cost_estimated: CostEstimated,
       }),
     )
     .describe('Every day that the window touches.'),
@@ -73,6 +79,7 @@ export const ScheduleSummary = z.object({
       success_rate: rate,
       avg_duration_ms: figure.describe('Of successful runs.'),
       cost_total: cost,
+      cost_estimated: CostEstimated,
       tool_call_total: count,
       tool_call_count: count.describe('The same.'),
       last_run_at: Timestamp.nullable().describe('Whenever it was.'),

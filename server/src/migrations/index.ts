@@ -39,6 +39,7 @@ import { slack } from './0038-slack.ts'
 import { subscriptionHomes } from './0041-subscription-homes.ts'
 import { strangersRetention } from './0045-strangers-retention.ts'
 import { workspaceRatings } from './0046-workspace-ratings.ts'
+import { costEstimates } from './0047-cost-estimates.ts'
 import { idempotencyResources } from './0048-idempotency-resources.ts'
 
 /** Every migration there is; applied in the order of their names. */
@@ -83,5 +84,6 @@ export const migrations: Migration[] = [
   subscriptionHomes,
   strangersRetention,
   workspaceRatings,
+  costEstimates,
   idempotencyResources,
 ]

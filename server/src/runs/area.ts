@@ -2,7 +2,7 @@ import type { AgentsArea } from '../agents/area.ts'
 import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
-import type { SweepDeps, TestProvider } from '../foundation/settings/index.ts'
+import type { Settings, SweepDeps, TestProvider } from '../foundation/settings/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SignedIn } from '../identity/access/index.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -34,6 +34,7 @@ import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
 import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
 import { createLoops, loopRetention, loopRoutes } from './loops/index.ts'
 import { createPlaybooks, type Playbooks, playbookRoutes } from './playbooks/index.ts'
+import { createPrices, type Prices, priceRoutes } from './prices/index.ts'
 import {
   createProviderSubscriptions,
   type ProviderSubscriptions,
@@ -57,13 +58,18 @@ export type RunRecords = {
   breakers: Breakers
   broker: Broker
   spendCaps: SpendCaps
+  prices: Prices
   providerSubscriptions: ProviderSubscriptions
   isPlatformEnabled(): boolean
 }
 
-export type RunRecordsDeps = Omit<BrokerDeps, 'events' | 'monotonic' | 'spendRefusal' | 'subscription'> &
+export type RunRecordsDeps = Omit<
+  BrokerDeps,
+  'events' | 'monotonic' | 'spendRefusal' | 'subscription' | 'prices'
+> &
   Pick<ProviderSubscriptionsDeps, 'vault' | 'raiseAlert' | 'isAutoSwitchOn'> & {
     clock: Clock
+    settings: Pick<Settings, 'modelPrices'>
     ephemeral: Ephemeral
     events: Pick<Outbox, 'append' | 'signal' | 'on'>
     hub: AgentLink
@@ -81,6 +87,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
   const executions = createExecutions({ db, clock, events, link, live, hooks })
   const spendCaps = createSpendCaps({ db, clock, events })
   const providerSubscriptions = createProviderSubscriptions(deps)
+  const prices = createPrices(deps)
   return {
     link,
     transportBreaker,
@@ -92,10 +99,12 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
     broker: createBroker({
       ...deps,
       monotonic: () => performance.now(),
+      prices,
       spendRefusal: spendCaps.refusal,
       subscription: providerSubscriptions.inUse,
     }),
     spendCaps,
+    prices,
     providerSubscriptions,
     isPlatformEnabled,
   }
@@ -192,6 +201,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     },
     routes: [
       ...spendCapRoutes(records.spendCaps),
+      ...priceRoutes(records.prices),
       ...providerSubscriptionRoutes({
         subscriptions: records.providerSubscriptions,
         testProvider: deps.testProvider,

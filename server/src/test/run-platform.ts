@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import { createOutbox, type Outbox } from '../foundation/outbox/index.ts'
+import type { Settings } from '../foundation/settings/index.ts'
 import { createThrowawayVault } from '../foundation/vault/index.ts'
 import type { SessionCaller } from '../identity/access/caller.ts'
-import type { Clock } from '../kit/clock.ts'
+import { type Clock, timestamp } from '../kit/clock.ts'
 import { secret } from '../kit/secret.ts'
 import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
@@ -28,6 +29,7 @@ import {
   executionStore,
   type RunHooks,
 } from '../runs/executions/index.ts'
+import { createPrices, type Prices } from '../runs/prices/index.ts'
 import {
   createProviderSubscriptions,
   type ProviderSubscriptions,
@@ -48,6 +50,7 @@ export type RunPlatform = {
   dispatch: Dispatch
   broker: Broker
   spendCaps: SpendCaps
+  prices: Prices
   providerSubscriptions: ProviderSubscriptions
   agents: Map<string, AgentFact>
   /** Agents whose record says that they shall stop, whatever `agents` still says. */
@@ -99,9 +102,12 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     raiseAlert: options.raiseAlert ?? (async () => {}),
     isAutoSwitchOn: options.isAutoSwitchOn ?? (() => true),
   })
+  const prices = createPrices({ log, settings: { modelPrices: createTestModelPrices(clock) } })
   const broker = createBroker({
     db,
     log,
+    clock,
+    prices,
     events,
     mac: (text) => createHmac('sha256', 'test').update(text).digest('base64url'),
     brokerUrl: () => 'http://platform/broker',
@@ -152,6 +158,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     dispatch,
     broker,
     spendCaps,
+    prices,
     providerSubscriptions,
     agents,
     toldToStop,
@@ -161,6 +168,20 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
       const row = await executionStore(db).byId(id)
       if (!row) throw new Error(`There is no execution ${id}.`)
       return row
+    },
+  }
+}
+
+/** An imported price table that is kept in memory alone. */
+function createTestModelPrices(clock: Pick<Clock, 'now'>): Settings['modelPrices'] {
+  let stored = { text: '', updatedAt: null as string | null }
+  return {
+    stored: () => stored,
+    async put(text) {
+      stored = { text, updatedAt: timestamp(clock.now()) }
+    },
+    async remove() {
+      stored = { text: '', updatedAt: null }
     },
   }
 }

@@ -35,6 +35,7 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     model: null,
     allowed_tools: null,
     cost_micros: null,
+    cost_estimated: 0,
     metered_requests: 0,
     model_used: null,
     context_used: null,

@@ -105,6 +105,7 @@ export function shownSession(
     last_message_at: row.last_message_at,
     message_count: row.message_count,
     total_cost: row.total_cost_micros / 1_000_000,
+    cost_estimated: row.cost_estimated === 1,
     context_used: row.context_used,
     context_max: row.context_max,
     runtime_session_id: row.runtime_session_id,
@@ -124,6 +125,7 @@ export function shownMessage(row: ChatMessagesTable, agentName: string): ChatMes
     source: row.source,
     execution_id: row.execution_id,
     cost: row.cost_micros === null ? null : row.cost_micros / 1_000_000,
+    cost_estimated: row.cost_estimated === 1,
     context_used: row.context_used,
     context_max: row.context_max,
     tool_calls: parsed(row.tool_calls),
@@ -145,6 +147,7 @@ export function sessionPart(row: ChatSessionsTable): ChatReply['session'] {
     context_tokens: row.context_used,
     context_window: row.context_max,
     total_cost: row.total_cost_micros / 1_000_000,
+    cost_estimated: row.cost_estimated === 1,
     title: row.title,
   }
 }

@@ -19,6 +19,7 @@ export const blankSession = {
   closed_at: null,
   message_count: 0,
   total_cost_micros: 0,
+  cost_estimated: 0,
   context_used: 0,
   context_max: 0,
   runtime_session_id: null,
@@ -186,6 +187,7 @@ export function chatStore(executor: Executor) {
       id: string,
       turn: {
         costMicros: number
+        isCostEstimated: boolean
         contextUsed: number | null
         contextMax: number | null
         runtimeSessionId: string | null
@@ -195,6 +197,7 @@ export function chatStore(executor: Executor) {
         .updateTable('chat_sessions')
         .set((e) => ({
           total_cost_micros: e('total_cost_micros', '+', turn.costMicros),
+          ...(turn.isCostEstimated ? { cost_estimated: 1 } : {}),
           ...(turn.contextUsed === null ? {} : { context_used: turn.contextUsed }),
           ...(turn.contextMax === null ? {} : { context_max: turn.contextMax }),
           ...(turn.runtimeSessionId === null ? {} : { runtime_session_id: turn.runtimeSessionId }),

@@ -16,6 +16,8 @@ export type ChatSessionsTable = {
   /** Also the position of the newest message. */
   message_count: number
   total_cost_micros: number
+  /** 1: part of the total is an estimate. */
+  cost_estimated: number
   context_used: number
   context_max: number
   runtime_session_id: string | null
@@ -34,6 +36,7 @@ export type ChatMessagesTable = {
   source: 'text' | 'voice' | 'schedule' | 'reminder'
   execution_id: string | null
   cost_micros: number | null
+  cost_estimated: number
   context_used: number | null
   context_max: number | null
   /** JSON arrays. */

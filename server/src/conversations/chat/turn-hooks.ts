@@ -51,6 +51,7 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
     if (!session) return
     await store.noteTurn(session.id, {
       costMicros: row.cost_micros ?? 0,
+      isCostEstimated: row.cost_estimated === 1,
       contextUsed: row.context_used,
       contextMax: row.context_max,
       runtimeSessionId: row.runtime_session_id,
@@ -84,6 +85,7 @@ export function figuresOf(row: ExecutionRow, tools: readonly object[]) {
   return {
     ...noFigures,
     cost_micros: row.cost_micros,
+    cost_estimated: row.cost_estimated,
     context_used: row.context_used,
     context_max: row.context_max,
     tool_calls: tools.length > 0 ? JSON.stringify(tools) : null,

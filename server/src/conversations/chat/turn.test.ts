@@ -33,6 +33,7 @@ test('a turn streams JSON lines: accepted, the transcript, done', async () => {
     context_tokens: 50,
     context_window: 200,
     total_cost: 0.5,
+    cost_estimated: false,
     title: 'hi',
   })
   assert.deepEqual(done.execution, {

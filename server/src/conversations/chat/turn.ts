@@ -102,6 +102,7 @@ export function questionOf(
 /** What a message has none of until its turn has ended. */
 export const noFigures = {
   cost_micros: null,
+  cost_estimated: 0,
   context_used: null,
   context_max: null,
   tool_calls: null,

@@ -119,6 +119,7 @@ export const definitions = {
   monitoring_error_rate_warning: failureShare(0.3, 'Share of failed runs from which monitoring warns.'),
   monitoring_error_rate_critical: failureShare(0.5, 'Share of failed runs that is critical.'),
   mcp_url: dedicatedText('Address in snippets for MCP clients.', '/api/settings/mcp-url'),
+  model_prices: dedicatedText('The imported price table.', '/api/settings/model-prices'),
   agent_default_cpu: defaultResource('2'),
   agent_default_memory: defaultResource('4g'),
 } satisfies Record<string, Definition>

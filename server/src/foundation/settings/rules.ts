@@ -106,6 +106,7 @@ const routeNames: Record<string, string> = {
   'feature-flags': '/api/settings/feature-flags',
   'max-parallel-tasks-ceiling': '/api/settings/max-parallel-tasks-ceiling',
   'mcp-url': '/api/settings/mcp-url',
+  'model-prices': '/api/settings/model-prices',
   retention: '/api/settings/ops/config',
   'skills-library': '/api/settings/skills-library',
   slack: '/api/settings/slack',

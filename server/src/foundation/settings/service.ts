@@ -24,6 +24,7 @@ import {
   type SettingKey,
   type SettingValue,
 } from './definitions.ts'
+import { createModelPriceSettings, type ModelPriceSettings } from './model-prices.ts'
 import { createMonitoringSettings, type MonitoringSettings } from './monitoring.ts'
 import { createProviderKeys, type ProviderKeys, providerKeysTopic } from './provider-keys.ts'
 import { createRetention, type Retention } from './retention.ts'
@@ -80,6 +81,7 @@ export type Settings = {
   putSkillsLibrary(patch: Partial<SkillsLibrarySettings>): Promise<void>
   readonly monitoring: MonitoringSettings
   readonly usageSharing: UsageSharingSettings
+  readonly modelPrices: ModelPriceSettings
   readonly retention: Retention
 
   readonly loops: Loop[]
@@ -242,6 +244,7 @@ export async function openSettings(deps: {
     },
     monitoring: createMonitoringSettings(values),
     usageSharing,
+    modelPrices: createModelPriceSettings(values),
     retention: createRetention({ ...deps, values }),
 
     // Processes that share only the database hear nothing of each other.

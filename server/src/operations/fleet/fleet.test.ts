@@ -170,25 +170,35 @@ forEachDialect((_name, open) => {
     const over = { agent_id: id, agent_name: 'fl-dear', model_used: 'm1', input_tokens: 10, output_tokens: 5 }
     await insertRuns(world.db, [
       { ...over, created_at, cost_micros: 50_000_000 },
-      { ...over, created_at, cost_micros: 10_000_000, model_used: 'm2', cache_read_tokens: 7 },
+      {
+        ...over,
+        created_at,
+        cost_micros: 10_000_000,
+        cost_estimated: 1,
+        model_used: 'm2',
+        cache_read_tokens: 7,
+      },
       { ...over, created_at: old, cost_micros: 5_000_000 },
       { agent_id: id, agent_name: 'fl-dear', created_at },
     ])
     const costs = await world.get(`${ops}/costs`)
     assert.deepEqual(costs.summary, {
       total_cost: 60,
+      cost_estimated: true,
       total_tokens: 37,
       daily_limit: 50,
       cost_percent_of_limit: 120,
     })
     assert.deepEqual(
-      costs.cost_by_model.map(({ model, cost }: Loose) => [model, cost]),
+      costs.cost_by_model.map(({ model, cost, cost_estimated }: Loose) => [model, cost, cost_estimated]),
       [
-        ['m1', 50],
-        ['m2', 10],
+        ['m1', 50, false],
+        ['m2', 10, true],
       ],
     )
-    assert.deepEqual(costs.cost_by_agent, [{ agent_name: 'fl-dear', cost: 60, executions: 3 }])
+    assert.deepEqual(costs.cost_by_agent, [
+      { agent_name: 'fl-dear', cost: 60, cost_estimated: true, executions: 3 },
+    ])
     assert.deepEqual(costs.alerts[0].severity, 'high')
     assert.equal((await world.get(`${ops}/costs?hours=48`)).summary.total_cost, 65)
   })

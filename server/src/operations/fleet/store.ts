@@ -10,8 +10,15 @@ const columns = [
   'cache_creation_tokens',
 ] as const
 export type Sums = Record<(typeof columns)[number], number>
-export type ModelCost = Sums & { model_used: string | null }
-export type AgentCost = { agent_id: string; agent_name: string; cost_micros: number; executions: number }
+/** `cost_estimated` is 1 where part of the cost is an estimate. */
+export type ModelCost = Sums & { model_used: string | null; cost_estimated: number }
+export type AgentCost = {
+  agent_id: string
+  agent_name: string
+  cost_micros: number
+  cost_estimated: number
+  executions: number
+}
 
 /** What runs that were created since have cost; micro-dollars. */
 export function costStore(executor: Executor) {
@@ -21,10 +28,14 @@ export function costStore(executor: Executor) {
   return {
     async byModel(since: string): Promise<ModelCost[]> {
       const rows = await runs(since)
-        .select(['model_used', ...columns.map((column) => total(column).as(column))])
+        .select(['model_used', hasEstimate, ...columns.map((column) => total(column).as(column))])
         .groupBy('model_used')
         .execute()
-      return rows.map((row) => ({ model_used: row.model_used, ...numbers(row) }))
+      return rows.map((row) => ({
+        model_used: row.model_used,
+        cost_estimated: row.cost_estimated,
+        ...numbers(row),
+      }))
     },
 
     async byAgent(since: string): Promise<AgentCost[]> {
@@ -33,6 +44,7 @@ export function costStore(executor: Executor) {
           'agent_id',
           fn.max('agent_name').as('agent_name'),
           total('cost_micros').as('cost_micros'),
+          hasEstimate,
           fn.countAll<number>().as('executions'),
         ])
         .groupBy('agent_id')
@@ -50,6 +62,8 @@ export function costStore(executor: Executor) {
     },
   }
 }
+
+const hasEstimate = sql<number>`coalesce(max(cost_estimated), 0)`.as('cost_estimated')
 
 /** PostgreSQL sums into a type that comes as text. */
 function total(column: (typeof columns)[number]) {

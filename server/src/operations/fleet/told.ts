@@ -70,7 +70,7 @@ export function fleetCosts(
   about: { hours: number; dailyLimit: number; timestamp: string },
 ): FleetCosts {
   const { models, agents, todayMicros } = found
-  const sum = (column: keyof Omit<ModelCost, 'model_used'>) =>
+  const sum = (column: keyof Omit<ModelCost, 'model_used' | 'cost_estimated'>) =>
     models.reduce((total, model) => total + model[column], 0)
   const tokens_by_type = {
     input: sum('input_tokens'),
@@ -86,6 +86,7 @@ export function fleetCosts(
     hours,
     summary: {
       total_cost: sum('cost_micros') / 1_000_000,
+      cost_estimated: models.some(({ cost_estimated }) => cost_estimated === 1),
       total_tokens: Object.values(tokens_by_type).reduce((total, each) => total + each, 0),
       daily_limit: dailyLimit === 0 ? null : dailyLimit,
       cost_percent_of_limit: percent,
@@ -104,16 +105,18 @@ export function fleetCosts(
       // A run that no model was asked for has nothing to tell here.
       .filter(({ model_used, ...used }) => model_used !== null || Object.values(used).some((n) => n > 0))
       .toSorted((a, b) => b.cost_micros - a.cost_micros)
-      .map(({ model_used, cost_micros, ...tokens }) => ({
+      .map(({ model_used, cost_micros, cost_estimated, ...tokens }) => ({
         model: model_used,
         cost: cost_micros / 1_000_000,
+        cost_estimated: cost_estimated === 1,
         ...tokens,
       })),
     cost_by_agent: agents
       .toSorted((a, b) => b.cost_micros - a.cost_micros)
-      .map(({ agent_name, cost_micros, executions }) => ({
+      .map(({ agent_name, cost_micros, cost_estimated, executions }) => ({
         agent_name,
         cost: cost_micros / 1_000_000,
+        cost_estimated: cost_estimated === 1,
         executions,
       })),
     tokens_by_type,

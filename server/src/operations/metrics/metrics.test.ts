@@ -58,7 +58,7 @@ forEachDialect((_, open) => {
     await accept(platform)
     await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     await executionStore(platform.db).addUsage(first.id, {
-      ...{ requests: 1, cost_micros: 1_500_000, input_tokens: 10, output_tokens: 5 },
+      ...{ requests: 1, cost_micros: 1_500_000, is_cost_estimated: false, input_tokens: 10, output_tokens: 5 },
       ...{ cache_creation_tokens: 0, cache_read_tokens: 0, context_used: 0, context_max: 0, model: null },
     })
     await clock.advance(10)

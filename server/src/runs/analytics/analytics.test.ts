@@ -85,6 +85,7 @@ forEachDialect((_, open) => {
       input_tokens: 100 * count,
       output_tokens: 10 * count,
       cost: count,
+      cost_estimated: false,
     })
     assert.deepEqual([json.lifetime, json.last_24h, json.last_7d], [times(6), times(1), times(4)])
     assert.deepEqual(

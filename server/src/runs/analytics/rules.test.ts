@@ -10,6 +10,7 @@ const counted = (over: Partial<DayCount> = {}): DayCount => ({
   triggered_by: 'manual',
   total: 1,
   cost_micros: 0,
+  cost_estimated: 0,
   timed: 0,
   duration_ms: 0,
   with_context: 0,
@@ -54,6 +55,7 @@ test('without a run every figure is zero or null, and every day is there', () =>
     success_rate: null,
     duration_ms: { avg: null, p50: null, p95: null },
     cost_total: 0,
+    cost_estimated: false,
     context_avg: null,
     by_type: runBuckets.map((bucket) => ({ bucket, total: 0 })),
     timeline: days.map((date) => ({
@@ -64,6 +66,7 @@ test('without a run every figure is zero or null, and every day is there', () =>
       success_rate: null,
       duration_avg_ms: null,
       cost: 0,
+      cost_estimated: false,
       by_type: {},
     })),
     sampled: false,
@@ -73,7 +76,14 @@ test('without a run every figure is zero or null, and every day is there', () =>
 
 test('days add up to the whole; durations are of successful runs, averages of what has a value', () => {
   const counts = [
-    counted({ day: '2026-01-04', total: 3, timed: 2, duration_ms: 300, cost_micros: 500_000 }),
+    counted({
+      day: '2026-01-04',
+      total: 3,
+      timed: 2,
+      duration_ms: 300,
+      cost_micros: 500_000,
+      cost_estimated: 1,
+    }),
     counted({ day: '2026-01-04', status: 'failed', triggered_by: 'loop', timed: 1, duration_ms: 90_000 }),
     counted({ total: 2, timed: 1, duration_ms: 600, with_context: 2, context_used: 3_001 }),
     counted({ status: 'cancelled' }),
@@ -97,8 +107,10 @@ test('days add up to the whole; durations are of successful runs, averages of wh
     success_rate: 0.75,
     duration_avg_ms: 150,
     cost: 0.5,
+    cost_estimated: true,
     by_type: { chats_tasks: 3, loops: 1 },
   })
+  assert.deepEqual([reply.cost_estimated, second?.cost_estimated], [true, false])
   assert.deepEqual(second?.by_type, { chats_tasks: 4, scheduled: 1 })
 })
 
@@ -110,12 +122,12 @@ test('percentiles are of the newest 5,000 runs, and say so when there are more',
   assert.deepEqual([more.sampled, more.sample_size, more.duration_ms.p95], [true, 5_000, 4_750])
 })
 
-test('tokens of days without a run are zero, money is dollars', () => {
-  const used = { input_tokens: 10, output_tokens: 2, cost_micros: 1_250_000 }
+test('tokens of days without a run are zero, money is dollars, and an estimate is marked', () => {
+  const used = { input_tokens: 10, output_tokens: 2, cost_micros: 1_250_000, cost_estimated: 1 }
   const daily = [{ day: '2026-01-05', ...used }]
   const figures = { lifetime: used, lastDay: used, lastWeek: used, daily }
   assert.deepEqual(tokenStatsOf('scout', days, figures).daily, [
-    { date: '2026-01-04', input_tokens: 0, output_tokens: 0, cost: 0 },
-    { date: '2026-01-05', input_tokens: 10, output_tokens: 2, cost: 1.25 },
+    { date: '2026-01-04', input_tokens: 0, output_tokens: 0, cost: 0, cost_estimated: false },
+    { date: '2026-01-05', input_tokens: 10, output_tokens: 2, cost: 1.25, cost_estimated: true },
   ])
 })

@@ -47,6 +47,8 @@ export type DayCount = {
   triggered_by: Trigger
   total: number
   cost_micros: number
+  /** 1: part of the cost is an estimate. */
+  cost_estimated: number
   timed: number
   duration_ms: number
   with_context: number
@@ -78,6 +80,7 @@ export function analyticsOf(
       p95: percentile(sample, 95),
     },
     cost_total: costOf(counts),
+    cost_estimated: hasEstimate(counts),
     context_avg: average(sum(counts, 'context_used'), sum(counts, 'with_context')),
     by_type: runBuckets.map((bucket) => ({ bucket, total: byType(counts)[bucket] ?? 0 })),
     timeline: days.map((day) => dayOf(day, byDay.get(day) ?? [])),
@@ -96,6 +99,7 @@ function dayOf(date: string, counts: readonly DayCount[]): AnalyticsDay {
     success_rate: successRate(success, failed),
     duration_avg_ms: averageDuration(counts),
     cost: costOf(counts),
+    cost_estimated: hasEstimate(counts),
     by_type: byType(counts),
   }
 }
@@ -126,12 +130,21 @@ function costOf(counts: readonly DayCount[]): number {
   return sum(counts, 'cost_micros') / 1_000_000
 }
 
+function hasEstimate(counts: readonly DayCount[]): boolean {
+  return counts.some(({ cost_estimated }) => cost_estimated === 1)
+}
+
 type Figure = 'total' | 'cost_micros' | 'timed' | 'duration_ms' | 'with_context' | 'context_used'
 function sum(counts: readonly DayCount[], figure: Figure): number {
   return counts.reduce((total, count) => total + count[figure], 0)
 }
 
-export type UsedTokens = { input_tokens: number; output_tokens: number; cost_micros: number }
+export type UsedTokens = {
+  input_tokens: number
+  output_tokens: number
+  cost_micros: number
+  cost_estimated: number
+}
 export type DayTokens = UsedTokens & { day: string }
 
 export type TokenFigures = {
@@ -153,8 +166,13 @@ export function tokenStatsOf(agentName: string, days: readonly string[], figures
   }
 }
 
-const nothingUsed: UsedTokens = { input_tokens: 0, output_tokens: 0, cost_micros: 0 }
+const nothingUsed: UsedTokens = { input_tokens: 0, output_tokens: 0, cost_micros: 0, cost_estimated: 0 }
 
-function usedOf({ input_tokens, output_tokens, cost_micros }: UsedTokens) {
-  return { input_tokens, output_tokens, cost: cost_micros / 1_000_000 }
+function usedOf({ input_tokens, output_tokens, cost_micros, cost_estimated }: UsedTokens) {
+  return {
+    input_tokens,
+    output_tokens,
+    cost: cost_micros / 1_000_000,
+    cost_estimated: cost_estimated === 1,
+  }
 }

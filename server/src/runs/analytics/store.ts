@@ -25,6 +25,7 @@ export function analyticsStore(executor: Executor) {
           'triggered_by',
           fn.countAll<number>().as('total'),
           total('cost_micros').as('cost_micros'),
+          hasEstimate,
           fn.count<number>('duration_ms').as('timed'),
           total('duration_ms').as('duration_ms'),
           fn.count<number>('context_used').as('with_context'),
@@ -68,8 +69,11 @@ function total(column: Summed) {
   return sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
 }
 
+const hasEstimate = sql<number>`coalesce(max(cost_estimated), 0)`.as('cost_estimated')
+
 const tokenSums = [
   total('input_tokens').as('input_tokens'),
   total('output_tokens').as('output_tokens'),
   total('cost_micros').as('cost_micros'),
+  hasEstimate,
 ] as const

@@ -122,7 +122,8 @@ test('tokens and cost are on the execution when the answer has arrived', async (
   assert.equal(booked.input_tokens, 200)
   assert.equal(booked.output_tokens, 20)
   assert.equal(booked.metered_requests, 2)
-  assert.equal(booked.cost_micros, 2 * (100 * 5 + 10 * 25))
+  assert.equal(booked.cost_micros, 2 * (100 * 15 + 10 * 75))
+  assert.equal(booked.cost_estimated, 1, 'no row names claude-x')
   assert.equal(booked.model_used, 'claude-x')
   assert.equal(booked.context_used, 110)
 })
@@ -133,7 +134,7 @@ test("the broker's count stands against what the runtime says of itself", async 
   const metadata = { cost_usd: 99, input_tokens: 9999 }
   await platform.dispatch.handlers.result(linked, resultOf(run, { metadata }))
   const ended = await platform.row(row.id)
-  assert.equal(ended.cost_micros, 750)
+  assert.equal(ended.cost_micros, 2250)
   assert.equal(ended.input_tokens, 100)
 })
 

@@ -1,6 +1,7 @@
-import { type Price, type Provider, prices } from './prices.ts'
+import type { Price, PriceLookup } from '../prices/index.ts'
+import type { Provider } from './provider-rules.ts'
 
-/** Tokens of one request as the provider reported them. `input` leaves out what came from the cache. */
+/** What one request used, as the provider reported it. `input` leaves out what came from the cache. */
 export type Tokens = {
   input: number
   output: number
@@ -8,32 +9,96 @@ export type Tokens = {
   cacheWrite: number
   /** Of `cacheWrite`, what was written for an hour. */
   cacheWriteLong: number
+  /** Web searches that the provider ran, which have a price of their own. */
+  webSearches: number
 }
 
-export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 }
-
-/** What the request cost in micro-dollars, rounded to whole ones. */
-export function costMicros(provider: Provider, model: string | null, tokens: Tokens): number {
-  const price = priceOf(provider, model)
-  const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite
-  const at = price.long && prompt > price.long.above ? { ...price, ...price.long } : price
-  const micros =
-    tokens.input * at.input +
-    tokens.output * at.output +
-    tokens.cacheRead * at.read +
-    (tokens.cacheWrite - tokens.cacheWriteLong) * at.write +
-    tokens.cacheWriteLong * at.writeLong
-  return Math.round(micros / 1_000_000)
+export const noTokens: Tokens = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteLong: 0,
+  webSearches: 0,
 }
 
-/** Tokens that fit the model's window; `[1m]` asks Anthropic for the long one. */
-export function contextWindow(provider: Provider, model: string | null): number {
-  return model?.toLowerCase().includes('[1m]') ? 1_000_000 : priceOf(provider, model).window
+/** The class of service that a request was given; `unknown` is a name that has no published meaning. */
+export type Tier = 'standard' | 'fast' | 'flex' | 'unknown'
+
+export type Metered = {
+  tokens: Tokens
+  tier: Tier
+  isUsInference: boolean
+  /** The model calls inside one request, which are priced one by one; null: there was one. */
+  parts: readonly Tokens[] | null
+}
+
+export type Cost = {
+  /** Micro-dollars, rounded to whole ones. */
+  micros: number
+  /** Priced by the family of the model, or in a tier without a published price. */
+  isEstimated: boolean
+  /** Tokens that fit the model's window; null: not known. */
+  window: number | null
+}
+
+/** What requests to one provider cost, by the price table as it is at this moment. */
+export type Pricing = { prices: PriceLookup; provider: Provider; at: Date }
+
+export function costOf({ prices, provider, at }: Pricing, model: string | null, used: Metered): Cost {
+  const { price, isEstimated } = prices.priceOf(provider, model, at)
+  const { factor, isPublished } = factorOf(price, used.tier, prices.highestFactor(provider))
+  const region = used.isUsInference ? price.usInference : 1
+  const parts = used.parts && isWhole(used.parts, used.tokens) ? used.parts : [used.tokens]
+  // Dollars per million tokens are micro-dollars per token.
+  const tokens = parts.reduce((sum, part) => sum + microsOf(part, price), 0) * factor * region
+  return {
+    micros: Math.round(tokens + used.tokens.webSearches * price.webSearch * 1_000_000),
+    isEstimated: isEstimated || !isPublished,
+    window: model?.toLowerCase().endsWith('[1m]') ? 1_000_000 : price.window,
+  }
+}
+
+function microsOf(tokens: Tokens, price: Price): number {
+  const { input, output, cacheRead, cacheWrite } = tokens
+  const long = Math.min(tokens.cacheWriteLong, cacheWrite)
+  const rates = price.long && promptOf(tokens) > price.long.above ? price.long : price
+  return (
+    input * rates.input +
+    output * rates.output +
+    cacheRead * rates.cacheRead +
+    (cacheWrite - long) * rates.cacheWrite +
+    long * rates.cacheWriteLong
+  )
+}
+
+/** A tier without a published factor costs as much as the dearest one, or the standard price for `flex`. */
+function factorOf(price: Price, tier: Tier, highest: number): { factor: number; isPublished: boolean } {
+  switch (tier) {
+    case 'standard':
+      return { factor: 1, isPublished: true }
+    case 'flex':
+      return { factor: price.flex ?? 1, isPublished: price.flex !== null }
+    case 'fast':
+      return { factor: price.fast ?? highest, isPublished: price.fast !== null }
+    case 'unknown':
+      return { factor: highest, isPublished: false }
+  }
+}
+
+/** Parts that do not add up to the whole leave something out. */
+function isWhole(parts: readonly Tokens[], whole: Tokens): boolean {
+  const counts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
+  return counts.every((name) => parts.reduce((sum, part) => sum + part[name], 0) === whole[name])
+}
+
+function promptOf({ input, cacheRead, cacheWrite }: Tokens): number {
+  return input + cacheRead + cacheWrite
 }
 
 /** What stands in the model's window after the request. */
 export function contextTokens(tokens: Tokens): number {
-  return tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.output
+  return promptOf(tokens) + tokens.output
 }
 
 export function minus(a: Tokens, b: Tokens): Tokens {
@@ -43,12 +108,6 @@ export function minus(a: Tokens, b: Tokens): Tokens {
     cacheRead: a.cacheRead - b.cacheRead,
     cacheWrite: a.cacheWrite - b.cacheWrite,
     cacheWriteLong: a.cacheWriteLong - b.cacheWriteLong,
+    webSearches: a.webSearches - b.webSearches,
   }
-}
-
-function priceOf(provider: Provider, model: string | null): Price {
-  const id = (model ?? '').toLowerCase()
-  const row = prices[provider].find(([start]) => id.startsWith(start))
-  if (!row) throw new Error(`The price table of ${provider} has no last row.`)
-  return row[1]
 }

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../../kit/clock.ts'
 import { credentialHeaders } from '../../kit/provider-credential.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { executionStore, type Usage } from '../executions/index.ts'
+import type { Prices } from '../prices/index.ts'
+import { costOf } from './cost-rules.ts'
 import { answerFailure, BrokenOff, failureOf, Refused } from './failures.ts'
 import { createUpstream, maxRequestBytes, notOffered } from './forward.ts'
 import { createMeter } from './meter.ts'
-import type { Provider } from './prices.ts'
 import {
   type Asked,
   asksModel,
@@ -15,6 +17,7 @@ import {
   forwardedRequestHeaders,
   isOfferedModel,
   isProvider,
+  type Provider,
   readAsked,
   retryHeaders,
   upstreamUrl,
@@ -23,11 +26,14 @@ import {
 import { readRefusal } from './refusal.ts'
 import { createBooking, relay } from './relay.ts'
 import type { BrokerTokens } from './tokens.ts'
+import { tierOf } from './usage-rules.ts'
 import { type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
 
 export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
   db: Db
   log: Log
+  clock: Pick<Clock, 'now'>
+  prices: Pick<Prices, 'lookup'>
   tokens: Pick<BrokerTokens, 'read'>
   providerBaseUrl(provider: Provider): string
   /** Why a run may not spend more; null: it may. */
@@ -103,15 +109,23 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       )
       const status = reply.statusCode ?? 502
       const askedModel = model ?? asked.model
+      const tier = [reply.headers['x-gemini-service-tier']].flat()[0]
       const meter = createMeter(provider, {
         contentType: reply.headers['content-type'],
         counts: status === 200,
+        ...(tier === undefined ? {} : { tier: tierOf(tier) }),
       })
       const add = async (usage: Usage) => {
         await executionStore(db).addUsage(executionId, usage)
         await credential.used(usage)
       }
-      const book = createBooking({ provider, askedModel, meter, add })
+      const book = createBooking({
+        askedModel,
+        meter,
+        cost: (named, metered) =>
+          costOf({ prices: deps.prices.lookup(), provider, at: deps.clock.now() }, named, metered),
+        add,
+      })
       // Whether a count or a list is refused says nothing of what the credential is for.
       const { body, pieces } = await readRefusal(reply, provider)
       const hasMoved =
@@ -122,7 +136,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       })
       response.flushHeaders()
       await relay(pieces, response, { meter, book })
-      const used = meter.tokens()
+      const used = meter.metered()?.tokens
       log.info(
         {
           execution_id: executionId,

@@ -12,7 +12,7 @@ import type { ExecutionRow } from '../executions/index.ts'
 import { createHandler, type HandlerDeps } from './handler.ts'
 import { createBrokerTokens } from './tokens.ts'
 
-export type { Provider } from './prices.ts'
+export type { Provider } from './provider-rules.ts'
 
 export type BrokerDeps = Omit<HandlerDeps, 'tokens'> & {
   events: Pick<Outbox, 'on'>

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
-import { noTokens, type Tokens } from './cost-rules.ts'
-import type { Provider } from './prices.ts'
+import { type Metered, noTokens, type Tier } from './cost-rules.ts'
+import type { Provider } from './provider-rules.ts'
 import { readUsage } from './usage-rules.ts'
 
 /** Counts what an answer says it used, while its bytes pass by. */
@@ -10,20 +10,27 @@ export type Meter = {
   /** The answer has ended, in order or not. */
   end(): void
   /** Null while nothing was reported. */
-  tokens(): Tokens | null
+  metered(): Metered | null
   model(): string | null
 }
 
 /** An event, or an answer that is not a stream, above this is passed on and not read. */
 const longestDocument = 32 * 1024 * 1024
 
-/** `counts` false: nothing is read, for answers that are errors. */
+/**
+ * `counts` false: nothing is read, for answers that are errors. `tier` is the one that headers name; the answer itself
+ * may name another one.
+ */
 export function createMeter(
   provider: Provider,
-  { contentType, counts = true }: { contentType: string | undefined; counts?: boolean },
+  {
+    contentType,
+    counts = true,
+    tier = 'standard',
+  }: { contentType: string | undefined; counts?: boolean; tier?: Tier },
 ): Meter {
-  if (!counts) return { feed: () => false, end() {}, tokens: () => null, model: () => null }
-  let tokens: Tokens | null = null
+  if (!counts) return { feed: () => false, end() {}, metered: () => null, model: () => null }
+  let metered: Metered | null = null
   let model: string | null = null
 
   function read(text: string): boolean {
@@ -40,7 +47,13 @@ export function createMeter(
     for (const each of Array.isArray(document) ? document : [document]) {
       const reported = readUsage(provider, each)
       if (!reported) continue
-      tokens = { ...(tokens ?? noTokens), ...reported.tokens }
+      const before: Metered = metered ?? { tokens: noTokens, tier, isUsInference: false, parts: null }
+      metered = {
+        tokens: { ...before.tokens, ...reported.tokens },
+        tier: reported.tier ?? before.tier,
+        isUsInference: reported.isUsInference ?? before.isUsInference,
+        parts: reported.parts ?? before.parts,
+      }
       model = reported.model ?? model
       isFinal = reported.isFinal
     }
@@ -49,7 +62,7 @@ export function createMeter(
 
   const isStream = contentType?.toLowerCase().includes('text/event-stream') ?? false
   const reader = isStream ? eventReader(read) : documentReader(read)
-  return { ...reader, tokens: () => tokens, model: () => model }
+  return { ...reader, metered: () => metered, model: () => model }
 }
 
 /** Lines of `data:`; each holds one document, which is how all three providers write. */

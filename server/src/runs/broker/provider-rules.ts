@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseModelOverride } from '@roost/contracts/kit/model'
-import type { Provider } from './prices.ts'
+import type { ModelProvider } from '@roost/contracts/runs/provider-subscriptions'
+
+export type Provider = ModelProvider
 
 /** What the broker asks of a request, decided from its method, path and headers alone. */
 export type Asked = {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Provider } from './prices.ts'
+import type { Provider } from './provider-rules.ts'
 
 /** An error body above it is no refusal's. */
 const longestRefusalBytes = 64 * 1024

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { Usage } from '../executions/index.ts'
-import { contextTokens, contextWindow, costMicros, minus, noTokens, type Tokens } from './cost-rules.ts'
+import { type Cost, contextTokens, type Metered, minus, noTokens, type Tokens } from './cost-rules.ts'
 import { drained } from './drained.ts'
 import { UpstreamDown } from './failures.ts'
 import type { Meter } from './meter.ts'
-import type { Provider } from './prices.ts'
 
 /**
  * Passes an answer on as it comes and books what it says it used. The final count is booked before its
@@ -34,33 +33,37 @@ export async function relay(
 
 /** Adds to a run, at each call, what its meter has counted since the last one. */
 export function createBooking(of: {
-  provider: Provider
   /** The model that was asked for, while the answer does not name one. */
   askedModel: string | null
   meter: Meter
+  /** What the request costs with what is metered so far. */
+  cost(model: string | null, metered: Metered): Cost
   add(usage: Usage): Promise<void>
 }): () => Promise<void> {
-  const { provider, askedModel, meter, add } = of
-  let booked: Tokens | null = null
+  const { askedModel, meter, cost, add } = of
+  let booked: { tokens: Tokens; micros: number } | null = null
   return async () => {
-    const tokens = meter.tokens()
-    if (!tokens) return
-    const fresh = minus(tokens, booked ?? noTokens)
+    const metered = meter.metered()
+    if (!metered) return
+    const { tokens } = metered
+    const fresh = minus(tokens, booked?.tokens ?? noTokens)
     if (booked && Object.values(fresh).every((count) => count === 0)) return
     const model = meter.model() ?? askedModel
-    const before = booked ? costMicros(provider, model, booked) : 0
+    const { micros, isEstimated, window } = cost(model, metered)
+    const before = booked?.micros ?? 0
     const requests = booked ? 0 : 1
-    booked = tokens
+    booked = { tokens, micros }
     await add({
       requests,
-      cost_micros: costMicros(provider, model, tokens) - before,
+      cost_micros: micros - before,
+      is_cost_estimated: isEstimated,
       input_tokens: fresh.input,
       output_tokens: fresh.output,
       cache_creation_tokens: fresh.cacheWrite,
       cache_read_tokens: fresh.cacheRead,
       model,
       context_used: contextTokens(tokens),
-      context_max: contextWindow(provider, model),
+      context_max: window,
     })
   }
 }

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { credentialHeaders } from '../../kit/provider-credential.ts'
-import { contextTokens, contextWindow, costMicros, noTokens } from './cost-rules.ts'
+import { noTokens } from './cost-rules.ts'
 import { errorBody } from './errors.ts'
 import { createMeter } from './meter.ts'
 import { createModelScanner } from './model-scanner.ts'
-import { prices } from './prices.ts'
 import {
   asksModel,
   credentialOf,
@@ -223,60 +222,15 @@ describe('credentials', () => {
   })
 })
 
-describe('cost', () => {
-  test('a million tokens cost what the table says', () => {
-    const million = { ...noTokens, input: 1_000_000 }
-    assert.equal(costMicros('anthropic', 'claude-sonnet-4-5', million), 3_000_000)
-    assert.equal(
-      costMicros('anthropic', 'claude-haiku-4-5-20251001', { ...noTokens, output: 1_000_000 }),
-      5_000_000,
-    )
-    assert.equal(costMicros('anthropic', 'claude-opus-4-1', million), 15_000_000)
-    assert.equal(costMicros('anthropic', 'claude-opus-4-5', million), 5_000_000)
-    assert.equal(costMicros('openai', 'gpt-5-codex', { ...noTokens, cacheRead: 1_000_000 }), 125_000)
-  })
-
-  test('writing the cache for an hour costs more than for five minutes', () => {
-    const written = { ...noTokens, cacheWrite: 1_000_000 }
-    assert.equal(costMicros('anthropic', 'claude-sonnet-4-5', written), 3_750_000)
-    assert.equal(
-      costMicros('anthropic', 'claude-sonnet-4-5', { ...written, cacheWriteLong: 1_000_000 }),
-      6_000_000,
-    )
-  })
-
-  test('a long prompt costs more where the provider says so', () => {
-    assert.equal(costMicros('google', 'gemini-2.5-pro', { ...noTokens, input: 200_000 }), 250_000)
-    assert.equal(costMicros('google', 'gemini-2.5-pro', { ...noTokens, input: 200_001 }), 500_003)
-  })
-
-  test('a model that no row names costs what its family costs, never nothing', () => {
-    for (const provider of ['anthropic', 'google', 'openai'] as const) {
-      assert.ok(costMicros(provider, 'unheard-of', { ...noTokens, input: 1000 }) > 0, provider)
-      assert.ok(costMicros(provider, null, { ...noTokens, output: 1000 }) > 0, provider)
-    }
-  })
-
-  test('no row stands behind one that is wider', () => {
-    for (const rows of Object.values(prices)) {
-      for (const [index, [start]] of rows.entries()) {
-        const wider = rows.slice(0, index).find(([before]) => start.startsWith(before))
-        assert.equal(wider, undefined, `${start} is never reached`)
-      }
-    }
-  })
-
-  test('the window is the model’s, the long one where it is asked for', () => {
-    assert.equal(contextWindow('anthropic', 'claude-sonnet-4-5'), 200_000)
-    assert.equal(contextWindow('anthropic', 'claude-sonnet-4-5[1m]'), 1_000_000)
-    assert.equal(contextTokens({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cacheWriteLong: 4 }), 10)
-  })
-})
-
 describe('counting', () => {
   const sse = (...events: object[]) =>
     events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n\n`).join('')
-  const count = (provider: 'anthropic' | 'google' | 'openai', type: string, body: string, size = 10_000) => {
+  const measure = (
+    provider: 'anthropic' | 'google' | 'openai',
+    type: string,
+    body: string,
+    size = 10_000,
+  ) => {
     const meter = createMeter(provider, { contentType: type })
     const bytes = Buffer.from(body)
     let finalAt = -1
@@ -284,7 +238,11 @@ describe('counting', () => {
       if (meter.feed(bytes.subarray(at, at + size)) && finalAt < 0) finalAt = at
     }
     meter.end()
-    return { tokens: meter.tokens(), model: meter.model(), isFinal: finalAt >= 0 }
+    return { metered: meter.metered(), model: meter.model(), isFinal: finalAt >= 0 }
+  }
+  const count = (...given: Parameters<typeof measure>) => {
+    const { metered, ...rest } = measure(...given)
+    return { tokens: metered?.tokens ?? null, ...rest }
   }
   const stream = 'text/event-stream; charset=utf-8'
 
@@ -309,7 +267,7 @@ describe('counting', () => {
   test('Anthropic streams, however they are cut', () => {
     for (const size of [1, 5, 64, 10_000]) {
       assert.deepEqual(count('anthropic', stream, anthropic, size), {
-        tokens: { input: 10, output: 42, cacheRead: 100, cacheWrite: 20, cacheWriteLong: 5 },
+        tokens: { ...noTokens, input: 10, output: 42, cacheRead: 100, cacheWrite: 20, cacheWriteLong: 5 },
         model: 'claude-x',
         isFinal: true,
       })
@@ -381,6 +339,65 @@ describe('counting', () => {
     }
     const chat = `${sse({ model: 'gpt-x', usage: null }, { model: 'gpt-x', usage: completion })}data: [DONE]\n\n`
     assert.deepEqual(count('openai', stream, chat), { ...expected, isFinal: true })
+  })
+
+  test('Anthropic reports fast mode, region, web searches and the model calls of one request', () => {
+    const call = { type: 'message', input_tokens: 60, output_tokens: 5 }
+    const body = JSON.stringify({
+      model: 'claude-x',
+      usage: {
+        input_tokens: 120,
+        output_tokens: 10,
+        server_tool_use: { web_search_requests: 3 },
+        speed: 'fast',
+        inference_geo: 'us',
+        iterations: [call, { type: 'compaction', input_tokens: 9 }, call],
+      },
+    })
+    const part = { ...noTokens, input: 60, output: 5 }
+    assert.deepEqual(measure('anthropic', 'application/json', body).metered, {
+      tokens: { ...noTokens, input: 120, output: 10, webSearches: 3 },
+      tier: 'fast',
+      isUsInference: true,
+      parts: [part, part],
+    })
+  })
+
+  test('OpenAI reports the tier, cache writes and web searches', () => {
+    const body = JSON.stringify({
+      model: 'gpt-x',
+      service_tier: 'priority',
+      output: [{ type: 'web_search_call' }, { type: 'message' }],
+      usage: {
+        input_tokens: 100,
+        input_tokens_details: { cached_tokens: 40, cache_write_tokens: 30 },
+        output_tokens: 7,
+      },
+    })
+    assert.deepEqual(measure('openai', 'application/json', body).metered, {
+      tokens: { ...noTokens, input: 30, cacheRead: 40, cacheWrite: 30, output: 7, webSearches: 1 },
+      tier: 'fast',
+      isUsInference: false,
+      parts: null,
+    })
+    const named = (tier: string) =>
+      measure('openai', 'application/json', body.replace('priority', tier)).metered?.tier
+    assert.deepEqual(['default', 'flex', 'ultrafast', 'constructor'].map(named), [
+      'standard',
+      'flex',
+      'unknown',
+      'unknown',
+    ])
+  })
+
+  test('Google names the tier in a header and its searches in the answer', () => {
+    const meter = createMeter('google', { contentType: 'application/json', tier: 'fast' })
+    const candidate = { groundingMetadata: { webSearchQueries: ['a', 'b'] }, finishReason: 'STOP' }
+    const document = { candidates: [candidate], usageMetadata: { promptTokenCount: 5 } }
+    meter.feed(Buffer.from(JSON.stringify(document)))
+    meter.end()
+    const metered = meter.metered()
+    assert.deepEqual([metered?.tier, metered?.tokens.webSearches, metered?.tokens.input], ['fast', 2, 5])
   })
 
   test('answers of any shape are passed by without harm', () => {

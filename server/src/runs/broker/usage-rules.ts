@@ -1,11 +1,14 @@
-import type { Tokens } from './cost-rules.ts'
-import type { Provider } from './prices.ts'
+import { noTokens, type Tier, type Tokens } from './cost-rules.ts'
+import type { Provider } from './provider-rules.ts'
 
 /** What one JSON document of an answer says of its use; null when it says nothing. */
 export type Reported = {
   model: string | null
   /** What is known so far; later documents of the same answer replace what they name again. */
   tokens: Partial<Tokens>
+  tier?: Tier
+  isUsInference?: boolean
+  parts?: Tokens[]
   /** Nothing more is to come. */
   isFinal: boolean
 }
@@ -28,6 +31,22 @@ function anthropicUsage(document: Json): Reported | null {
   const message = isRecord(document.message) ? document.message : document
   const usage = message.usage
   if (!isRecord(usage)) return null
+  const tokens = anthropicTokens(usage)
+  if (isRecord(usage.server_tool_use)) set(tokens, 'webSearches', usage.server_tool_use.web_search_requests)
+  const iterations = listOf(usage.iterations).filter((each) => each.type === 'message')
+  return {
+    model: textOf(message.model),
+    tokens,
+    ...(typeof usage.speed === 'string' ? { tier: tierOf(usage.speed) } : {}),
+    ...(typeof usage.inference_geo === 'string' ? { isUsInference: usage.inference_geo === 'us' } : {}),
+    ...(iterations.length > 1
+      ? { parts: iterations.map((each) => ({ ...noTokens, ...anthropicTokens(each) })) }
+      : {}),
+    isFinal: document.type !== 'message_start',
+  }
+}
+
+function anthropicTokens(usage: Json): Partial<Tokens> {
   const tokens: Partial<Tokens> = {}
   set(tokens, 'input', usage.input_tokens)
   set(tokens, 'output', usage.output_tokens)
@@ -35,7 +54,7 @@ function anthropicUsage(document: Json): Reported | null {
   set(tokens, 'cacheWrite', usage.cache_creation_input_tokens)
   if (isRecord(usage.cache_creation))
     set(tokens, 'cacheWriteLong', usage.cache_creation.ephemeral_1h_input_tokens)
-  return { model: textOf(message.model), tokens, isFinal: document.type !== 'message_start' }
+  return tokens
 }
 
 /** generateContent: each document of a stream has the counts so far. Cached tokens are part of the prompt. */
@@ -44,43 +63,77 @@ function googleUsage(document: Json): Reported | null {
   if (!isRecord(usage)) return null
   const prompt = numberOf(usage.promptTokenCount) + numberOf(usage.toolUsePromptTokenCount)
   const cached = Math.min(prompt, numberOf(usage.cachedContentTokenCount))
-  const candidates = Array.isArray(document.candidates) ? document.candidates : []
+  const candidates = listOf(document.candidates)
+  const searches = candidates.map(({ groundingMetadata }) =>
+    isRecord(groundingMetadata) && Array.isArray(groundingMetadata.webSearchQueries)
+      ? groundingMetadata.webSearchQueries.length
+      : 0,
+  )
+  const webSearches = searches.reduce((sum, count) => sum + count, 0)
   return {
     model: textOf(document.modelVersion),
     tokens: {
       input: prompt - cached,
       cacheRead: cached,
       output: numberOf(usage.candidatesTokenCount) + numberOf(usage.thoughtsTokenCount),
+      ...(webSearches > 0 ? { webSearches } : {}),
     },
-    isFinal: candidates.some((candidate) => isRecord(candidate) && candidate.finishReason !== undefined),
+    isFinal: candidates.some(({ finishReason }) => finishReason !== undefined),
   }
 }
 
-/** Responses (`response.completed` and the like, or a response) and chat completions. Cached is part of input. */
+/**
+ * Responses (`response.completed` and the like, or a response) and chat completions. What was read from the
+ * cache or written to it is part of the input.
+ */
 function openaiUsage(document: Json): Reported | null {
   const response = isRecord(document.response) ? document.response : document
   const usage = response.usage
   if (!isRecord(usage)) return null
   const input = numberOf(usage.input_tokens ?? usage.prompt_tokens)
-  const details = isRecord(usage.input_tokens_details)
-    ? usage.input_tokens_details
-    : usage.prompt_tokens_details
-  const cached = isRecord(details) ? Math.min(input, numberOf(details.cached_tokens)) : 0
+  const given = usage.input_tokens_details ?? usage.prompt_tokens_details
+  const details = isRecord(given) ? given : {}
+  const cached = Math.min(input, numberOf(details.cached_tokens))
+  const written = Math.min(input - cached, numberOf(details.cache_write_tokens))
+  const searches = listOf(response.output).filter(({ type }) => type === 'web_search_call')
   return {
     model: textOf(response.model),
     tokens: {
-      input: input - cached,
+      input: input - cached - written,
       cacheRead: cached,
+      cacheWrite: written,
       output: numberOf(usage.output_tokens ?? usage.completion_tokens),
+      webSearches: searches.length,
     },
+    ...(typeof response.service_tier === 'string' ? { tier: tierOf(response.service_tier) } : {}),
     isFinal: true,
   }
+}
+
+/** The names that providers give the tiers of which a request is served. */
+export function tierOf(name: string): Tier {
+  return Object.hasOwn(tiers, name.toLowerCase()) ? (tiers[name.toLowerCase()] ?? 'unknown') : 'unknown'
+}
+
+const tiers: Record<string, Tier> = {
+  standard: 'standard',
+  default: 'standard',
+  auto: 'standard',
+  scale: 'standard',
+  fast: 'fast',
+  priority: 'fast',
+  flex: 'flex',
+  batch: 'flex',
 }
 
 type Json = Record<string, unknown>
 
 function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function listOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
 function set(tokens: Partial<Tokens>, name: keyof Tokens, value: unknown): void {

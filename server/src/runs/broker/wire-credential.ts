@@ -3,7 +3,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Usage } from '../executions/index.ts'
 import type { InUse, ProviderReply } from '../provider-subscriptions/index.ts'
 import { Refused } from './failures.ts'
-import type { Provider } from './prices.ts'
+import type { Provider } from './provider-rules.ts'
 
 /** With what one request is paid for. */
 export type WireCredential = {
@@ -30,8 +30,14 @@ export async function wireCredentialOf(
   if (assigned) {
     return {
       key: assigned.token,
-      used: ({ requests, input_tokens, output_tokens, cost_micros }) =>
-        assigned.used({ requests, input_tokens, output_tokens, cost_micros }),
+      used: ({ requests, input_tokens, output_tokens, cost_micros, is_cost_estimated }) =>
+        assigned.used({
+          requests,
+          input_tokens,
+          output_tokens,
+          cost_micros,
+          cost_estimated: is_cost_estimated ? 1 : 0,
+        }),
       async answered(reply) {
         try {
           return await assigned.answered(reply)

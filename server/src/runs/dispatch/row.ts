@@ -84,6 +84,7 @@ export const notYet = {
   restarts: 0,
   late_result_at: null,
   cost_micros: null,
+  cost_estimated: 0,
   metered_requests: 0,
   model_used: null,
   context_used: null,

@@ -8,6 +8,7 @@ export const movedMeanwhile = [
   'last_line',
   'metered_requests',
   'cost_micros',
+  'cost_estimated',
   'model_used',
   'context_used',
   'context_max',

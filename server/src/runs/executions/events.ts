@@ -14,6 +14,7 @@ export function finishedEvent(row: ExecutionRow): NewEvent {
   return about(row, 'execution.finished', {
     duration_ms: row.duration_ms,
     cost: dollars(row.cost_micros),
+    cost_estimated: row.cost_estimated === 1,
     ...(row.error_code === null ? {} : { error_code: row.error_code }),
   })
 }

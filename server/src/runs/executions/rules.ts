@@ -127,6 +127,7 @@ export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSumm
     completed_at: row.completed_at,
     duration_ms: row.duration_ms,
     cost: dollars(row.cost_micros),
+    cost_estimated: row.cost_estimated === 1,
     model_used: row.model_used,
     context_used: row.context_used,
     context_max: row.context_max,
@@ -198,6 +199,7 @@ export function isParked(row: Pick<ExecutionsTable, 'status' | 'spawned_at'>): b
 export function metadataOf(row: ExecutionsTable): RunMetadata {
   return {
     cost_usd: dollars(row.cost_micros),
+    cost_estimated: row.cost_estimated === 1,
     duration_ms: row.duration_ms,
     num_turns: row.num_turns,
     tool_count: row.tool_count ?? 0,

@@ -47,6 +47,7 @@ export type Usage = {
   /** 1 for the first part of a request, else 0. */
   requests: number
   cost_micros: number
+  is_cost_estimated: boolean
   input_tokens: number
   output_tokens: number
   cache_creation_tokens: number
@@ -227,6 +228,8 @@ export function executionStore(executor: Executor) {
           return {
             metered_requests: e('metered_requests', '+', usage.requests),
             cost_micros: plus('cost_micros'),
+            // Once a part is an estimate, so is the sum.
+            ...(usage.is_cost_estimated ? { cost_estimated: 1 } : {}),
             input_tokens: plus('input_tokens'),
             output_tokens: plus('output_tokens'),
             cache_creation_tokens: plus('cache_creation_tokens'),

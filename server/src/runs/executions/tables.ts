@@ -46,6 +46,8 @@ export type ExecutionsTable = {
   allowed_tools: string | null
 
   cost_micros: number | null
+  /** 1: part of the cost was priced by the family of a model that the price table does not list. */
+  cost_estimated: number
   /** Requests that the broker counted; above 0 its figures stand, not the runtime's own. */
   metered_requests: number
   model_used: string | null

@@ -93,8 +93,8 @@ test('async: the receipt at once, then the poll tells what has become of it', as
   const done = (await get('bob', json.fan_out_id)).json
   assert.deepEqual([done.status, done.completed], ['completed', 3])
   assert.deepEqual(Object.keys(done.results[0]).sort(), [
-    ...['completed_at', 'context_used', 'cost', 'duration_ms', 'error', 'error_code', 'execution_id'],
-    ...['id', 'model_used', 'response', 'started_at', 'status'],
+    ...['completed_at', 'context_used', 'cost', 'cost_estimated', 'duration_ms', 'error', 'error_code'],
+    ...['execution_id', 'id', 'model_used', 'response', 'started_at', 'status'],
   ])
 })
 

@@ -19,6 +19,7 @@ const taskColumns = [
   'error',
   'error_code',
   'cost_micros',
+  'cost_estimated',
   'context_used',
   'duration_ms',
   'model_used',

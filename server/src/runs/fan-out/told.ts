@@ -27,6 +27,7 @@ function resultOf(task: TaskRow): FanOutResult {
     error,
     error_code,
     cost: dollars(task.cost_micros),
+    cost_estimated: task.cost_estimated === 1,
     context_used,
     duration_ms,
     model_used,

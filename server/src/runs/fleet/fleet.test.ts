@@ -64,6 +64,7 @@ const runs: Partial<ExecutionRow>[] = [
     kind: 'chat',
     source_user_id: 'ann',
     cost_micros: 250_000,
+    cost_estimated: 1,
   },
   {
     message: 'ben asks plum',
@@ -310,6 +311,7 @@ forEachDialect((_, open: OpenTestDb) => {
       running_count: 1,
       queued_count: 1,
       total_cost: 0.25,
+      cost_estimated: true,
       success_rate: 2 / 3,
       hours: 24,
     })
@@ -350,9 +352,16 @@ forEachDialect((_, open: OpenTestDb) => {
     const { get } = await start()
     const { buckets, ...asked } = (await get('owner', 'executions/timeline?hours=3')).json
     assert.deepEqual(asked, { group_by: 'hour', hours: 3 })
-    const none = { total: 0, success: 0, failed: 0, cost: 0 }
+    const none = { total: 0, success: 0, failed: 0, cost: 0, cost_estimated: false }
     assert.deepEqual(buckets, [
-      { bucket: '2026-01-05T05:00:00.000Z', total: 2, success: 1, failed: 1, cost: 0.25 },
+      {
+        bucket: '2026-01-05T05:00:00.000Z',
+        total: 2,
+        success: 1,
+        failed: 1,
+        cost: 0.25,
+        cost_estimated: true,
+      },
       { bucket: '2026-01-05T06:00:00.000Z', ...none, total: 2, success: 1 },
       { bucket: '2026-01-05T07:00:00.000Z', ...none },
       { bucket: '2026-01-05T08:00:00.000Z', ...none },
@@ -398,6 +407,7 @@ forEachDialect((_, open: OpenTestDb) => {
         queued_count: 0,
         success_rate: 2 / 3,
         total_cost: 0.25,
+        cost_estimated: true,
         last_execution_at: '2026-01-05T06:30:00.000Z',
         schedules_total: 3,
         schedules_enabled: 2,
@@ -411,6 +421,7 @@ forEachDialect((_, open: OpenTestDb) => {
         queued_count: 1,
         success_rate: null,
         total_cost: 0,
+        cost_estimated: false,
         last_execution_at: '2026-01-05T07:00:00.000Z',
         schedules_total: 0,
         schedules_enabled: 0,
@@ -422,6 +433,7 @@ forEachDialect((_, open: OpenTestDb) => {
       [week[0].task_count, week[0].task_count_7d, week[0].failed_count_7d, week[0].total_cost_7d],
       [0, 5, 2, 1.25],
     )
+    assert.deepEqual([week[0].cost_estimated, week[0].cost_estimated_7d], [false, true])
     assert.deepEqual((await get('stranger', 'agents/execution-stats')).json, { agents: [] })
   })
 

@@ -37,7 +37,15 @@ test('a window of 0 hours is all time', () => {
 })
 
 test('a rate is of what succeeded or failed; money is dollars', () => {
-  const ran = { total: 9, success: 3, failed: 1, cancelled: 2, skipped: 3, cost_micros: 1_500_000 }
+  const ran = {
+    total: 9,
+    success: 3,
+    failed: 1,
+    cancelled: 2,
+    skipped: 3,
+    cost_micros: 1_500_000,
+    cost_estimated: 1,
+  }
   const live = { running: 3, queued: 2 }
   assert.deepEqual(fleetStats(ran, live, 24), {
     total: 9,
@@ -48,6 +56,7 @@ test('a rate is of what succeeded or failed; money is dollars', () => {
     running_count: 3,
     queued_count: 2,
     total_cost: 1.5,
+    cost_estimated: true,
     success_rate: 0.75,
     hours: 24,
   })
@@ -58,19 +67,20 @@ test('a rate is of what succeeded or failed; money is dollars', () => {
     failed_count_7d: 1,
     success_rate_7d: 0.75,
     total_cost_7d: 1.5,
+    cost_estimated_7d: true,
   })
 })
 
 test('gaps are filled in order, and what has no place of its own comes behind', () => {
   const counted = [
-    { bucket: 'x', total: 1, success: 1, failed: 0, cost_micros: 500_000 },
-    { bucket: 'b', total: 2, success: 0, failed: 1, cost_micros: 0 },
-    { bucket: 'x', total: 2, success: 0, failed: 2, cost_micros: 250_000 },
+    { bucket: 'x', total: 1, success: 1, failed: 0, cost_micros: 500_000, cost_estimated: 1 },
+    { bucket: 'b', total: 2, success: 0, failed: 1, cost_micros: 0, cost_estimated: 0 },
+    { bucket: 'x', total: 2, success: 0, failed: 2, cost_micros: 250_000, cost_estimated: 0 },
   ]
   assert.deepEqual(fillBuckets(['a', 'b'], counted), [
-    { bucket: 'a', total: 0, success: 0, failed: 0, cost: 0 },
-    { bucket: 'b', total: 2, success: 0, failed: 1, cost: 0 },
-    { bucket: 'x', total: 3, success: 1, failed: 2, cost: 0.75 },
+    { bucket: 'a', total: 0, success: 0, failed: 0, cost: 0, cost_estimated: false },
+    { bucket: 'b', total: 2, success: 0, failed: 1, cost: 0, cost_estimated: false },
+    { bucket: 'x', total: 3, success: 1, failed: 2, cost: 0.75, cost_estimated: true },
   ])
 })
 

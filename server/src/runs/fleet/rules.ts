@@ -38,6 +38,8 @@ export type RunTotals = {
   cancelled: number
   skipped: number
   cost_micros: number
+  /** 1: part of the cost is an estimate. */
+  cost_estimated: number
 }
 /** What runs and waits now. `waiting`: those of the queued ones that stand in the agent's line. */
 export type Live = { running: number; queued: number; waiting: number }
@@ -49,6 +51,7 @@ export const nothingRan: RunTotals = {
   cancelled: 0,
   skipped: 0,
   cost_micros: 0,
+  cost_estimated: 0,
 }
 export const nothingLive: Live = { running: 0, queued: 0, waiting: 0 }
 
@@ -57,7 +60,7 @@ export function fleetStats(
   live: Pick<Live, 'running' | 'queued'>,
   hours: number,
 ): FleetStats {
-  const { total, success, failed, cancelled, skipped, cost_micros } = inWindow
+  const { total, success, failed, cancelled, skipped, cost_micros, cost_estimated } = inWindow
   return {
     total,
     success_count: success,
@@ -67,6 +70,7 @@ export function fleetStats(
     running_count: live.running,
     queued_count: live.queued,
     total_cost: cost_micros / 1_000_000,
+    cost_estimated: cost_estimated === 1,
     success_rate: successRate(success, failed),
     hours,
   }
@@ -74,16 +78,17 @@ export function fleetStats(
 
 type WindowStats = Pick<
   AgentRunStats,
-  'task_count' | 'success_count' | 'failed_count' | 'success_rate' | 'total_cost'
+  'task_count' | 'success_count' | 'failed_count' | 'success_rate' | 'total_cost' | 'cost_estimated'
 >
 
-export function windowStats({ total, success, failed, cost_micros }: RunTotals): WindowStats {
+export function windowStats({ total, success, failed, cost_micros, cost_estimated }: RunTotals): WindowStats {
   return {
     task_count: total,
     success_count: success,
     failed_count: failed,
     success_rate: successRate(success, failed),
     total_cost: cost_micros / 1_000_000,
+    cost_estimated: cost_estimated === 1,
   }
 }
 
@@ -95,18 +100,22 @@ export function weekStats(inWeek: RunTotals) {
     failed_count_7d: stats.failed_count,
     success_rate_7d: stats.success_rate,
     total_cost_7d: stats.total_cost,
+    cost_estimated_7d: stats.cost_estimated,
   }
 }
 
 type Bucket = Timeline['buckets'][number]
-export type CountedBucket = Omit<Bucket, 'cost'> & { cost_micros: number }
+export type CountedBucket = Omit<Bucket, 'cost' | 'cost_estimated'> & {
+  cost_micros: number
+  cost_estimated: number
+}
 
 /** The buckets of `names` in that order, those without a run with 0; then whatever else was counted. */
 export function fillBuckets(names: readonly string[], counted: readonly CountedBucket[]): Bucket[] {
   const filled = new Map<string, Bucket>(
-    names.map((bucket) => [bucket, { bucket, total: 0, success: 0, failed: 0, cost: 0 }]),
+    names.map((bucket) => [bucket, { bucket, total: 0, success: 0, failed: 0, cost: 0, cost_estimated: false }]),
   )
-  for (const { bucket, total, success, failed, cost_micros } of counted) {
+  for (const { bucket, total, success, failed, cost_micros, cost_estimated } of counted) {
     const before = filled.get(bucket)
     filled.set(bucket, {
       bucket,
@@ -114,6 +123,7 @@ export function fillBuckets(names: readonly string[], counted: readonly CountedB
       success: (before?.success ?? 0) + success,
       failed: (before?.failed ?? 0) + failed,
       cost: (before?.cost ?? 0) + cost_micros / 1_000_000,
+      cost_estimated: (before?.cost_estimated ?? false) || cost_estimated === 1,
     })
   }
   return [...filled.values()]

@@ -210,6 +210,7 @@ function totals(columns: Columns) {
     countOf(columns, 'cancelled'),
     countOf(columns, 'skipped'),
     sql<number>`coalesce(sum(cost_micros), 0)`.as('cost_micros'),
+    sql<number>`coalesce(max(cost_estimated), 0)`.as('cost_estimated'),
   ] as const
 }
 

@@ -15,6 +15,7 @@ export function runCompletedEvent(loop: LoopRow, run: RunRow, agentName: string)
     // It has ended: a row that says otherwise is gone from the record.
     status: status === 'running' ? 'cancelled' : status,
     cost: dollars(run.cost_micros),
+    cost_estimated: run.cost_estimated === 1,
     duration_ms: run.duration_ms,
   }
   return { type: 'loop.run_completed', agent_names: [agentName], agent_ids: [loop.agent_id], fields }

@@ -14,6 +14,7 @@ const runColumns = [
   'loop_id',
   'status',
   'cost_micros',
+  'cost_estimated',
   'duration_ms',
   'error',
   'error_code',

@@ -32,6 +32,7 @@ export function toldOf(loop: LoopRow, { agentName, runs, lastResponse, now }: To
     elapsed_seconds: startedAt === null ? null : secondsBetween(startedAt, loop.completed_at, now),
     max_cost_usd: dollars(loop.max_cost_micros),
     total_cost: costOf(runs) / 1_000_000,
+    cost_estimated: runs.some((run) => run.cost_estimated === 1),
     no_progress_threshold: loop.no_progress_threshold,
     model: loop.model,
     // Written by this feature from a list of names.
@@ -56,6 +57,7 @@ function runOf(run: RunRow, index: number): LoopRun {
     status: runStatusOf(run.status),
     response_preview: run.response_preview,
     cost: dollars(run.cost_micros),
+    cost_estimated: run.cost_estimated === 1,
     duration_ms: run.duration_ms,
     error: run.error,
     started_at: run.started_at,

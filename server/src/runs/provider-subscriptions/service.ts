@@ -241,7 +241,14 @@ function windowOf({
   input_tokens,
   output_tokens,
   cost_micros,
+  cost_estimated,
   requests,
 }: Used): SubscriptionUsage['window_5h'] {
-  return { input_tokens, output_tokens, cost_usd: dollars(cost_micros) ?? 0, message_count: requests }
+  return {
+    input_tokens,
+    output_tokens,
+    cost_usd: dollars(cost_micros) ?? 0,
+    cost_estimated: cost_estimated === 1,
+    message_count: requests,
+  }
 }

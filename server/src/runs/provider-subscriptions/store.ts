@@ -28,6 +28,7 @@ export function subscriptionStore(executor: Executor) {
         e.fn.sum<number | string | null>('output_tokens').as('output_tokens'),
         e.fn.sum<number | string | null>('cost_micros').as('cost_micros'),
         e.fn.sum<number | string | null>('failures').as('failures'),
+        e.fn.max<number | null>('cost_estimated').as('cost_estimated'),
       ])
       .where('subscription_id', '=', id)
       .where('began_at', '>', since)
@@ -37,6 +38,7 @@ export function subscriptionStore(executor: Executor) {
       input_tokens: Number(row.input_tokens ?? 0),
       output_tokens: Number(row.output_tokens ?? 0),
       cost_micros: Number(row.cost_micros ?? 0),
+      cost_estimated: row.cost_estimated ?? 0,
       failures: Number(row.failures ?? 0),
     }
   }
@@ -181,18 +183,22 @@ export function subscriptionStore(executor: Executor) {
     /** Nothing when the subscription is gone meanwhile. */
     async addUsed(id: string, beganAt: string, used: Partial<Used>): Promise<void> {
       const { requests = 0, input_tokens = 0, output_tokens = 0, cost_micros = 0, failures = 0 } = used
+      const { cost_estimated = 0 } = used
       await sql`
         insert into provider_subscription_usage
-          (subscription_id, began_at, requests, input_tokens, output_tokens, cost_micros, failures)
+          (subscription_id, began_at, requests, input_tokens, output_tokens, cost_micros, failures, cost_estimated)
         select id, cast(${beganAt} as text), cast(${requests} as integer), cast(${input_tokens} as bigint),
-          cast(${output_tokens} as bigint), cast(${cost_micros} as bigint), cast(${failures} as integer)
+          cast(${output_tokens} as bigint), cast(${cost_micros} as bigint), cast(${failures} as integer),
+          cast(${cost_estimated} as integer)
         from provider_subscriptions where id = ${id}
         on conflict (subscription_id, began_at) do update set
           requests = provider_subscription_usage.requests + excluded.requests,
           input_tokens = provider_subscription_usage.input_tokens + excluded.input_tokens,
           output_tokens = provider_subscription_usage.output_tokens + excluded.output_tokens,
           cost_micros = provider_subscription_usage.cost_micros + excluded.cost_micros,
-          failures = provider_subscription_usage.failures + excluded.failures`.execute(db)
+          failures = provider_subscription_usage.failures + excluded.failures,
+          cost_estimated = case when excluded.cost_estimated = 1 then 1
+            else provider_subscription_usage.cost_estimated end`.execute(db)
     },
 
     async forgetUsed(before: string): Promise<void> {

@@ -32,6 +32,8 @@ export type ProviderSubscriptionUsageTable = {
   input_tokens: number
   output_tokens: number
   cost_micros: number
+  /** 1: part of the cost is an estimate. */
+  cost_estimated: number
   /** Requests that were limited or refused. */
   failures: number
 }

@@ -14,7 +14,7 @@ import { dayOf, microsOf, reachedCap } from './rules.ts'
 
 const usage = {
   ...{ requests: 1, input_tokens: 0, output_tokens: 0, cache_creation_tokens: 0, cache_read_tokens: 0 },
-  ...{ context_used: 0, context_max: 0, model: null },
+  ...{ context_used: 0, context_max: 0, model: null, is_cost_estimated: false },
 }
 
 forEachDialect((_, open) => {

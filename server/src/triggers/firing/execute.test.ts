@@ -87,6 +87,7 @@ forEachDialect((_dialect, open) => {
       status: 'success',
       response: 'seen',
       cost: null,
+      cost_estimated: false,
       context_used: null,
       context_max: null,
       session_id: null,

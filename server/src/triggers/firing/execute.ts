@@ -181,6 +181,7 @@ function endedReply(row: ExecutionRow): ExecuteTaskReply {
     status: row.status,
     response: row.response,
     cost: dollars(row.cost_micros),
+    cost_estimated: row.cost_estimated === 1,
     context_used: row.context_used,
     context_max: row.context_max,
     session_id: row.session_id,

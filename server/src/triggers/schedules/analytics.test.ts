@@ -12,9 +12,10 @@ const url = '/api/agents/helper/schedules'
 /** Now it is midnight of the 1st of January 2030. */
 function runsOf(agentId: string, scheduleId: string): Partial<ExecutionRow>[] {
   const of = { agent_id: agentId, schedule_id: scheduleId, triggered_by: 'schedule' as const }
+  const estimated = { cost_micros: 1e6, cost_estimated: 1 }
   return [
     { ...of, created_at: '2029-11-30T00:00:00.000Z', cost_micros: 9e6, duration_ms: 1, tool_count: 1 },
-    { ...of, created_at: '2029-12-29T10:00:00.000Z', cost_micros: 1e6, duration_ms: 100, tool_count: 2 },
+    { ...of, created_at: '2029-12-29T10:00:00.000Z', ...estimated, duration_ms: 100, tool_count: 2 },
     { ...of, created_at: '2029-12-30T10:00:00.000Z', status: 'failed', duration_ms: 9000, cost_micros: 5e5 },
     { ...of, created_at: '2029-12-30T10:01:00.000Z', triggered_by: 'retry', duration_ms: 300 },
     { ...of, created_at: '2029-12-31T10:00:00.000Z', status: 'skipped', started_at: null, cost_micros: 0 },
@@ -57,7 +58,7 @@ forEachDialect((_dialect, open) => {
         skipped_count: 1,
         success_rate: 2 / 3,
         duration_ms: { p50: 100, p95: 300, p99: 300 },
-        cost: { total: 1.5, avg: 0.75 },
+        cost: { total: 1.5, avg: 0.75, estimated: true },
         tool_calls: {
           top: [
             { name: 'Bash', calls: 3, total_duration_ms: 150 },
@@ -70,11 +71,12 @@ forEachDialect((_dialect, open) => {
         sample_size: 2,
       },
     )
+    const none = { success: 0, failed: 0, cancelled: 0, skipped: 0, cost: 0, cost_estimated: false }
     assert.deepEqual(week.timeline.slice(-4), [
-      { date: '2029-12-29', success: 1, failed: 0, cancelled: 0, skipped: 0, cost: 1 },
-      { date: '2029-12-30', success: 1, failed: 1, cancelled: 0, skipped: 0, cost: 0.5 },
-      { date: '2029-12-31', success: 0, failed: 0, cancelled: 1, skipped: 1, cost: 0 },
-      { date: '2030-01-01', success: 0, failed: 0, cancelled: 0, skipped: 0, cost: 0 },
+      { date: '2029-12-29', ...none, success: 1, cost: 1, cost_estimated: true },
+      { date: '2029-12-30', ...none, success: 1, failed: 1, cost: 0.5 },
+      { date: '2029-12-31', ...none, cancelled: 1, skipped: 1 },
+      { date: '2030-01-01', ...none },
     ])
     const hours24 = await get('?window_hours=24')
     assert.deepEqual([hours24.total_executions, hours24.success_rate, hours24.timeline.length], [3, null, 2])
@@ -105,6 +107,7 @@ forEachDialect((_dialect, open) => {
         ...never,
         avg_duration_ms: null,
         cost_total: 0,
+        cost_estimated: false,
         tool_call_total: 0,
         tool_call_count: 0,
         last_run_at: null,
@@ -123,6 +126,7 @@ forEachDialect((_dialect, open) => {
         success_rate: 2 / 3,
         avg_duration_ms: 200,
         cost_total: 1.5,
+        cost_estimated: true,
         tool_call_total: 2,
         tool_call_count: 2,
         last_run_at: '2029-12-31T11:00:00.000Z',

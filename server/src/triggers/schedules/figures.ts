@@ -38,7 +38,11 @@ export function analyticsOf(
       p95: percentile(sample, 95),
       p99: percentile(sample, 99),
     },
-    cost: { total: costMicros / 1e6, avg: costed === 0 ? null : costMicros / costed / 1e6 },
+    cost: {
+      total: costMicros / 1e6,
+      avg: costed === 0 ? null : costMicros / costed / 1e6,
+      estimated: hasEstimate(counts),
+    },
     tool_calls: {
       top: tools
         .toSorted((a, b) => b.duration_ms - a.duration_ms || b.calls - a.calls || (a.tool < b.tool ? -1 : 1))
@@ -60,6 +64,7 @@ function dayOf(date: string, counts: readonly DayCount[]): ScheduleAnalytics['ti
     cancelled: totalOf(counts, 'cancelled'),
     skipped: totalOf(counts, 'skipped'),
     cost: sum(counts, 'cost_micros') / 1e6,
+    cost_estimated: hasEstimate(counts),
   }
 }
 
@@ -86,11 +91,16 @@ export function summaryOf(
     success_rate: successRate(success, failed),
     avg_duration_ms: average(sum(successful, 'duration_ms'), sum(successful, 'timed')),
     cost_total: sum(counts, 'cost_micros') / 1e6,
+    cost_estimated: hasEstimate(counts),
     tool_call_total: tools,
     tool_call_count: tools,
     last_run_at: last ? (last.started_at ?? last.created_at) : null,
     last_run_status: last?.status ?? null,
   }
+}
+
+function hasEstimate(counts: readonly { cost_estimated: number }[]): boolean {
+  return counts.some(({ cost_estimated }) => cost_estimated === 1)
 }
 
 function totalOf(

@@ -10,6 +10,8 @@ export type DayCount = {
   status: ExecutionStatus
   total: number
   cost_micros: number
+  /** 1: part of the cost is an estimate. */
+  cost_estimated: number
   costed: number
 }
 export type ScheduleCount = {
@@ -17,6 +19,7 @@ export type ScheduleCount = {
   status: ExecutionStatus
   total: number
   cost_micros: number
+  cost_estimated: number
   timed: number
   duration_ms: number
   tools: number
@@ -109,6 +112,7 @@ export function runStore(executor: Executor) {
           'status',
           fn.countAll<number>().as('total'),
           total('cost_micros').as('cost_micros'),
+          hasEstimate,
           costed.as('costed'),
         ])
         .groupBy(['day', 'status'])
@@ -162,6 +166,7 @@ export function runStore(executor: Executor) {
           'status',
           fn.countAll<number>().as('total'),
           total('cost_micros').as('cost_micros'),
+          hasEstimate,
           fn.count<number>('duration_ms').as('timed'),
           total('duration_ms').as('duration_ms'),
           total('tool_count').as('tools'),
@@ -176,6 +181,7 @@ export function runStore(executor: Executor) {
         status: row.status,
         total: Number(row.total),
         cost_micros: Number(row.cost_micros),
+        cost_estimated: row.cost_estimated,
         timed: Number(row.timed),
         duration_ms: Number(row.duration_ms),
         tools: Number(row.tools),
@@ -191,6 +197,8 @@ const day = sql<string>`substr(created_at, 1, 10)`
 
 /** What was skipped or failed at once cost nothing, and says nothing of what a run costs. */
 const costed = sql<number>`coalesce(sum(case when cost_micros > 0 then 1 else 0 end), 0)`
+
+const hasEstimate = sql<number>`coalesce(max(cost_estimated), 0)`.as('cost_estimated')
 
 function total(column: 'cost_micros' | 'duration_ms' | 'tool_count') {
   return sql<number>`coalesce(sum(${sql.ref(column)}), 0)`

@@ -233,6 +233,7 @@ forEachDialect((_, openDb) => {
       summary_or_error: 'all is well',
       duration_ms: 0,
       cost: 0.5,
+      cost_estimated: false,
     })
     assert.deepEqual(
       event?.executions.map(({ agent_name }) => agent_name),

@@ -57,6 +57,7 @@ function payloadOf(row: ExecutionRow) {
     summary_or_error: text.slice(0, summaryLength).toWellFormed(),
     duration_ms,
     cost: dollars(row.cost_micros),
+    cost_estimated: row.cost_estimated === 1,
     ...(fan_out_id === null ? {} : { fan_out_id }),
     ...(loop_id === null ? {} : { loop_id }),
   }

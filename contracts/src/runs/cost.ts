@@ -1,0 +1,8 @@
+import { z } from 'zod'
+
+/** Stands beside every cost, of one run or of many. */
+export const CostEstimated = z
+  .boolean()
+  .describe(
+    'Part of the cost is an estimate: the price table has no row for a model, so its family was charged.',
+  )
