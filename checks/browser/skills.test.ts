@@ -24,6 +24,12 @@ before(async () => {
     'skills/weekly-report/SKILL.md': instruction('A weekly report as this company likes it', '# Report\n'),
   })
   await host.tag('acme/lib', 'v1', { message: 'one' })
+  await host.commit('acme/odd', {
+    'template.yaml':
+      'name: odd\ndisplay_name: Odd helper\ndescription: Declares keys that the platform does not know.\n' +
+      'credentials: {env: [{name: LEDGER_TOKEN}]}\n' +
+      "schedules:\n  - {name: Never, cron: '@daily', message: x}\n",
+  })
   await host.commit('acme/helper', {
     'template.yaml':
       'name: helper\ndisplay_name: Helper of accounting\ndescription: Books invoices and asks when it is not sure.\n' +
@@ -228,6 +234,37 @@ describe('templates', () => {
       path,
       ready: (page) => page.getByRole('link', { name: 'Helper of accounting' }).waitFor(),
     })
+  })
+
+  test('unknown keys of a template are shown after creating an agent, on its Info tab and in the library', async () => {
+    const tab = await open(path)
+    const { page } = tab
+    await page.getByRole('button', { name: 'From a repository' }).click()
+    await page.getByRole('textbox', { name: 'Repository' }).fill('acme/odd')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create an agent' })
+    await dialog.getByLabel('Name').fill('qa-lib-odd')
+    await dialog.locator('button[type=submit]').click()
+    const toast = page.getByRole('region', { name: /^Notifications/ })
+    await toast.getByText('Ignored in template.yaml: credentials.env.').waitFor()
+    await toast.getByText('Schedule Never was not created:').waitFor()
+    await keepPicture(tab, 'template-warnings-created-light-desktop')
+    await toast.getByRole('button', { name: 'Show template' }).click()
+    const warnings = page.getByRole('list', { name: 'Template warnings' })
+    await warnings.getByText('Unknown key "env" in credentials is ignored').waitFor()
+    await keepPicture(tab, 'template-warnings-info-light-desktop')
+    await assertAccessible(tab, 'warnings about the template of an agent')
+
+    await bench.platform.request('PUT', '/api/settings/templates', {
+      repositories: ['acme/helper', 'acme/odd'],
+    })
+    await tab.goto(path)
+    await page.getByText('1 warning', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Odd helper' }).click()
+    await warnings.getByText('Known keys: mcp_servers, env_file, config_files.').waitFor()
+    await keepPicture(tab, 'template-warnings-library-light-desktop')
+    await assertAccessible(tab, 'warnings about a template of the library')
+    await done(tab)
   })
 
   test('a repository that has no template is refused by name, on the field', async () => {

@@ -1,5 +1,6 @@
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
+import type { CallReply } from '@roost/contracts/client'
 import { verbsCommand } from './client/client-command.ts'
 import { facts, table, time } from './client/output.ts'
 import { consents, needsYes } from './terminal/ask.ts'
@@ -78,7 +79,7 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
       }
       // What the platform does not offer is its to refuse, in its own words.
       const made = await api.call(createAgent, { body: body as never })
-      print(made, () => `${made.name} is ${made.status}.`)
+      print(made, () => [`${made.name} is ${made.status}.`, ...remarks(made)].join('\n'))
     },
   },
   start: {
@@ -121,3 +122,16 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
     },
   },
 })
+
+/** What the owner of a new agent should know about it. */
+function remarks(made: CallReply<typeof createAgent>): string[] {
+  const { missing_credentials, template_warnings, schedule_errors, warnings } = made
+  return [
+    ...(missing_credentials.length > 0 ? [`Missing credentials: ${missing_credentials.join(', ')}.`] : []),
+    ...template_warnings.map(({ message }) => `template.yaml: ${message}`),
+    ...schedule_errors.map(
+      ({ name, index, message }) => `Schedule ${name ?? index + 1} was not created: ${message}`,
+    ),
+    ...warnings,
+  ]
+}

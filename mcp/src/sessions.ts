@@ -3,12 +3,12 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import type { Caller } from './keys.ts'
 
 /** Whose request it is: the key, and what it can do at this moment. */
-export type Bearer = { keyId: string; caller: Caller }
+export type KeyHolder = { keyId: string; caller: Caller }
 
 /** A session of a client that speaks a protocol with sessions (before 2026-07-28). */
 type Session = {
   /** Of the newest request; the key never changes. */
-  current: { bearer: Bearer }
+  current: { holder: KeyHolder }
   transport: WebStandardStreamableHTTPServerTransport
   server: Server
   usedAt: number
@@ -18,7 +18,7 @@ type Session = {
 
 export type Sessions = {
   /** Answers a request of a session, or the one that begins a session. */
-  handle(request: Request, bearer: Bearer, parsedBody?: unknown): Promise<Response>
+  handle(request: Request, holder: KeyHolder, parsedBody?: unknown): Promise<Response>
   /** The tools of the platform have changed. */
   toolsChanged(): Promise<void>
   /** Ends the sessions that nobody has used for a while. */
@@ -45,9 +45,9 @@ export function createSessions(deps: {
     await session.server.close()
   }
 
-  async function begin(request: Request, bearer: Bearer, parsedBody: unknown): Promise<Response> {
-    const current = { bearer }
-    const server = deps.serverFor(() => current.bearer.caller)
+  async function begin(request: Request, holder: KeyHolder, parsedBody: unknown): Promise<Response> {
+    const current = { holder }
+    const server = deps.serverFor(() => current.holder.caller)
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
@@ -59,25 +59,25 @@ export function createSessions(deps: {
     const response = await transport.handleRequest(request, { parsedBody })
     const isBegun = transport.sessionId !== undefined && sessions.has(transport.sessionId)
     if (!isBegun) await server.close()
-    await endOldestOf(bearer.keyId)
+    await endOldestOf(holder.keyId)
     return response
   }
 
   async function endOldestOf(keyId: string): Promise<void> {
-    const own = [...sessions].filter(([, session]) => session.current.bearer.keyId === keyId)
+    const own = [...sessions].filter(([, session]) => session.current.holder.keyId === keyId)
     if (own.length <= mostOfOneKey) return
     const oldest = own.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]
     if (oldest) await end(oldest[0])
   }
 
   return {
-    async handle(request, bearer, parsedBody) {
+    async handle(request, holder, parsedBody) {
       const id = request.headers.get('mcp-session-id')
-      if (id === null) return begin(request, bearer, parsedBody)
+      if (id === null) return begin(request, holder, parsedBody)
       const session = sessions.get(id)
       // A session of another key does not exist for this one.
-      if (!session || session.current.bearer.keyId !== bearer.keyId) return unknownSession()
-      session.current.bearer = bearer
+      if (!session || session.current.holder.keyId !== holder.keyId) return unknownSession()
+      session.current.holder = holder
       session.usedAt = clock.now()
       session.open += 1
       const response = await session.transport.handleRequest(request, { parsedBody })

@@ -13,6 +13,7 @@ import {
   SelectableRuntime,
   Tags,
 } from './agent.ts'
+import { TemplateWarning } from './templates.ts'
 
 const tag = 'Agents'
 
@@ -83,6 +84,9 @@ export const CreatedAgent = AgentRow.extend({
   missing_credentials: z.array(z.string()),
   schedules_created: z.number().int(),
   schedule_errors: z.array(ScheduleError),
+  template_warnings: z
+    .array(TemplateWarning)
+    .describe('Keys of `template.yaml` that are unknown and have no effect.'),
   warnings: z.array(z.string()),
 })
 export type CreatedAgent = z.output<typeof CreatedAgent>
@@ -112,6 +116,7 @@ export const createAgent = endpoint({
   access: { who: 'any', gate: 'person', role: 'creator' },
   body: CreateAgent,
   returns: CreatedAgent,
+  headers: ['Idempotency-Key'],
   fails: [
     'agent_exists',
     'reserved_agent_name',

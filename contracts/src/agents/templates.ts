@@ -16,9 +16,45 @@ const OptionalText = z
   .nullish()
   .transform((text) => text ?? null)
 
+const anything = z.unknown().optional()
+
+/** Describes a name of `credentials`. Values are read leniently; a value of the wrong type is ignored. */
+export const TemplateCredentialSetup = z.looseObject({
+  name: z.string().max(200),
+  title: anything,
+  description: anything,
+  required: anything,
+  secret: anything,
+  format: anything,
+  setup_url: anything,
+  default: anything,
+  hosts: anything,
+})
+
+/** A metric as declared; one that cannot be read later is left out of the agent's metrics. */
+const TemplateMetric = z.looseObject({
+  name: z.string().max(200),
+  type: anything,
+  label: anything,
+  description: anything,
+  unit: anything,
+  warning_threshold: anything,
+  critical_threshold: anything,
+  values: anything,
+})
+
+/** Something in `template.yaml` that has no effect. */
+export const TemplateWarning = z
+  .object({
+    path: z.string().describe('The place in the file, such as `credentials.env` or `schedules[0].retries`.'),
+    message: z.string(),
+  })
+  .meta({ id: 'TemplateWarning' })
+export type TemplateWarning = z.output<typeof TemplateWarning>
+
 /**
- * `template.yaml` as its author writes it. Keys that are not named here are ignored. `schedules` stays as it
- * came: a malformed entry is dropped with a named error and does not spoil the template.
+ * `template.yaml` as its author writes it. Keys that are not named here have no effect and become warnings, except
+ * those that begin with `x-`. `schedules` is parsed entry by entry: a malformed one is dropped with a named error.
  */
 export const TemplateFile = z.object({
   name: AgentName,
@@ -57,7 +93,7 @@ export const TemplateFile = z.object({
     .nullish()
     .transform((credentials) => credentials ?? { mcp_servers: {}, env_file: [], config_files: [] }),
   credential_setup: z
-    .array(z.looseObject({ name: z.string().max(200) }))
+    .array(TemplateCredentialSetup)
     .max(200)
     .nullish()
     .transform((items) => items ?? []),
@@ -67,7 +103,7 @@ export const TemplateFile = z.object({
     .nullish()
     .transform((folders) => ({ expose: folders?.expose ?? false, consume: folders?.consume ?? false })),
   metrics: z
-    .array(z.looseObject({ name: z.string().max(200) }))
+    .array(TemplateMetric)
     .max(100)
     .nullish()
     .transform((items) => items ?? []),
@@ -117,6 +153,7 @@ export const TemplateEntry = z.object({
   mcp_servers: z.array(z.string()),
   required_credentials: z.array(z.object({ name: z.string(), source: z.string() })),
   schedules_count: z.number().int(),
+  warnings_count: z.number().int().describe('How many `template_warnings` the details list.'),
   metadata_unavailable: z.boolean(),
 })
 export type TemplateEntry = z.output<typeof TemplateEntry>
@@ -144,6 +181,7 @@ export const TemplateDetails = TemplateEntry.extend({
   }),
   credential_setup: z.array(z.looseObject({ name: z.string() })),
   schedules: z.array(TemplateSchedule),
+  template_warnings: z.array(TemplateWarning),
   shared_folders: z.object({ expose: z.boolean(), consume: z.boolean() }),
   metrics: z.array(z.looseObject({})),
   skills: z.array(z.object({ name: z.string(), description: z.string().nullable() })),

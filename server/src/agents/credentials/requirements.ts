@@ -1,5 +1,5 @@
 import type { CredentialRequirement, CredentialRequirements } from '@roost/contracts/agents/credentials'
-import type { TemplateFile } from '@roost/contracts/agents/templates'
+import { TemplateCredentialSetup, type TemplateFile } from '@roost/contracts/agents/templates'
 import type { CredentialsStatusAnswer } from '@roost/contracts/link/credentials'
 import { type RequiredCredential, requiredCredentials } from '../templates/index.ts'
 
@@ -11,17 +11,7 @@ export type Declared =
 type Setup = TemplateFile['credential_setup'][number]
 
 const formats = ['secret', 'filepath', 'dirpath', 'url', 'email', 'number', 'boolean', 'text'] as const
-const knownKeys = [
-  'hosts',
-  'name',
-  'title',
-  'description',
-  'required',
-  'secret',
-  'format',
-  'setup_url',
-  'default',
-]
+const knownKeys = Object.keys(TemplateCredentialSetup.shape)
 
 /** The checklist. `live` is null for an agent that cannot be asked: then nothing is known to be set. */
 export function requirementsOf(

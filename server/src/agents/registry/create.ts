@@ -83,6 +83,7 @@ export function createCreate(deps: CreateDeps) {
           missing_credentials: (template?.required ?? []).map(({ name }) => name),
           schedules_created: facts.schedules_created,
           schedule_errors: template?.scheduleErrors ?? [],
+          template_warnings: template?.warnings ?? [],
           warnings: [...leftOutWarnings(template), ...facts.warnings],
         }
       } catch (error) {

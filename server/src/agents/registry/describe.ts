@@ -1,4 +1,3 @@
-import type { TemplateFile } from '@roost/contracts/agents/templates'
 import type { PlatformCalls } from '@roost/contracts/link/messages'
 import { isFault } from '../../kit/fault.ts'
 import { maskText } from '../../kit/mask-secrets.ts'
@@ -7,7 +6,7 @@ import { ContainerError, type Containers } from '../../ports/containers/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Agent } from '../directory/index.ts'
 import { engineFault } from '../lifecycle/index.ts'
-import { parseTemplate, type Templates } from '../templates/index.ts'
+import { type ReadTemplate, readTemplate, type Templates } from '../templates/index.ts'
 
 export type DescribeDeps = {
   link: Pick<AgentLink, 'call' | 'isConnected'>
@@ -39,19 +38,25 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
         message: 'The agent is not running: start it to see what its workspace says.',
       }
     }
-    const { file } = await workspace(agent, signal)
-    const { schedules: _, ...metadata } = file ?? { schedules: null }
-    return { ...metadata, agent_name: agent.name, has_template: file !== null, status: agent.status }
+    const { template } = await workspace(agent, signal)
+    const { schedules: _, ...metadata } = template?.file ?? { schedules: null }
+    return {
+      ...metadata,
+      ...(template ? { template_warnings: template.warnings } : {}),
+      agent_name: agent.name,
+      has_template: template !== null,
+      status: agent.status,
+    }
   }
 
   /** Template and metrics as the workspace has them; what it does not say is that of the template it is made from. */
   async function workspace(
     agent: Agent,
     signal: AbortSignal,
-  ): Promise<{ file: TemplateFile | null; metricsText: string | null }> {
+  ): Promise<{ template: ReadTemplate | null; metricsText: string | null }> {
     const answer = await ask(agent, signal)
     const own = answer?.template_yaml ? read(agent, answer.template_yaml) : null
-    return { file: own ?? (await templates.fileOf(agent)), metricsText: answer?.metrics_json ?? null }
+    return { template: own ?? (await templates.fileOf(agent)), metricsText: answer?.metrics_json ?? null }
   }
 
   async function ask(agent: Agent, signal: AbortSignal): Promise<PlatformCalls['info']['answer'] | null> {
@@ -67,9 +72,9 @@ export function createDescribe({ link, templates, containers, log, secretsOf }: 
     }
   }
 
-  function read(agent: Agent, text: string): TemplateFile | null {
+  function read(agent: Agent, text: string): ReadTemplate | null {
     try {
-      return parseTemplate(text)
+      return readTemplate(text)
     } catch (error) {
       if (!isFault(error, 'template_unresolvable')) throw error
       log.debug({ err: error, agent: agent.name }, 'the template in the workspace cannot be read')

@@ -28,8 +28,8 @@ export function createDescriptionOf({ clock, log, directory, describe }: Descrip
       const agent = await directory.byId(agentId)
       if (!agent) return null
       try {
-        const { file } = await describe.workspace(agent, AbortSignal.timeout(patienceMs))
-        return { text: file?.description.trim() || null }
+        const { template } = await describe.workspace(agent, AbortSignal.timeout(patienceMs))
+        return { text: template?.file.description.trim() || null }
       } catch (error) {
         // Fails open: without it the agent is used all the same.
         log.debug({ err: error, agent_id: agentId }, 'what an agent is there for is not known')

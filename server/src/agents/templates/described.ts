@@ -1,7 +1,12 @@
 import type { ScheduleError } from '@roost/contracts/agents/registry'
-import type { TemplateDetails, TemplateEntry, TemplateFile } from '@roost/contracts/agents/templates'
+import type {
+  TemplateDetails,
+  TemplateEntry,
+  TemplateFile,
+  TemplateWarning,
+} from '@roost/contracts/agents/templates'
 import { type RequiredCredential, requiredCredentials } from './credentials.ts'
-import { parseTemplate } from './parse.ts'
+import { readTemplate } from './parse.ts'
 import { type ParsedSchedules, parseTemplateSchedules } from './schedules.ts'
 
 /** What a template says about itself, wherever it lies. */
@@ -14,6 +19,8 @@ export type DescribedTemplate = {
   file: TemplateFile
   schedules: ParsedSchedules['schedules']
   scheduleErrors: ScheduleError[]
+  /** Parts of `template.yaml` that have no effect. */
+  warnings: TemplateWarning[]
   required: RequiredCredential[]
 }
 
@@ -25,14 +32,14 @@ export function describeTemplate(
   { id, name, repository }: Pick<DescribedTemplate, 'id' | 'name' | 'repository'>,
   texts: TemplateTexts,
 ): DescribedTemplate {
-  const file = parseTemplate(texts.template)
+  const { file, warnings } = readTemplate(texts.template)
   const { schedules, errors } = parseTemplateSchedules(file.schedules)
   const required = requiredCredentials(file.credentials, texts)
-  return { id, name, repository, file, schedules, scheduleErrors: errors, required }
+  return { id, name, repository, file, schedules, scheduleErrors: errors, warnings, required }
 }
 
 export function entryOf(template: DescribedTemplate): TemplateEntry {
-  const { id, name, repository, file, schedules, required } = template
+  const { id, name, repository, file, schedules, required, warnings } = template
   return {
     id,
     name,
@@ -45,13 +52,20 @@ export function entryOf(template: DescribedTemplate): TemplateEntry {
     mcp_servers: [...new Set([...Object.keys(file.credentials.mcp_servers), ...file.mcp_servers])],
     required_credentials: required,
     schedules_count: schedules.length,
+    warnings_count: warnings.length,
     metadata_unavailable: false,
   }
 }
 
 export function detailsOf(template: DescribedTemplate): TemplateDetails {
   const { runtime, resources: _, schedules: __, mcp_servers: ___, ...rest } = template.file
-  return { ...rest, ...entryOf(template), model: runtime.model, schedules: template.schedules }
+  return {
+    ...rest,
+    ...entryOf(template),
+    model: runtime.model,
+    schedules: template.schedules,
+    template_warnings: template.warnings,
+  }
 }
 
 /** A repository is offered by its address alone while its metadata cannot be read. */
@@ -68,6 +82,7 @@ export function unknownEntry(repository: string): TemplateEntry {
     mcp_servers: [],
     required_credentials: [],
     schedules_count: 0,
+    warnings_count: 0,
     metadata_unavailable: true,
   }
 }

@@ -74,7 +74,7 @@ test('a repository becomes a folder with its files, modes and inner links, at th
   assert.equal(await readFile(join(other.folder, 'CLAUDE.md'), 'utf8'), '# Other\n')
   const made = { template: 'github:acme/helper', template_commit: commit }
   assert.deepEqual(await templates.madeFrom(made), { name: 'helper', folder: template.folder })
-  assert.equal((await templates.fileOf(made))?.display_name, 'Helper')
+  assert.equal((await templates.fileOf(made))?.file.display_name, 'Helper')
   assert.equal(await templates.madeFrom({ ...made, template_commit: '0'.repeat(40) }), null)
 })
 

@@ -9,7 +9,7 @@
 
 export { type RequiredCredential, requiredCredentials } from './credentials.ts'
 export { type OpenTemplatesDeps, openTemplates } from './open.ts'
-export { parseTemplate } from './parse.ts'
+export { parseTemplate, type ReadTemplate, readTemplate } from './parse.ts'
 export { templateRoutes } from './routes.ts'
 export { type ParsedSchedules, parseTemplateSchedules } from './schedules.ts'
 export { atBranch, parseTemplateName } from './template-name.ts'

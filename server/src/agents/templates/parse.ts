@@ -1,14 +1,25 @@
-import { TemplateFile } from '@roost/contracts/agents/templates'
-import { LineCounter, parseDocument, visit } from 'yaml'
+import { TemplateFile, type TemplateWarning } from '@roost/contracts/agents/templates'
+import { type UnknownKey, unknownKeys } from '@roost/contracts/kit/unknown-keys'
+import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { z } from 'zod'
 import { Fault } from '../../kit/fault.ts'
+import { ScheduleEntry } from './schedules.ts'
 
 export const maxTemplateBytes = 256 * 1024
+/** Warnings about one file; the rest is counted in one more. */
+const maxWarnings = 50
+
+export type ReadTemplate = { file: TemplateFile; warnings: TemplateWarning[] }
+
+export function parseTemplate(text: string): TemplateFile {
+  return readTemplate(text).file
+}
 
 /**
- * `template.yaml`, which comes from anybody: at most 256 KiB, no aliases, no duplicate keys, no custom
- * tags. Throws `template_unresolvable` that says what is wrong and, where it can be told, on which line.
+ * Parses an untrusted `template.yaml`: at most 256 KiB, no aliases, duplicate keys or custom tags. Unknown keys become
+ * warnings. Throws `template_unresolvable` that names the problem and, if known, its line.
  */
-export function parseTemplate(text: string): TemplateFile {
+export function readTemplate(text: string): ReadTemplate {
   if (Buffer.byteLength(text) > maxTemplateBytes) throw unresolvable('it is larger than 256 KiB')
   const lines = new LineCounter()
   const document = parseDocument(text, {
@@ -37,7 +48,8 @@ export function parseTemplate(text: string): TemplateFile {
       }
     },
   })
-  const result = TemplateFile.safeParse(document.toJS({ maxAliasCount: 0 }) ?? {})
+  const content: unknown = document.toJS({ maxAliasCount: 0 }) ?? {}
+  const result = TemplateFile.safeParse(content)
   if (!result.success) {
     const issue = result.error.issues[0]
     const path = issue?.path.map(String) ?? []
@@ -47,7 +59,50 @@ export function parseTemplate(text: string): TemplateFile {
     const what = isMissing ? 'is required' : (issue?.message ?? 'is not valid')
     throw unresolvable(`${path.join('.') || 'the document'}: ${what}`, line)
   }
-  return result.data
+  return { file: result.data, warnings: warningsAbout(content, document, lines) }
+}
+
+const NamedKeys = TemplateFile.extend({ schedules: z.array(ScheduleEntry) })
+
+function warningsAbout(content: unknown, document: Document, lines: LineCounter): TemplateWarning[] {
+  const unknown = unknownKeys(NamedKeys, content).filter(({ key }) => !key.startsWith('x-'))
+  const warnings = unknown.slice(0, maxWarnings).map((found) => {
+    const line = lineOf(lines, keyRange(document, found))
+    const where = found.path.length === 0 ? 'template.yaml' : shown(found.path)
+    const atLine = line === undefined ? '' : ` (line ${line})`
+    return {
+      path: shown([...found.path, found.key]),
+      message: `Unknown key "${short(found.key)}" in ${where} is ignored${atLine}. Known keys: ${found.known.join(', ')}.`,
+    }
+  })
+  if (unknown.length > maxWarnings) {
+    const message = `${unknown.length - maxWarnings} more unknown keys are ignored.`
+    warnings.push({ path: 'template.yaml', message })
+  }
+  return warnings
+}
+
+function keyRange(document: Document, { path, key }: UnknownKey): readonly number[] | null | undefined {
+  const parent = path.length === 0 ? document.contents : document.getIn(path, true)
+  if (!isMap(parent)) return undefined
+  const pair = parent.items.find((each) => isScalar(each.key) && String(each.key.value) === key)
+  return isScalar(pair?.key) ? pair.key.range : undefined
+}
+
+/** `schedules[0].name`; names come from anybody and are cut. */
+function shown(path: UnknownKey['path']): string {
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : index === 0 ? short(part) : `.${short(part)}`,
+    )
+    .join('')
+}
+
+function short(key: string): string {
+  return key
+    .slice(0, 100)
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .toWellFormed()
 }
 
 function unresolvable(what: string, line?: number): Fault {

@@ -1,8 +1,21 @@
 import type { ScheduleError, ScheduleErrorCode } from '@roost/contracts/agents/registry'
 import type { TemplateSchedule } from '@roost/contracts/agents/templates'
+import { z } from 'zod'
 import { isTimezone, readCron } from '../../kit/cron.ts'
 
 export const maxTemplateSchedules = 20
+
+const anything = z.unknown().optional()
+/** The keys of an entry; `parseEntry` checks the values. */
+export const ScheduleEntry = z.object({
+  name: anything,
+  cron: anything,
+  cron_expression: anything,
+  message: anything,
+  enabled: anything,
+  timezone: anything,
+  description: anything,
+})
 
 export type ParsedSchedules = { schedules: TemplateSchedule[]; errors: ScheduleError[] }
 

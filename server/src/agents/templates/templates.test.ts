@@ -66,11 +66,14 @@ test('the bundled templates can be read, and name their runtime', async () => {
     ],
   )
   for (const { id } of list) {
-    const { scheduleErrors } = await templates.resolve(id, noToken)
-    assert.deepEqual(scheduleErrors, [], id)
+    const { scheduleErrors, warnings } = await templates.resolve(id, noToken)
+    assert.deepEqual({ scheduleErrors, warnings }, { scheduleErrors: [], warnings: [] }, id)
   }
   assert.match(await templates.env('local:project-steward'), /^TRACKER_TOKEN=$/m)
-  TemplateDetails.parse(await templates.get('local:codex-assistant'))
+  const { template_warnings, warnings_count } = TemplateDetails.parse(
+    await templates.get('local:codex-assistant'),
+  )
+  assert.deepEqual([template_warnings, warnings_count], [[], 0])
   assert.match(await templates.env('local:codex-assistant'), /no credentials/)
 })
 

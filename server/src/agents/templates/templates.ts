@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAgentName } from '@roost/contracts/agents/agent'
-import type { TemplateDetails, TemplateEntry, TemplateFile } from '@roost/contracts/agents/templates'
+import type { TemplateDetails, TemplateEntry } from '@roost/contracts/agents/templates'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
@@ -10,7 +10,7 @@ import { envSkeleton } from './credentials.ts'
 import { type DescribedTemplate, detailsOf, entryOf, nameOf } from './described.ts'
 import type { GitTemplates } from './git-templates.ts'
 import { type LocalTemplate, type LocalTemplates, readLocalTemplates } from './local.ts'
-import { parseTemplate } from './parse.ts'
+import { type ReadTemplate, readTemplate } from './parse.ts'
 import { parseTemplateName } from './template-name.ts'
 
 /** A template that an agent can be made from now. */
@@ -36,7 +36,7 @@ export type Templates = {
   /** What an agent was made from; null when it was made from none, or that is not there any more. */
   madeFrom(agent: MadeFrom): Promise<{ name: string; folder: string } | null>
   /** `template.yaml` of what an agent was made from; null as above, and when it cannot be read. */
-  fileOf(agent: MadeFrom): Promise<TemplateFile | null>
+  fileOf(agent: MadeFrom): Promise<ReadTemplate | null>
 }
 
 /** Of an agent: what was named at its creation, and for a repository the commit that was taken. */
@@ -138,7 +138,7 @@ export function createTemplates({ folder, git, content, clock }: TemplatesDeps):
       const made = await madeFrom(agent)
       if (!made) return null
       try {
-        return parseTemplate(await readFile(join(made.folder, 'template.yaml'), 'utf8'))
+        return readTemplate(await readFile(join(made.folder, 'template.yaml'), 'utf8'))
       } catch (error) {
         if (isFault(error, 'template_unresolvable')) return null
         throw error

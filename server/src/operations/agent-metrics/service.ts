@@ -12,11 +12,11 @@ export type AgentMetricsDeps = {
 /** Reads the metrics of an agent: at once, and without values while the agent does not answer. */
 export function createAgentMetrics({ clock, describe }: AgentMetricsDeps) {
   return async function read(agent: Agent, signal: AbortSignal): Promise<AgentMetrics> {
-    const { file, metricsText } = await describe.workspace(agent, signal)
+    const { template, metricsText } = await describe.workspace(agent, signal)
     const values = metricsText === null ? null : parseValues(metricsText)
     return {
       agent_name: agent.name,
-      metrics: declaredMetrics(file?.metrics ?? []).map((declared) =>
+      metrics: declaredMetrics(template?.file.metrics ?? []).map((declared) =>
         shownMetric(declared, values?.get(declared.name)),
       ),
       read_at: values ? timestamp(clock.now()) : null,

@@ -1,5 +1,5 @@
 import { cpuChoices, type Resources } from '@roost/contracts/agents/agent'
-import { CreateAgent, createAgent } from '@roost/contracts/agents/registry'
+import { CreateAgent, type CreatedAgent, createAgent } from '@roost/contracts/agents/registry'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ChevronDown } from 'lucide-react'
@@ -53,12 +53,18 @@ function CreateAgentForm({ template, onClose }: { template?: string; onClose(): 
     })
     await queries.invalidateQueries({ queryKey: agentKeys.list })
     onClose()
+    const show = (tab: 'chat' | 'info') =>
+      navigate({ to: '/agents/$name', params: { name: made.name }, search: { tab } })
+    const description = remarks(made)
     toast({
       title: `${made.label ?? made.name} is running.`,
-      description: remarks(made),
-      tone: made.missing_credentials.length > 0 || made.warnings.length > 0 ? 'warning' : 'success',
+      description,
+      tone: description === undefined ? 'success' : 'warning',
+      ...(made.template_warnings.length > 0
+        ? { action: { label: 'Show template', onAction: () => void show('info') } }
+        : {}),
     })
-    await navigate({ to: '/agents/$name', params: { name: made.name }, search: { tab: 'chat' } })
+    await show('chat')
   }
 
   return (
@@ -188,9 +194,21 @@ function MoreFields() {
   )
 }
 
-function remarks(made: { missing_credentials: string[]; warnings: string[] }): string | undefined {
-  const missing =
-    made.missing_credentials.length > 0 ? `Missing: ${made.missing_credentials.join(', ')}.` : ''
-  const text = [missing, ...made.warnings].filter(Boolean).join(' ')
+type Remarks = Pick<
+  z.output<typeof CreatedAgent>,
+  'missing_credentials' | 'schedule_errors' | 'template_warnings' | 'warnings'
+>
+
+/** What the owner should know about the new agent; undefined if there is nothing. */
+function remarks(made: Remarks): string | undefined {
+  const missing = made.missing_credentials.length > 0 && `Missing: ${made.missing_credentials.join(', ')}.`
+  const paths = made.template_warnings.slice(0, 5).map(({ path }) => path)
+  const more = made.template_warnings.length - paths.length
+  const ignored =
+    paths.length > 0 && `Ignored in template.yaml: ${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+  const schedules = made.schedule_errors.map(
+    ({ name, index, message }) => `Schedule ${name ?? index + 1} was not created: ${message}`,
+  )
+  const text = [missing, ignored, ...schedules, ...made.warnings].filter(Boolean).join(' ')
   return text === '' ? undefined : text
 }

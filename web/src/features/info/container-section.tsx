@@ -51,7 +51,7 @@ function ContainerId({ id }: { id: string }) {
       <code className="text-xs" title={id}>
         {id.slice(0, 12)}
       </code>
-      <CopyButton text={id} label="Copy the container id" className="-my-1" />
+      <CopyButton text={id} label="Copy container id" className="-my-1" />
     </span>
   )
 }

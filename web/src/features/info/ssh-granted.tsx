@@ -15,7 +15,7 @@ export function SshGranted({ access }: { access: SshAccess }) {
           <code className="min-w-0 flex-1 px-1.5 py-1 text-xs break-all select-all">
             {connection.command}
           </code>
-          <CopyButton text={connection.command} label="Copy the command" />
+          <CopyButton text={connection.command} label="Copy command" />
         </div>
       </div>
       {instructions.length > 0 && (

@@ -16,6 +16,7 @@ test('a template is told by what it says, lists in a fixed order', () => {
       env_file: ['API_KEY'],
       config_files: ['.config/x.json'],
     },
+    template_warnings: [{ path: 'credentials.env', message: 'Unknown key "env".' }],
   })
   assert.equal(facts.title, 'Scout')
   assert.equal(facts.version, '1.2')
@@ -29,6 +30,7 @@ test('a template is told by what it says, lists in a fixed order', () => {
     { name: 'API_KEY', wantedBy: '.env' },
     { name: '.config/x.json', wantedBy: 'file' },
   ])
+  assert.deepEqual(facts.warnings, [{ path: 'credentials.env', message: 'Unknown key "env".' }])
 })
 
 test('fields of another kind are as good as missing', () => {
@@ -38,9 +40,11 @@ test('fields of another kind are as good as missing', () => {
     tags: 'a',
     skills: [null, 3, {}, { name: [] }],
     credentials: { mcp_servers: [], env_file: { 0: 'X' } },
+    template_warnings: [null, 'x', { path: 5 }, { path: 'a', message: {} }],
   })
   assert.equal(facts.title, null)
   assert.equal(facts.description, null)
   assert.deepEqual(facts.lists, [{ heading: 'Skills', items: ['3'] }])
   assert.deepEqual(facts.credentials, [])
+  assert.deepEqual(facts.warnings, [])
 })

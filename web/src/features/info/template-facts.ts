@@ -1,3 +1,5 @@
+import type { TemplateWarning } from '@roost/contracts/agents/templates'
+
 /** What a template says about its agent. Written by strangers: every field may be missing or of another kind. */
 export type TemplateFacts = {
   title: string | null
@@ -10,6 +12,8 @@ export type TemplateFacts = {
   lists: { heading: string; items: string[] }[]
   /** Names of what it wants to be given, with who wants them. */
   credentials: { name: string; wantedBy: string }[]
+  /** Parts of the file that have no effect. */
+  warnings: TemplateWarning[]
 }
 
 export function templateFacts(info: Readonly<Record<string, unknown>>): TemplateFacts {
@@ -23,6 +27,7 @@ export function templateFacts(info: Readonly<Record<string, unknown>>): Template
     updated: textOf(info.updated),
     lists: lists.filter(({ items }) => items.length > 0),
     credentials: credentialsOf(info.credentials),
+    warnings: warningsOf(info.template_warnings),
   }
 }
 
@@ -59,6 +64,15 @@ function credentialsOf(value: unknown): TemplateFacts['credentials'] {
     ...textsOf(value.env_file).map((name) => ({ name, wantedBy: '.env' })),
     ...textsOf(value.config_files).map((name) => ({ name, wantedBy: 'file' })),
   ]
+}
+
+function warningsOf(value: unknown): TemplateFacts['warnings'] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item) => {
+    if (!isObject(item)) return []
+    const [path, message] = [textOf(item.path), textOf(item.message)]
+    return path !== null && message !== null ? [{ path, message }] : []
+  })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -9,6 +9,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { KeyValues } from '../../ui/key-values.tsx'
 import { Section } from '../../ui/section.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
+import { TemplateWarnings } from '../templates/template-warnings.tsx'
 import { infoQuery } from './queries.ts'
 import { type TemplateFacts, templateFacts } from './template-facts.ts'
 
@@ -28,12 +29,12 @@ function Template({ agent }: { agent: AgentDetails }) {
   if (!info.data) {
     return info.error ? (
       <ErrorState
-        title="The template could not be read"
+        title="Could not read the template"
         error={info.error}
         onRetry={() => void info.refetch()}
       />
     ) : (
-      <SkeletonText lines={4} label="Loading the template" />
+      <SkeletonText lines={4} label="Loading template" />
     )
   }
   const facts = templateFacts(info.data)
@@ -56,6 +57,7 @@ function Template({ agent }: { agent: AgentDetails }) {
 function Facts({ agent, facts }: { agent: AgentDetails; facts: TemplateFacts }) {
   return (
     <Card className="flex flex-col gap-4">
+      <TemplateWarnings warnings={facts.warnings} />
       <div>
         <h3 className="text-base font-semibold break-words">{facts.title ?? agent.name}</h3>
         {facts.tagline && <p className="mt-0.5 text-sm break-words text-muted">{facts.tagline}</p>}

@@ -75,7 +75,7 @@ export function TemplateGallery() {
       />
       {templates.isError && !templates.data ? (
         <ErrorState
-          title="The templates could not be loaded"
+          title="Could not load the templates"
           error={templates.error}
           onRetry={() => void templates.refetch()}
           className="max-w-none rounded-lg border border-line bg-surface"
@@ -93,7 +93,7 @@ export function TemplateGallery() {
           icon={<LayoutTemplate aria-hidden />}
           title={word === '' ? 'No template yet' : 'No template matches'}
           description={word === '' ? 'An admin puts repositories on the list.' : undefined}
-          action={word !== '' && <Button onClick={() => change({ q: undefined })}>Clear the search</Button>}
+          action={word !== '' && <Button onClick={() => change({ q: undefined })}>Clear search</Button>}
           className="max-w-none rounded-lg border border-line bg-surface"
         />
       ) : (

@@ -35,6 +35,9 @@ export function TemplateCard({ entry, onUse }: { entry: TemplateEntry; onUse: ((
           {required_credentials.length > 0 && (
             <Badge icon={<KeyRound aria-hidden />}>{plural(required_credentials.length, 'credential')}</Badge>
           )}
+          {entry.warnings_count > 0 && (
+            <Badge tone="warning">{plural(entry.warnings_count, 'warning')}</Badge>
+          )}
           {entry.metadata_unavailable && <Badge tone="warning">could not be read</Badge>}
         </div>
         {onUse && (

@@ -11,6 +11,7 @@ import { CredentialNeeds } from './credential-needs.tsx'
 import { EnvSkeleton } from './env-skeleton.tsx'
 import { templateQuery } from './queries.ts'
 import { TemplateSchedules } from './template-schedules.tsx'
+import { TemplateWarnings } from './template-warnings.tsx'
 
 type TemplateSheetProps = {
   /** Null keeps it closed. */
@@ -45,12 +46,12 @@ export function TemplateSheet({ id, onClose, onUse }: TemplateSheetProps) {
         <Details template={data} />
       ) : template.error ? (
         <ErrorState
-          title="The template could not be read"
+          title="Could not read the template"
           error={template.error}
           onRetry={() => void template.refetch()}
         />
       ) : (
-        <SkeletonText lines={6} label="Loading the template" />
+        <SkeletonText lines={6} label="Loading template" />
       )}
     </Sheet>
   )
@@ -59,6 +60,7 @@ export function TemplateSheet({ id, onClose, onUse }: TemplateSheetProps) {
 function Details({ template }: { template: TemplateDetails }) {
   return (
     <div className="flex min-w-0 flex-col gap-5">
+      <TemplateWarnings warnings={template.template_warnings} />
       <p className="whitespace-pre-line break-words text-sm">{template.description}</p>
       <KeyValues
         items={[
