@@ -1,12 +1,13 @@
 /**
- * The import laws of ARCHITECTURE.md. Exits 1 and names file, import and law for each breach; says how many
- * files and imports it read, so that an empty answer is not mistaken for a clean one.
+ * Checks the import laws of ARCHITECTURE.md: `node checks/laws.ts [ROOT]`. Prints file, law and import for each
+ * breach and exits 1. Prints how many files it read, because a check that read nothing has failed.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { type Import, importsOf, listSources } from '../cli/src/testing/import-graph.ts'
 import { secretComparisons } from './secret-comparisons.ts'
 
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(process.argv[2] ?? join(import.meta.dirname, '..'))
 const areas = [
   'foundation',
   'identity',
@@ -18,16 +19,16 @@ const areas = [
   'operations',
 ]
 
-type Import = { from: string; to: string; external: boolean; line: number }
-type Breach = { law: string; found: Import }
+type Breach = { law: string; found: Omit<Import, 'isTypeOnly'> }
 
-const files = listFiles(root)
-const imports = files.flatMap(importsOf)
+const files = listSources(root)
+const imports = files.flatMap((file) => importsOf(root, file))
 const breaches = [
   ...imports.flatMap(checkImport),
   ...processEnvReads(),
   ...secretBreaches(),
   ...webFeatureCircles(),
+  ...barrels(),
   ...cycles(),
 ]
 
@@ -43,7 +44,7 @@ function checkImport(found: Import): Breach[] {
   })
 }
 
-/** Laws 1, 2, 3: what each package may know. Tests may use what they need. */
+/** Laws 1, 2 and 3: what each package may import. Tests are exempt. */
 function packageLaw({ from, to, external }: Import): string | null {
   if (isTest(from)) return null
   const [pack] = from.split('/')
@@ -56,7 +57,7 @@ function packageLaw({ from, to, external }: Import): string | null {
   }
   if (pack === 'cli' || pack === 'web' || pack === 'mcp') {
     if (!external && !to.startsWith(`${pack}/`) && !to.startsWith('contracts/')) {
-      return `${pack} knows the platform only through contracts`
+      return `${pack} imports the platform only through contracts`
     }
   }
   if (pack === 'server' && !external && !/^(server|contracts)\//.test(to))
@@ -64,7 +65,7 @@ function packageLaw({ from, to, external }: Import): string | null {
   return null
 }
 
-/** Law 4: a port knows the kit and the contracts; an adapter its port too; only the composition opens them. */
+/** Law 4: a port imports kit and contracts, an adapter also its port. Only the composition root opens adapters. */
 function portLaw({ from, to, external }: Import): string | null {
   const port = /^server\/src\/ports\/([^/]+)\//.exec(from)?.[1]
   if (port && !isTest(from) && !external && to.startsWith('server/')) {
@@ -75,7 +76,7 @@ function portLaw({ from, to, external }: Import): string | null {
       'server/src/ports/ephemeral/port.ts',
     ]
     if (!allowed.some((prefix) => to.startsWith(prefix)))
-      return 'a port knows only the kit, the contracts and itself'
+      return 'a port imports only kit, contracts and itself'
   }
   const opened = /^server\/src\/ports\/[^/]+\/(?!port\.ts|suite\.ts)/.test(to)
   const mayOpen =
@@ -85,27 +86,44 @@ function portLaw({ from, to, external }: Import): string | null {
   return null
 }
 
-/** Law 5: areas look left. */
+/** Law 5: an area imports only areas to its left. */
 function areaLaw({ from, to }: Import): string | null {
   const [here, there] = [areaOf(from), areaOf(to)]
   if (!here || !there || isTest(from)) return null
-  return areas.indexOf(there) > areas.indexOf(here) ? `${here} must not know ${there}` : null
+  return areas.indexOf(there) > areas.indexOf(here) ? `${here} must not import ${there}` : null
 }
 
-/** Law 6: a feature is entered through its index.ts. */
+/** Law 6: other features import a feature only through its index.ts, and no other file only re-exports. */
 function entranceLaw({ from, to }: Import): string | null {
   if (isTest(from)) return null
   const [here, there] = [featureOf(from), featureOf(to)]
   if (!there || here === there || !from.startsWith('server/src/')) return null
-  // The words for who is asking are the vocabulary of every layer, the web layer's included.
+  // Every layer uses the caller's type, the web layer included.
   if (to === 'server/src/identity/access/caller.ts') return null
-  // Areas are wired from left to right: what wires one may use what wires those before it.
+  // The file that composes an area may use those of the areas before it.
   const wires = /^server\/src\/([^/]+\/area|compose|composition)\.ts$/
   if (wires.test(from) && wires.test(to)) return null
-  return to.endsWith('/index.ts') ? null : 'a feature is entered through its index.ts'
+  return to.endsWith('/index.ts') ? null : 'a feature is imported through its index.ts'
 }
 
-/** Law 7: inside a feature only routes know the web layer, only stores know Kysely, rules know nothing of either. */
+/** A file in a feature other than its index.ts that only re-exports. */
+function barrels(): Breach[] {
+  return files
+    .filter((file) => featureOf(file) && !isTest(file))
+    .filter((file) => file !== `${featureOf(file)}/index.ts`)
+    .flatMap((file) => {
+      const code = readFileSync(join(root, file), 'utf8')
+        .replace(/\/\*[\s\S]*?\*\//g, '')
+        .replace(/(^|\n)\s*\/\/.*/g, '')
+      const rest = code.replace(/export\s[^'";]*?from\s*'[^']+'/g, '').trim()
+      const isBarrel = rest === '' && code.trim() !== ''
+      return isBarrel
+        ? [{ law: 'no barrel beside index.ts', found: { from: file, to: file, external: false, line: 1 } }]
+        : []
+    })
+}
+
+/** Law 7: only routes import http, only stores and tables import Kysely, rules import neither. */
 function roleLaw({ from, to, external }: Import): string | null {
   if (!areaOf(from) || isTest(from)) return null
   const file = from.slice(from.lastIndexOf('/') + 1)
@@ -114,34 +132,34 @@ function roleLaw({ from, to, external }: Import): string | null {
     !/^(area|routes|.*-routes)\.ts$/.test(file) &&
     !(to === 'server/src/http/route.ts')
   ) {
-    return 'only routes know the web layer'
+    return 'only routes import http'
   }
   if (external && to === 'kysely' && !/^(store|tables|.*-store|.*-tables)\.ts$/.test(file))
-    return 'only stores and tables know Kysely'
+    return 'only stores and tables import Kysely'
   if (/^(rules|.*-rules)\.ts$/.test(file)) {
     const allowed = external
       ? to === 'zod' || to.startsWith('node:')
       : /^(contracts\/|server\/src\/kit\/)/.test(to)
     const sibling = dirname(to) === dirname(from) || to === 'server/src/identity/access/caller.ts'
-    if (!allowed && !sibling) return 'rules know contracts and the kit'
+    if (!allowed && !sibling) return 'rules import only contracts and kit'
   }
   return null
 }
 
-/** Law 10: components know no data, pages are known to the router only. */
+/** Law 10: components import no data, and only the router imports pages. */
 function webLaw({ from, to, external }: Import): string | null {
   if (!from.startsWith('web/src/') || isTest(from) || external) return null
   const layer = from.split('/')[2]
   if (layer === 'ui' || layer === 'lib') {
-    return /^(web\/src\/(ui|lib)|contracts)\//.test(to) ? null : 'components know no data'
+    return /^(web\/src\/(ui|lib)|contracts)\//.test(to) ? null : 'components import no data'
   }
   const isAbove = /^web\/src\/(main|router)\.tsx$/.test(from)
   return to.startsWith('web/src/pages/') && layer !== 'pages' && !isAbove
-    ? 'pages are known to the router only'
+    ? 'only the router imports pages'
     : null
 }
 
-/** Law 11: of two features of the pages one stands on the other, never both. Their queries are open to all. */
+/** Law 11: two features of `web` never import each other. Their `queries.ts` is open to all. */
 function webFeatureCircles(): Breach[] {
   const featureOf = (path: string) => /^web\/src\/features\/([^/]+)\//.exec(path)?.[1]
   const between = imports.filter(({ from, to, external }) => {
@@ -154,10 +172,10 @@ function webFeatureCircles(): Breach[] {
         (other) => featureOf(other.from) === featureOf(one.to) && featureOf(other.to) === featureOf(one.from),
       ),
     )
-    .map((found) => ({ law: 'two features of the pages stand on each other', found }))
+    .map((found) => ({ law: 'two features of web import each other', found }))
 }
 
-/** Law 8: the environment is read where a process starts. */
+/** Law 8: only the start files and the configuration read the environment. */
 function processEnvReads(): Breach[] {
   return files
     .filter((file) => file.startsWith('server/src/') && !isTest(file))
@@ -169,7 +187,7 @@ function processEnvReads(): Breach[] {
           /\bprocess\.env\b/.test(text)
             ? [
                 {
-                  law: 'the environment is read in start/ and config.ts',
+                  law: 'only start/ and config.ts read the environment',
                   found: { from: file, to: 'process.env', external: true, line: index + 1 },
                 },
               ]
@@ -178,13 +196,13 @@ function processEnvReads(): Breach[] {
     )
 }
 
-/** Law 12: secrets are compared in one place, whose time tells nothing. */
+/** Law 12: one constant-time function compares secrets. */
 function secretBreaches(): Breach[] {
   return files
     .filter((file) => /^(server|agent|mcp)\/src\//.test(file) && !isTest(file))
     .flatMap((file) =>
       secretComparisons(file, readFileSync(join(root, file), 'utf8')).map(({ text, line }) => ({
-        law: 'secrets are compared by server/src/kit/same-secret.ts',
+        law: 'compare secrets with server/src/kit/same-secret.ts',
         found: { from: file, to: text, external: true, line },
       })),
     )
@@ -222,41 +240,4 @@ function featureOf(file: string): string | null {
 
 function isTest(file: string): boolean {
   return /(\.test\.ts|\/suite\.ts|\/test\/.*\.ts)$/.test(file) || /^(test-support|checks|bench)\//.test(file)
-}
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), 'utf8')
-  const pattern =
-    /(?:^|\n)\s*(?:import|export)\s[^'";]*?from\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|(?:^|\n)\s*import\s*'([^']+)'/g
-  return [...text.matchAll(pattern)].map((match) => {
-    const specifier = match[1] ?? match[2] ?? match[3] ?? ''
-    const line = text.slice(0, match.index + match[0].indexOf(specifier)).split('\n').length
-    return { from: file, ...resolveImport(file, specifier), line }
-  })
-}
-
-function resolveImport(file: string, specifier: string): { to: string; external: boolean } {
-  if (specifier.startsWith('.'))
-    return { to: relative(root, resolve(root, dirname(file), specifier)), external: false }
-  const own = /^@roost\/(contracts|test-support)(?:\/(.+))?$/.exec(specifier)
-  if (own) return { to: `${own[1]}/src/${own[2] ?? 'index'}.ts`, external: false }
-  return {
-    to:
-      specifier.startsWith('node:') || specifier.startsWith('@')
-        ? specifier
-        : (specifier.split('/')[0] ?? specifier),
-    external: true,
-  }
-}
-
-function listFiles(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) {
-      return ['node_modules', '.git', 'dist', 'data', '.roost', 'artifacts'].includes(entry.name)
-        ? []
-        : listFiles(path)
-    }
-    return /\.tsx?$/.test(entry.name) ? [relative(root, path)] : []
-  })
 }

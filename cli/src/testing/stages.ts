@@ -2,25 +2,21 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { repository } from '../machine/repository.ts'
 import { endProcess } from '../machine/run.ts'
-import { afterSecondRun, type Counts, type Outcome, secondRun, shortName, slowest } from './outcome.ts'
+import { afterSecondRun, type Counts, type Outcome, secondRun, slowest } from './outcome.ts'
 
 export type StageOptions = { env: NodeJS.ProcessEnv; signal: AbortSignal }
 
 /** A check that says in its own words what is wrong; answers whether nothing is. */
 export type StaticStage = { name: string; file: string; args: string[] }
 
-const tool = (path: string) => join(repository.root, 'node_modules', path)
+export const tool = (path: string) => join(repository.root, 'node_modules', path)
 
 /** In the order in which they are run: the quickest to fix first. */
 export function staticStages(): StaticStage[] {
-  const checks = ['laws', 'docs', 'reference', 'coverage'].map((name) => ({
-    name: `checks/${name}.ts`,
-    file: process.execPath,
-    args: [join('checks', `${name}.ts`)],
-  }))
+  const checks = ['laws', 'docs', 'language', 'reference', 'coverage'].map(checkStage)
   return [
     {
       name: 'biome ci',
@@ -32,7 +28,11 @@ export function staticStages(): StaticStage[] {
   ]
 }
 
-/** The server's side, the pages, and what drives the pages: they differ in what there is around them. */
+export function checkStage(name: string): StaticStage {
+  return { name: `checks/${name}.ts`, file: process.execPath, args: [join('checks', `${name}.ts`)] }
+}
+
+/** The server, the pages, and the tests that drive the pages have different global types. */
 function typeChecks(): StaticStage[] {
   return ['tsconfig.json', 'web/tsconfig.json', 'checks/browser/tsconfig.json'].map((project) => ({
     name: `tsc --noEmit -p ${project}`,
@@ -54,33 +54,32 @@ export type TestsRun = {
   isGreen: boolean
   /** Null: the runner broke off before its sum. */
   counts: Counts | null
-  /** Files that failed first and then, alone on the machine, did not. */
-  unsteady: string[]
+  /** Files that failed in the first run and passed in the second, alone; paths below the repository. */
+  unstable: string[]
   /** The files that took longest. */
   slowest: string
 }
 
 /**
- * Runs all the files; the few that fail run once more, one at a time. Real engines, browsers and clocks on a
- * machine that others use, too, fail by accident now and then: a failure that stays is a failure, one that
- * goes is told by name.
+ * Runs all files; the few that fail run again, one at a time. A file that passes only then is unstable: the caller
+ * decides what follows.
  */
 export async function runTests(files: string[], names: string[], options: StageOptions): Promise<TestsRun> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(wholeTimeoutMs)])
   const first = await runFiles(files, names, { ...options, signal })
   const { outcome } = first
-  if (!outcome) return { isGreen: false, counts: null, unsteady: [], slowest: '' }
-  const told = { counts: outcome.counts, unsteady: [], slowest: slowest(outcome, repository.root) }
+  if (!outcome) return { isGreen: false, counts: null, unstable: [], slowest: '' }
+  const base = { counts: outcome.counts, unstable: [], slowest: slowest(outcome, repository.root) }
   const again = first.isGreen || signal.aborted ? [] : secondRun(outcome)
-  if (again.length === 0) return { ...told, isGreen: first.isGreen }
+  if (again.length === 0) return { ...base, isGreen: first.isGreen }
   const second = await runFiles(again, names, { ...options, signal, atOnce: 1 })
-  if (!second.outcome) return { ...told, isGreen: false }
+  if (!second.outcome) return { ...base, isGreen: false }
   const isSteady = new Map(second.outcome.files.map(({ path, isGreen }) => [path, isGreen]))
   return {
-    ...told,
+    ...base,
     isGreen: second.isGreen,
     counts: afterSecondRun(outcome, second.outcome),
-    unsteady: again.filter((path) => isSteady.get(path)).map((path) => shortName(path, repository.root)),
+    unstable: again.filter((path) => isSteady.get(path)).map((path) => relative(repository.root, path)),
   }
 }
 
