@@ -1,4 +1,6 @@
 /** The one table of all endpoints: routes, documentation, clients and the table of access read it. */
+import { z } from 'zod'
+import * as agent from './agents/agent.ts'
 import * as agentAvatar from './agents/avatar.ts'
 import * as agentConnector from './agents/connector.ts'
 import * as agentCredentials from './agents/credentials.ts'
@@ -18,6 +20,7 @@ import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
 import * as calls from './conversations/calls.ts'
 import * as canvas from './conversations/canvas.ts'
+import * as canvasBlocks from './conversations/canvas-blocks.ts'
 import * as canvasShares from './conversations/canvas-shares.ts'
 import * as chat from './conversations/chat.ts'
 import * as paid from './conversations/paid.ts'
@@ -43,6 +46,7 @@ import * as sessions from './identity/sessions.ts'
 import * as setup from './identity/setup.ts'
 import * as users from './identity/users.ts'
 import type { Endpoint } from './kit/endpoint.ts'
+import * as json from './kit/json.ts'
 import * as agentMetrics from './operations/agent-metrics.ts'
 import * as alerts from './operations/alerts.ts'
 import * as evaluations from './operations/evaluations.ts'
@@ -52,6 +56,7 @@ import * as health from './operations/health.ts'
 import * as invariants from './operations/invariants.ts'
 import * as metrics from './operations/metrics.ts'
 import * as monitoring from './operations/monitoring.ts'
+import * as monitoringConfig from './operations/monitoring-config.ts'
 import * as notifications from './operations/notifications.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
@@ -61,18 +66,20 @@ import * as systemAgent from './operations/system-agent.ts'
 import * as telemetry from './operations/telemetry.ts'
 import * as usageSharing from './operations/usage-sharing.ts'
 import * as analytics from './runs/analytics.ts'
+import * as attachments from './runs/attachments.ts'
 import * as breaker from './runs/breaker.ts'
 import * as executions from './runs/executions.ts'
 import * as fanOut from './runs/fan-out.ts'
 import * as fleet from './runs/fleet.ts'
 import * as loops from './runs/loops.ts'
+import * as modelPrices from './runs/model-prices.ts'
 import * as playbooks from './runs/playbooks.ts'
 import * as providerSubscriptions from './runs/provider-subscriptions.ts'
 import * as queue from './runs/queue.ts'
+import * as request from './runs/request.ts'
 import * as spendCaps from './runs/spend-caps.ts'
 import * as tasks from './runs/tasks.ts'
 import * as skillAssignments from './skills/assignments.ts'
-import * as modelPrices from './runs/model-prices.ts'
 import * as skillLibrary from './skills/library.ts'
 import * as skillSources from './skills/sources.ts'
 import * as events from './triggers/events.ts'
@@ -120,6 +127,7 @@ const modules: Record<string, unknown>[] = [
   providerSubscriptions,
   breaker,
   tasks,
+  modelPrices,
   playbooks,
   queue,
   fanOut,
@@ -127,7 +135,6 @@ const modules: Record<string, unknown>[] = [
   executions,
   fleet,
   analytics,
-  modelPrices,
   schedules,
   firing,
   events,
@@ -167,6 +174,26 @@ const modules: Record<string, unknown>[] = [
   usageSharing,
   health,
 ]
+
+/** Modules of shapes without endpoints. */
+const shapes: Record<string, unknown>[] = [agent, canvasBlocks, json, monitoringConfig, attachments, request]
+
+/**
+ * Schemas by name, for the documentation: the `id` in their metadata, else the name under which they are exported.
+ * Throws when two have the same name, because clients are generated from these.
+ */
+export const schemas: ReadonlyMap<string, z.ZodType> = namedSchemas([...modules, ...shapes])
+
+function namedSchemas(all: readonly Record<string, unknown>[]): Map<string, z.ZodType> {
+  const found = new Map<string, z.ZodType>()
+  for (const [exported, value] of all.flatMap(Object.entries<unknown>)) {
+    if (!(value instanceof z.ZodType)) continue
+    const name = value.meta()?.id ?? exported
+    if ((found.get(name) ?? value) !== value) throw new Error(`Two schemas of the API are named ${name}.`)
+    found.set(name, value)
+  }
+  return found
+}
 
 /** In the order of the documentation. */
 export const endpoints: readonly Endpoint[] = modules.flatMap((module) =>

@@ -1,14 +1,19 @@
-import { z } from 'zod'
+import { schemas } from './index.ts'
 import type { Endpoint } from './kit/endpoint.ts'
-import { type ErrorCode, errorCatalogue } from './kit/errors.ts'
+import { type HeaderInfo, type RequestHeader, replyHeaders, requestHeaders } from './kit/headers.ts'
+import { errorSchema, issueSchema, mediaSchema, repliesOf, type SharedReplies } from './openapi/replies.ts'
+import { createSchemaWriter, type Json, type SchemaWriter } from './openapi/schemas.ts'
 
-export type OpenApiDocument = { openapi: '3.1.0'; info: Record<string, unknown>; [key: string]: unknown }
+export type OpenApiDocument = { openapi: '3.1.0'; info: Json; [key: string]: unknown }
 
 /** The document behind `/docs`, made from the same values that serve the calls. */
 export function openApiDocument(endpoints: readonly Endpoint[], version: string): OpenApiDocument {
-  const paths: Record<string, Record<string, unknown>> = {}
+  const writer = createSchemaWriter(schemas)
+  const shared: SharedReplies = new Map()
+  const paths: Record<string, Json> = {}
   for (const endpoint of endpoints) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint) }
+    const { path, method } = endpoint
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint, writer, shared) }
   }
   return {
     openapi: '3.1.0',
@@ -30,48 +35,39 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
           description: 'A session token of POST /api/token, or an MCP key (svc_mcp_…).',
         },
       },
-      schemas: { Error: errorSchema },
+      schemas: { ErrorBody: errorSchema, ValidationIssue: issueSchema, ...writer.components() },
+      parameters: headerParameters(endpoints),
+      headers: replyHeaders,
+      responses: Object.fromEntries([...shared].sort(([one], [other]) => (one < other ? -1 : 1))),
     },
   }
 }
 
-const errorSchema = {
-  type: 'object',
-  required: ['detail', 'error'],
-  properties: {
-    detail: {
-      description: 'One sentence; for validation_error the list of what is wrong.',
-      oneOf: [
-        { type: 'string' },
-        {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              loc: { type: 'array', items: {} },
-              msg: { type: 'string' },
-              type: { type: 'string' },
-            },
-          },
-        },
-      ],
-    },
-    error: { type: 'string', enum: Object.keys(errorCatalogue) },
-  },
-  additionalProperties: true,
-}
-
-function operation(endpoint: Endpoint): Record<string, unknown> {
+function operation(endpoint: Endpoint, writer: SchemaWriter, shared: SharedReplies): Json {
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
     description: [endpoint.description, accessWords(endpoint)].filter(Boolean).join('\n\n'),
     tags: [endpoint.tag],
     security: endpoint.access.who === 'none' || endpoint.access.who === 'internal' ? [] : [{ bearer: [] }],
-    parameters: [...parameters(endpoint.params, 'path'), ...parameters(endpoint.query, 'query')],
-    ...(endpoint.body || endpoint.bodyKind === 'raw' ? { requestBody: requestBody(endpoint) } : {}),
-    responses: responses(endpoint),
+    parameters: [
+      ...parameters(endpoint, 'path', writer),
+      ...parameters(endpoint, 'query', writer),
+      ...headersOf(endpoint).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...(endpoint.body || endpoint.bodyKind === 'raw' ? { requestBody: requestBody(endpoint, writer) } : {}),
+    responses: repliesOf(endpoint, writer, shared),
   }
+}
+
+function headersOf({ headers = [] }: Endpoint): RequestHeader[] {
+  return ['X-Request-ID', ...headers]
+}
+
+function headerParameters(endpoints: readonly Endpoint[]): Json {
+  const read = new Set(endpoints.flatMap(headersOf))
+  const infos = Object.entries<HeaderInfo>(requestHeaders).filter(([name]) => read.has(name as RequestHeader))
+  return Object.fromEntries(infos.map(([name, info]) => [name, { name, in: 'header', ...info }]))
 }
 
 function accessWords({ access }: Endpoint): string {
@@ -95,60 +91,34 @@ function accessWords({ access }: Endpoint): string {
   return `**Who:** ${who[access.who]}${access.gate ? gate[access.gate] : ''}${role}${extra}`
 }
 
-function parameters(schema: z.ZodType | undefined, place: 'path' | 'query'): unknown[] {
+function parameters(endpoint: Endpoint, place: 'path' | 'query', writer: SchemaWriter): Json[] {
+  const schema = place === 'path' ? endpoint.params : endpoint.query
   if (!schema) return []
-  const json = jsonSchema(schema, 'input') as {
-    properties?: Record<string, { description?: string }>
-    required?: string[]
-  }
-  return Object.entries(json.properties ?? {}).map(([name, property]) => ({
+  return writer.writeParameters(schema).map(({ name, isRequired, schema: { description, ...json } }) => ({
     name,
     in: place,
-    required: place === 'path' || (json.required ?? []).includes(name),
-    ...(property.description ? { description: property.description } : {}),
-    schema: property,
+    required: place === 'path' || isRequired,
+    ...(description ? { description } : {}),
+    schema: json,
   }))
 }
 
-function requestBody(endpoint: Endpoint): unknown {
-  const type =
-    endpoint.bodyKind === 'form'
-      ? 'application/x-www-form-urlencoded'
-      : endpoint.bodyKind === 'raw' && !endpoint.rawJson
-        ? 'application/octet-stream'
-        : 'application/json'
-  const shape = endpoint.rawJson ?? endpoint.body
-  const schema = shape ? jsonSchema(shape, 'input') : { type: 'string', format: 'binary' }
-  return { required: !endpoint.bodyOptional, content: { [type]: { schema } } }
-}
-
-function responses(endpoint: Endpoint): Record<string, unknown> {
-  const result: Record<string, unknown> = { [String(endpoint.status ?? 200)]: success(endpoint) }
-  const codes: ErrorCode[] = [...(endpoint.fails ?? [])]
-  if (endpoint.access.who !== 'none' && endpoint.access.who !== 'internal')
-    codes.push('not_authenticated', 'invalid_token')
-  if (endpoint.params && ['access', 'owner', 'agent'].includes(endpoint.access.who))
-    codes.push('agent_not_found')
-  if (endpoint.body || endpoint.query) codes.push('validation_error')
-  for (const code of new Set(codes)) {
-    const [status, words] = errorCatalogue[code]
-    const known = result[String(status)] as { description: string } | undefined
-    result[String(status)] = {
-      description: known ? `${known.description}\n\n\`${code}\`: ${words}` : `\`${code}\`: ${words}`,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+function requestBody(endpoint: Endpoint, writer: SchemaWriter): Json {
+  const { bodyKind, rawJson, body, bodyOptional, accepts = ['application/octet-stream'] } = endpoint
+  const required = !bodyOptional
+  const shape = bodyKind === 'raw' ? rawJson : body
+  if (!shape) {
+    return {
+      required,
+      content: Object.fromEntries(accepts.map((type) => [type, { schema: mediaSchema(type) }])),
     }
   }
-  return result
+  const json = writer.write(shape, 'input')
+  const type = bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
+  return { required, content: { [type]: { schema: endpoint.strict ? closed(json) : json } } }
 }
 
-function success(endpoint: Endpoint): unknown {
-  const content: Record<string, unknown> = {}
-  for (const type of endpoint.streams ?? []) content[type] = { schema: { type: 'string' } }
-  if (endpoint.returns) content['application/json'] = { schema: jsonSchema(endpoint.returns, 'output') }
-  return { description: 'Success', ...(Object.keys(content).length > 0 ? { content } : {}) }
-}
-
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' })
-  return rest
+/** Unknown names are refused; the shape itself may be a component that others take with more. */
+function closed(json: Json): Json {
+  return '$ref' in json ? { ...json, unevaluatedProperties: false } : { ...json, additionalProperties: false }
 }

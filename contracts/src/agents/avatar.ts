@@ -32,6 +32,7 @@ export const putAvatar = endpoint({
   access: writes,
   params: AgentParams,
   bodyKind: 'raw',
+  accepts: ['application/octet-stream', ...avatarTypes],
   body: z.custom<Uint8Array>(),
   bodyLimit: megabyte,
   returns: Avatar,

@@ -198,6 +198,7 @@ export const listEgressLog = endpoint({
     decision: z.enum(egressDecisions).optional(),
   }),
   returns: z.array(EgressEntry),
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found'],
 })
 

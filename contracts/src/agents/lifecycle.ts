@@ -33,7 +33,7 @@ export const startAgent = endpoint({
   access: { who: 'access', gate: 'person' },
   params: AgentParams,
   returns: StartReply,
-  fails: ['agent_not_found', 'agent_busy', 'container_engine_error'],
+  fails: ['agent_not_found', 'agent_busy', 'container_engine_error', 'not_configured'],
   audit: { type: 'agent_lifecycle', action: 'start' },
 })
 

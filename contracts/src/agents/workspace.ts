@@ -48,6 +48,17 @@ export const FileEntry: z.ZodType<FileEntry> = z
   })
   .meta({ id: 'FileEntry' })
 
+/** What work on the files of an agent can come to. */
+const fileFails = [
+  'agent_not_found',
+  'agent_stopped',
+  'file_not_found',
+  'file_too_large',
+  'protected_path',
+  'conflict',
+  'agent_unresponsive',
+] as const
+
 export const listFiles = endpoint({
   id: 'listFiles',
   method: 'GET',
@@ -68,7 +79,7 @@ export const listFiles = endpoint({
     total_files: z.number().int(),
     truncated: z.boolean(),
   }),
-  fails: ['agent_not_found', 'agent_stopped', 'file_not_found', 'protected_path', 'agent_unresponsive'],
+  fails: fileFails,
 })
 
 export const saveFile = endpoint({
@@ -84,7 +95,7 @@ export const saveFile = endpoint({
   /** JSON may need up to six bytes for one of the content's, so the bound on the text is checked after parsing. */
   bodyLimit: 6 * maxFileWriteBytes + megabyte,
   returns: Changed.extend({ size: z.number().int() }),
-  fails: ['agent_not_found', 'agent_stopped', 'protected_path', 'file_too_large', 'agent_unresponsive'],
+  fails: fileFails,
   audit: { type: 'configuration', action: 'save_file' },
 })
 
@@ -98,7 +109,7 @@ export const deleteFile = endpoint({
   params: AgentParams,
   query: PathQuery,
   returns: Changed,
-  fails: ['agent_not_found', 'agent_stopped', 'file_not_found', 'protected_path', 'agent_unresponsive'],
+  fails: fileFails,
   audit: { type: 'configuration', action: 'delete_file' },
 })
 
@@ -112,9 +123,12 @@ export const makeDirectory = endpoint({
   params: AgentParams,
   body: PathBody,
   returns: Changed,
-  fails: ['agent_not_found', 'agent_stopped', 'protected_path', 'conflict', 'agent_unresponsive'],
+  fails: fileFails,
   audit: { type: 'configuration', action: 'make_directory' },
 })
+
+const fileHeaders = ['Content-Disposition', 'Content-Range', 'Accept-Ranges', 'Last-Modified'] as const
+const partOfFile = [{ status: 206, when: 'The part of the file that `Range` names.' }] as const
 
 export const downloadFile = endpoint({
   id: 'downloadFile',
@@ -127,14 +141,10 @@ export const downloadFile = endpoint({
   params: AgentParams,
   query: PathQuery,
   streams: ['application/octet-stream', 'application/gzip'],
-  fails: [
-    'agent_not_found',
-    'agent_stopped',
-    'file_not_found',
-    'file_too_large',
-    'protected_path',
-    'agent_unresponsive',
-  ],
+  headers: ['Range'],
+  replyHeaders: fileHeaders,
+  also: partOfFile,
+  fails: [...fileFails, 'range_not_satisfiable'],
 })
 
 export const previewFile = endpoint({
@@ -146,13 +156,17 @@ export const previewFile = endpoint({
   access: { who: 'access' },
   params: AgentParams,
   query: PathQuery,
-  streams: ['text/plain', 'image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf'],
-  fails: [
-    'agent_not_found',
-    'agent_stopped',
-    'file_not_found',
-    'file_too_large',
-    'protected_path',
-    'agent_unresponsive',
+  streams: [
+    'text/plain',
+    'image/png',
+    'image/jpeg',
+    'image/gif',
+    'image/webp',
+    'application/pdf',
+    'application/octet-stream',
   ],
+  headers: ['Range'],
+  replyHeaders: fileHeaders,
+  also: partOfFile,
+  fails: [...fileFails, 'range_not_satisfiable'],
 })

@@ -150,6 +150,8 @@ export const startCall = endpoint({
   access: { who: 'access' },
   body: StartCall,
   returns: StartedCall,
+  headers: ['Idempotency-Key'],
+  replyHeaders: ['X-Execution-Id'],
   fails: [
     ...fails,
     'not_found',
@@ -178,6 +180,8 @@ export const callStatus = endpoint({
   bodyKind: 'raw',
   bodyLimit: 64 * 1024,
   status: 204,
+  headers: ['X-Twilio-Signature'],
+  accepts: ['application/x-www-form-urlencoded'],
   fails: ['feature_disabled', 'not_found', 'invalid_signature', 'body_too_large'],
   audit: { type: 'webhook', action: 'voip_status' },
 })

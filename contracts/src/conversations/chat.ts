@@ -14,7 +14,14 @@ import {
 import { FileAttachments } from '../runs/attachments.ts'
 import { CostEstimated } from '../runs/cost.ts'
 import { executionErrorCodes, executionStatuses, RunMetadata, ToolCall } from '../runs/executions.ts'
-import { MessageText, QueuedReceipt, RunTimeout, runFails } from '../runs/request.ts'
+import {
+  MessageText,
+  QueuedReceipt,
+  RunTimeout,
+  runFails,
+  runHeaders,
+  runReplyHeaders,
+} from '../runs/request.ts'
 
 const tag = 'Chat'
 
@@ -48,6 +55,7 @@ export const ChatSession = z
     last_message_at: Timestamp.nullable(),
     message_count: integer,
     total_cost: Money,
+    cost_estimated: CostEstimated,
     context_used: integer,
     context_max: integer,
     runtime_session_id: text,
@@ -55,7 +63,6 @@ export const ChatSession = z
     in_flight_execution_id: text,
   })
   .meta({ id: 'ChatSession' })
-    cost_estimated: CostEstimated,
 export type ChatSession = z.output<typeof ChatSession>
 
 export const FileNote = z.object({ name: z.string(), mimetype: z.string(), size: integer })
@@ -72,6 +79,7 @@ export const ChatMessage = z
     source: z.enum(['text', 'voice', 'schedule', 'reminder']),
     execution_id: text,
     cost: Money.nullable(),
+    cost_estimated: CostEstimated,
     context_used: count,
     context_max: count,
     tool_calls: z.array(ToolCall).nullable(),
@@ -79,7 +87,6 @@ export const ChatMessage = z
     output_tokens: count,
     files: z.array(FileNote).nullable(),
     error_code: z.enum(executionErrorCodes).nullable().describe('The turn of this message failed.'),
-    cost_estimated: CostEstimated,
     rating: z.enum(['up', 'down']).nullable(),
     voice_call_id: text.describe('The call in which it was said aloud.'),
   })
@@ -98,6 +105,7 @@ export const ChatReply = z
       context_tokens: integer,
       context_window: integer,
       total_cost: Money,
+      cost_estimated: CostEstimated,
       title: text,
     }),
     execution: z.object({
@@ -105,7 +113,6 @@ export const ChatReply = z
       task_execution_id: Id,
       status: z.enum(executionStatuses),
       queue_status: z.string().describe('How the turn was taken in: `running`, or `queued:<place>`.'),
-      cost_estimated: CostEstimated,
       was_queued: z.boolean(),
     }),
     timestamp: Timestamp,
@@ -115,9 +122,11 @@ export const ChatReply = z
 export type ChatReply = z.output<typeof ChatReply>
 
 const turn = {
-  streams: ['application/x-ndjson', 'text/event-stream', 'application/json'],
+  streams: ['application/x-ndjson', 'text/event-stream'],
   bodyLimit: messageBodyLimit,
   returns: z.union([ChatReply, QueuedReceipt]),
+  headers: runHeaders,
+  replyHeaders: runReplyHeaders,
 } as const
 const turnForms =
   'By `Accept`: JSON lines as it happens (the default), server-sent events, or `application/json` for the reply alone when the turn ends. The header `X-Execution-Id` names the run; a client that goes away does not end it.'
@@ -160,6 +169,7 @@ export const listChatSessions = endpoint({
     session_count: integer,
     sessions: z.array(ChatSession),
   }),
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found', 'admin_required'],
 })
 
@@ -246,6 +256,7 @@ export const listSessions = endpoint({
   returns: z.array(ChatSession),
   fails: ['agent_not_found'],
 })
+  replyHeaders: ['X-Total-Count'],
 
 const CreateSession = z.object({
   title: z

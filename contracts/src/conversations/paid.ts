@@ -195,6 +195,8 @@ export const sendPaidMessage = endpoint({
   body: PaidMessage,
   bodyLimit: 64 * 1024,
   returns: PaidReply,
+  headers: ['Payment-Signature', 'X-Payment'],
+  replyHeaders: ['X-Execution-Id', 'X-Idempotent-Replay', 'Payment-Response', 'X-Payment-Response'],
   fails: [
     'not_found',
     'invalid_payment',

@@ -118,6 +118,8 @@ export const sendPublicChat = endpoint({
     PublicReply,
     z.object({ status: z.literal('accepted'), execution_id: Id, session_id: Id }),
   ]),
+  headers: ['Prefer', 'X-Session-Token'],
+  replyHeaders: ['X-Execution-Id'],
   fails: [
     ...common,
     'session_expired',
@@ -155,6 +157,7 @@ export const getPublicHistory = endpoint({
     message_count: count,
     in_flight_execution_id: Id.nullable().describe('The turn that is going on.'),
   }),
+  headers: ['X-Session-Token'],
   fails: [...common, 'session_expired'],
 })
 
@@ -171,6 +174,7 @@ export const resetPublicChat = endpoint({
     cleared: z.boolean().describe('False: there was none.'),
     new_session_id: Id.nullable().describe('Takes the place of the old one; null where that goes on.'),
   }),
+  headers: ['X-Session-Token'],
   fails: [...common, 'session_expired', 'turn_in_progress'],
   audit: { type: 'execution', action: 'reset_public_chat' },
 })
@@ -197,6 +201,7 @@ export const getPublicTurn = endpoint({
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
   }),
+  headers: ['X-Session-Token'],
   fails: turnFails,
 })
 
@@ -212,6 +217,8 @@ export const streamPublicTurn = endpoint({
   params: TurnParams,
   query: SessionToken.extend({ after: queryInteger(0, 999_999_999, 0), partials: queryBoolean(false) }),
   streams: ['text/event-stream'],
+  headers: ['Last-Event-ID', 'X-Session-Token'],
+  replyHeaders: ['X-Execution-Id'],
   fails: turnFails,
 })
 
@@ -229,6 +236,7 @@ export const terminatePublicTurn = endpoint({
   bodyOptional: true,
   bodyLimit: smallBody,
   returns: Terminated,
+  headers: ['X-Session-Token'],
   fails: turnFails,
   audit: { type: 'execution', action: 'terminate' },
 })

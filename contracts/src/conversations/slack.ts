@@ -141,6 +141,7 @@ export const receiveSlackEvent = endpoint({
   bodyKind: 'raw',
   rawJson: SlackRequest,
   returns: z.union([z.object({ challenge: z.string() }), z.object({ ok: z.literal(true) })]),
+  headers: ['X-Slack-Signature', 'X-Slack-Request-Timestamp'],
   fails: ['feature_disabled', 'invalid_signature', 'invalid_json'],
   audit: { type: 'webhook', action: 'slack_event' },
 })

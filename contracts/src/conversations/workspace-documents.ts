@@ -42,10 +42,18 @@ export const uploadDocument = endpoint({
   access,
   params: AgentParams,
   bodyKind: 'raw',
+  accepts: ['multipart/form-data'],
   bodyLimit: maxDocumentBytes + megabyte,
   status: 201,
   returns: WorkspaceDocument,
-  fails: ['agent_not_found', 'agent_stopped', 'agent_unresponsive', 'file_too_large', 'rate_limited'],
+  fails: [
+    'agent_not_found',
+    'agent_stopped',
+    'agent_unresponsive',
+    'file_too_large',
+    'rate_limited',
+    'validation_error',
+  ],
   audit: { type: 'execution', action: 'upload_document' },
 })
 
@@ -58,6 +66,7 @@ export const downloadDocument = endpoint({
   access,
   params: ItemParams,
   streams: ['application/octet-stream'],
+  replyHeaders: ['Content-Disposition'],
   fails: ['agent_not_found', 'file_not_found', 'agent_stopped', 'agent_unresponsive'],
 })
 

@@ -48,10 +48,16 @@ export const sendWorkspaceChat = endpoint({
   params: AgentParams,
   body: WorkspaceChatBody,
   bodyLimit: messageBodyLimit,
-  returns: z.union([
-    z.object({ response: text, session_id: Id, message_id: text, execution_id: Id }),
-    z.object({ execution_id: Id, session_id: Id }),
-  ]),
+  returns: z.object({ response: text, session_id: Id, message_id: text, execution_id: Id }),
+  also: [
+    {
+      status: 202,
+      when: 'The turn goes on.',
+      returns: z.object({ execution_id: Id, session_id: Id }),
+    },
+  ],
+  headers: ['Idempotency-Key', 'Prefer'],
+  replyHeaders: ['X-Execution-Id'],
   fails: turnFails,
   audit: { type: 'execution', action: 'workspace_chat' },
 })
@@ -69,6 +75,8 @@ export const streamWorkspaceChat = endpoint({
   body: WorkspaceChatBody,
   bodyLimit: messageBodyLimit,
   streams: ['text/event-stream', 'application/x-ndjson'],
+  headers: ['Idempotency-Key'],
+  replyHeaders: ['X-Execution-Id'],
   fails: turnFails,
   audit: { type: 'execution', action: 'workspace_chat' },
 })
@@ -83,6 +91,7 @@ export const streamWorkspaceRun = endpoint({
   params: ItemParams,
   query: z.object({ after: queryInteger(0, 999_999_999, 0) }),
   streams: ['text/event-stream'],
+  headers: ['Last-Event-ID'],
   fails: ['agent_not_found', 'execution_not_found'],
 })
 

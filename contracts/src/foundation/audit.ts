@@ -90,6 +90,7 @@ export const listAuditLog = endpoint({
     offset: queryInteger(0, 999_999_999, 0),
   }),
   returns: z.object({ entries: z.array(AuditLogEntry), total: count, limit: count, offset: count }),
+  replyHeaders: ['X-Total-Count'],
   fails: ['unknown_filter'],
 })
 
@@ -125,7 +126,9 @@ export const exportAuditLog = endpoint({
   tag,
   access: admin,
   query: z.object({ ...window, format: z.enum(['json', 'csv']).default('json') }),
-  streams: ['application/json', 'text/csv'],
+  returns: z.array(AuditLogEntry),
+  streams: ['text/csv'],
+  replyHeaders: ['Content-Disposition'],
 })
 
 export const getAuditLogEntry = endpoint({

@@ -127,7 +127,7 @@ export const ensureDefaultKey = endpoint({
   tag,
   access: { who: 'any', gate: 'human' },
   returns: z.object({ id: Id, name: z.string(), key: z.string().nullable() }),
-  fails: ['human_only', 'rate_limited'],
+  fails: ['conflict', 'rate_limited'],
   audit: { type: 'credentials', action: 'ensure_default_key' },
 })
 

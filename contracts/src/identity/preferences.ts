@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
+import { JsonValue } from '../kit/json.ts'
 import { Timestamp, TimestampInput } from '../kit/primitives.ts'
 
 const tag = 'Account'
@@ -8,12 +9,13 @@ const maxValueBytes = 16 * 1024
 const utf8 = new TextEncoder()
 
 /** What a person's pages remember; any JSON. */
-export const PreferenceValue = z
-  .json()
-  .refine((value) => utf8.encode(JSON.stringify(value)).length <= maxValueBytes, 'must be at most 16 KiB')
+const PreferenceValue = JsonValue.refine(
+  (value) => utf8.encode(JSON.stringify(value)).length <= maxValueBytes,
+  'must be at most 16 KiB',
+)
 
 export const Preference = z
-  .object({ key: z.string(), value: z.json(), updated_at: Timestamp })
+  .object({ key: z.string(), value: JsonValue, updated_at: Timestamp })
   .meta({ id: 'Preference' })
 export type Preference = z.output<typeof Preference>
 

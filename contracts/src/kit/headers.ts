@@ -67,7 +67,7 @@ export const replyHeaders = {
     description: 'Set when this is the stored reply of an earlier request with the same key.',
     schema: flag,
   },
-  'X-Execution-Id': { description: 'The execution that the request started.', schema: text },
+  'X-Execution-Id': { description: 'The execution that was started, or is in the way.', schema: text },
   'X-Total-Count': {
     description: 'How many items there are, apart from `limit` and `offset`.',
     schema: integer,
@@ -93,10 +93,15 @@ export const replyHeaders = {
 } as const satisfies Record<string, HeaderInfo>
 export type ReplyHeader = keyof typeof replyHeaders
 
-/** Headers of an error reply: those of its status and those of its codes. */
-export function errorHeaders(status: number, codes: readonly ErrorCode[]): ReplyHeader[] {
+/** Headers of an error reply: those of its status, of its codes, and of an operation that names its run. */
+export function errorHeaders(
+  status: number,
+  codes: readonly ErrorCode[],
+  ofSuccess: readonly ReplyHeader[] = [],
+): ReplyHeader[] {
   return [
     'X-Request-ID',
+    ...(ofSuccess.includes('X-Execution-Id') ? run : []),
     ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
     ...(waitStatuses.includes(status) ? (['Retry-After'] as const) : []),
     ...codes.flatMap((code) => headersOfCode[code] ?? []),
@@ -112,6 +117,7 @@ const headersOfCode: Partial<Record<ErrorCode, readonly ReplyHeader[]>> = {
   git_conflict: ['X-Conflict-Type', 'X-Conflict-Class'],
   circuit_open: ['X-Circuit-Open'],
   request_in_progress: run,
+  turn_in_progress: run,
   run_failed: run,
   run_timeout: run,
   provider_rate_limited: run,

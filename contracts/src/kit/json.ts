@@ -7,6 +7,9 @@ export function jsonBytes(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length
 }
 
+/** Any value that JSON can hold. */
+export const JsonValue = z.json()
+
 /** An object that is at most so many KiB of JSON. */
 export function jsonObject(kibibytes: number) {
   return z.record(z.string(), z.unknown()).refine((value) => jsonBytes(value) <= kibibytes * 1024, {

@@ -23,23 +23,23 @@ export const Money = z.number()
 /** The path parameter of every agent-scoped route. Any string: an unknown name is a 404, not a 422. */
 export const AgentParams = z.object({ name: z.string() })
 
-/** Integer in a query string. */
+/** Integer in a query string. The documentation shows the type at the end of the pipe. */
 export function queryInteger(minimum: number, maximum: number, fallback: number) {
   return z
     .string()
     .regex(/^-?\d{1,9}$/, 'must be an integer')
     .transform(Number)
     .pipe(z.number().int().min(minimum).max(maximum))
-    .optional()
-    .transform((value) => value ?? fallback)
+    .default(fallback)
 }
 
-/** `true`, `1`, `false`, `0` in a query string. */
+/** `true`, `1`, `false`, `0` in a query string. The documentation shows the type at the end of the pipe. */
 export function queryBoolean(fallback: boolean) {
   return z
     .enum(['true', 'false', '1', '0'])
-    .optional()
-    .transform((value) => (value === undefined ? fallback : value === 'true' || value === '1'))
+    .transform((value) => value === 'true' || value === '1')
+    .pipe(z.boolean())
+    .default(fallback)
 }
 
 export const megabyte = 1024 * 1024

@@ -55,6 +55,7 @@ export const listEvaluations = endpoint({
   params: AgentParams,
   query: EvaluationsQuery,
   returns: z.array(Evaluation),
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found'],
 })
 

@@ -106,6 +106,7 @@ export const listNotifications = endpoint({
   access: { who: 'any' },
   query: NotificationsQuery,
   returns: NotificationList,
+  replyHeaders: ['X-Total-Count'],
 })
 
 export const listAgentNotifications = endpoint({
@@ -118,6 +119,7 @@ export const listAgentNotifications = endpoint({
   params: AgentParams,
   query: z.object(filters),
   returns: NotificationList,
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found'],
 })
 

@@ -277,7 +277,7 @@ export const cancelItem = endpoint({
   body: z.object({ reason: Reason }),
   bodyOptional: true,
   returns: QueueItem,
-  fails: ['not_found', 'item_not_pending'],
+  fails: ['not_found', 'item_not_pending', 'role_required'],
   audit: { type: 'operator_queue', action: 'cancel' },
 })
 
@@ -293,6 +293,7 @@ export const askOperator = endpoint({
   body: AskBody,
   status: 201,
   returns: QueueItem,
+  also: [{ status: 200, when: 'The item with this `request_id` from before.' }],
   fails: ['agent_not_found', 'rate_limited', 'queue_full'],
   audit: { type: 'operator_queue', action: 'ask' },
 })

@@ -128,6 +128,7 @@ export const listAgentReports = endpoint({
   params: AgentParams,
   query: z.object(filters),
   returns: z.array(ReportSummary),
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found'],
 })
 
@@ -152,6 +153,7 @@ export const listReports = endpoint({
   access: { who: 'any' },
   query: ReportsQuery,
   returns: z.array(ReportSummary),
+  replyHeaders: ['X-Total-Count'],
 })
 
 export const getReportStats = endpoint({
@@ -192,6 +194,7 @@ export const listRosterReports = endpoint({
   params: AgentParams,
   query: z.object(filters),
   returns: z.array(ReportSummary),
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found'],
 })
 

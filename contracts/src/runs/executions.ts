@@ -254,6 +254,7 @@ export const listAgentExecutions = endpoint({
     of_schedules: queryBoolean(false),
   }),
   returns: z.array(ExecutionSummary),
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found', 'unknown_filter'],
 })
 
@@ -305,6 +306,8 @@ export const streamExecution = endpoint({
   params: ExecutionParams,
   query: z.object({ after: queryInteger(0, 999_999_999, 0), partials: queryBoolean(false) }),
   streams: ['text/event-stream'],
+  headers: ['Last-Event-ID'],
+  replyHeaders: ['X-Execution-Id'],
   fails: ['agent_not_found', 'execution_not_found'],
 })
 
@@ -376,10 +379,10 @@ export const executionFinished = eventType({
     ...linked,
     duration_ms: count,
     cost: Money.nullable().optional(),
+    cost_estimated: CostEstimated.optional(),
     error_code: z.enum(executionErrorCodes).optional(),
   }),
 })
-    cost_estimated: CostEstimated.optional(),
 export const agentActivity = eventType({
   name: 'agent.activity',
   stored: false,

@@ -150,6 +150,7 @@ export const startFanOut = endpoint({
   body: FanOutBody,
   bodyLimit: messageBodyLimit,
   returns: FanOut,
+  headers: ['Idempotency-Key'],
   fails: [
     'agent_not_found',
     'agent_not_running',

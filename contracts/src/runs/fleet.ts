@@ -34,6 +34,7 @@ export const listExecutions = endpoint({
     offset: queryInteger(0, 999_999_999, 0),
   }),
   returns: z.array(ExecutionSummary),
+  replyHeaders: ['X-Total-Count'],
   fails: ['unknown_filter'],
 })
 
@@ -46,8 +47,8 @@ export const FleetStats = z.object({
   running_count: count.describe('Now, whatever the window.'),
   queued_count: count.describe('Now, whatever the window.'),
   total_cost: cost,
-  success_rate: rate,
   cost_estimated: CostEstimated,
+  success_rate: rate,
   hours: count,
 })
 export type FleetStats = z.output<typeof FleetStats>
@@ -81,8 +82,8 @@ export const Timeline = z.object({
       success: count,
       failed: count,
       cost,
-    }),
       cost_estimated: CostEstimated,
+    }),
   ),
 })
 export type Timeline = z.output<typeof Timeline>
@@ -110,8 +111,8 @@ export const AgentRunStats = z.object({
   queued_count: count.describe('Now, whatever the window.'),
   success_rate: rate,
   total_cost: cost,
-  last_execution_at: Timestamp.nullable().describe('Whatever the window; null when there never was one.'),
   cost_estimated: CostEstimated,
+  last_execution_at: Timestamp.nullable().describe('Whatever the window; null when there never was one.'),
   schedules_total: count,
   schedules_enabled: count,
   task_count_7d: count.optional(),
@@ -119,8 +120,8 @@ export const AgentRunStats = z.object({
   failed_count_7d: count.optional(),
   success_rate_7d: rate.optional(),
   total_cost_7d: cost.optional(),
-})
   cost_estimated_7d: CostEstimated.optional(),
+})
 export type AgentRunStats = z.output<typeof AgentRunStats>
 
 export const getExecutionStats = endpoint({

@@ -183,6 +183,7 @@ export const startLoop = endpoint({
     max_runs: integer,
     on_failure: z.enum(['abort', 'continue']),
   }),
+  headers: ['Idempotency-Key'],
   fails: [
     'agent_not_found',
     'agent_not_running',
@@ -247,8 +248,8 @@ export const loopRunCompleted = eventType({
     execution_id: Id,
     status: z.enum(['completed', 'failed', 'cancelled']),
     cost: Money.nullable().optional(),
-    duration_ms: count,
     cost_estimated: CostEstimated.optional(),
+    duration_ms: count,
   }),
 })
 

@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams } from '../kit/primitives.ts'
 import { automations } from '../skills/library.ts'
-import { maxMessageLength, QueuedReceipt, RunTimeout, runFails } from './request.ts'
+import {
+  maxMessageLength,
+  QueuedReceipt,
+  RunTimeout,
+  runFails,
+  runHeaders,
+  runReplyHeaders,
+} from './request.ts'
 import { AcceptedTask, CancelledTask, TaskReply } from './tasks.ts'
 
 const tag = 'Playbooks'
@@ -64,6 +71,8 @@ export const runPlaybook = endpoint({
   }),
   bodyOptional: true,
   returns: z.union([TaskReply, AcceptedTask, CancelledTask, QueuedReceipt]),
+  headers: runHeaders,
+  replyHeaders: runReplyHeaders,
   fails: [...runFails, 'skill_not_found', 'agent_unresponsive'],
   audit: { type: 'execution', action: 'run_playbook' },
 })

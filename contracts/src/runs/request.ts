@@ -48,6 +48,10 @@ export const QueuedReceipt = z
   .meta({ id: 'QueuedReceipt' })
 export type QueuedReceipt = z.output<typeof QueuedReceipt>
 
+/** Headers that requests for one run read, and those of their replies. */
+export const runHeaders = ['Idempotency-Key', 'Prefer', 'X-Via-MCP'] as const
+export const runReplyHeaders = ['X-Execution-Id', 'Preference-Applied'] as const
+
 /** What everybody who asks for one run and waits for it must be ready for. */
 export const runFails = [
   'agent_not_found',

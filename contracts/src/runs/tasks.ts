@@ -4,7 +4,16 @@ import { ModelOverride } from '../kit/model.ts'
 import { AgentParams, Id, messageBodyLimit, Timestamp } from '../kit/primitives.ts'
 import { FileAttachments } from './attachments.ts'
 import { RunMetadata, ToolCall } from './executions.ts'
-import { AllowedTools, MessageText, QueuedReceipt, RunTimeout, runFails, SystemPrompt } from './request.ts'
+import {
+  AllowedTools,
+  MessageText,
+  QueuedReceipt,
+  RunTimeout,
+  runFails,
+  runHeaders,
+  runReplyHeaders,
+  SystemPrompt,
+} from './request.ts'
 
 /**
  * `timeout_seconds` of a task is deprecated in favour of the agent's own timeout: still honoured, and answered
@@ -89,6 +98,8 @@ export const runTask = endpoint({
   body: TaskBody,
   bodyLimit: messageBodyLimit,
   returns: z.union([TaskReply, AcceptedTask, CancelledTask, QueuedReceipt]),
+  headers: runHeaders,
+  replyHeaders: [...runReplyHeaders, 'Deprecation', 'Sunset'],
   fails: [...runFails, 'execution_not_found', 'session_not_found', 'conflict'],
   audit: { type: 'execution', action: 'task' },
 })

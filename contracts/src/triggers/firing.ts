@@ -131,6 +131,7 @@ export const executeTask = endpoint({
   ...internal,
   body: ExecuteTask,
   returns: ExecuteTaskReply,
+  headers: ['Idempotency-Key'],
   fails: [
     'not_authenticated',
     'agent_identity_required',

@@ -81,6 +81,7 @@ export const createReminder = endpoint({
   body: CreateReminder,
   status: 201,
   returns: Reminder,
+  headers: ['Idempotency-Key'],
   fails: [
     'agent_not_found',
     'invalid_model',

@@ -164,7 +164,7 @@ export const createSchedule = endpoint({
   body: CreateSchedule,
   status: 201,
   returns: Schedule,
-  fails: ['agent_not_found', 'agent_access_denied', ...badFields],
+  fails: ['agent_not_found', 'agent_access_denied', 'agent_not_permitted', ...badFields],
   audit: { type: 'configuration', action: 'create_schedule' },
 })
 
@@ -279,6 +279,7 @@ export const listScheduleExecutions = endpoint({
   params: ScheduleParams,
   query: z.object({ limit: queryInteger(1, 200, 50), offset: queryInteger(0, 999_999_999, 0) }),
   returns: z.array(ExecutionSummary),
+  replyHeaders: ['X-Total-Count'],
   fails: notFound,
 })
 

@@ -140,6 +140,7 @@ export const callWebhook = endpoint({
     execution_id: Id,
     message: z.string(),
   }),
+  headers: ['Idempotency-Key', 'X-Svc-Signature', 'X-Svc-Timestamp'],
   fails: [
     'webhook_not_found',
     'rate_limited',

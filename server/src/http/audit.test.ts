@@ -15,7 +15,7 @@ import { createServer } from './serve.ts'
 
 const user = { id: 'u1', username: 'ada', email: 'ada@example.com', role: 'user' } as const
 const key = { id: 'k1', name: 'ci', scope: 'user', agent_id: null } as const
-const base = { tag: 'Test', summary: 'Test' } as const
+const base = { tag: 'Test', summary: 'Test', returns: z.object({}) } as const
 const any = { who: 'any' } as const
 const write = endpoint({
   ...base,
@@ -34,9 +34,18 @@ const signIn = endpoint({
   method: 'POST',
   path: '/sign-in',
   access: { who: 'none' },
+  fails: ['invalid_credentials'],
   audit: { type: 'authentication', action: 'sign_in' },
 })
-const inner = endpoint({ ...base, id: 'inner', method: 'POST', path: '/inner', access: { who: 'internal' } })
+const inner = endpoint({
+  ...base,
+  id: 'inner',
+  method: 'POST',
+  path: '/inner',
+  access: { who: 'internal' },
+  headers: ['Prefer'],
+  fails: ['not_authenticated'],
+})
 const slow = endpoint({
   ...base,
   id: 'slow',
@@ -69,7 +78,7 @@ function app() {
         throw new Fault('invalid_credentials')
       }),
       route(inner, async ({ request }) => {
-        const as = request.header('as')
+        const as = request.header('prefer')
         if (as === 'stranger') throw new Fault('not_authenticated')
         // As much of a caller as the entry looks at.
         if (as === 'agent') request.calledBy({ kind: 'key', user, key } as unknown as Caller)
@@ -154,7 +163,7 @@ test('a read is no entry but of a key; a refused gate is one, with the key that 
 
 test('an internal call is an entry when it was an agent, found out by the route, and when it was refused', async () => {
   const { server, entries } = app()
-  const call = (as: string) => server.inject({ method: 'POST', url: '/inner', headers: { as } })
+  const call = (as: string) => server.inject({ method: 'POST', url: '/inner', headers: { prefer: as } })
   await call('nobody')
   assert.deepEqual(entries, [])
   await call('agent')

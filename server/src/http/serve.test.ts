@@ -20,6 +20,7 @@ const echo = endpoint({
   body: z.object({ text: z.string(), nested: z.object({ n: z.number() }).optional() }),
   bodyLimit: 1000,
   returns: z.object({ text: z.string() }),
+  replyHeaders: ['X-Total-Count'],
 })
 const form = endpoint({
   ...base,
@@ -30,7 +31,13 @@ const form = endpoint({
   body: z.object({ username: z.string() }),
 })
 const broken = endpoint({ ...base, id: 'broken', method: 'GET', path: '/broken' })
-const limited = endpoint({ ...base, id: 'limited', method: 'GET', path: '/limited' })
+const limited = endpoint({
+  ...base,
+  id: 'limited',
+  method: 'GET',
+  path: '/limited',
+  fails: ['rate_limited'],
+})
 const stream = endpoint({ ...base, id: 'stream', method: 'GET', path: '/stream', streams: ['text/plain'] })
 
 function app(extra: Route[] = [], instead: Partial<ServerOptions> = {}) {
@@ -38,7 +45,7 @@ function app(extra: Route[] = [], instead: Partial<ServerOptions> = {}) {
   const server = createServer({
     routes: [
       route(echo, async ({ params, body }) =>
-        answer({ text: `${params.id}:${body.text}` }, { headers: { 'x-own': '1' } }),
+        answer({ text: `${params.id}:${body.text}` }, { headers: { 'x-total-count': '1' } }),
       ),
       route(form, async () => undefined),
       route(broken, async () => {
@@ -76,7 +83,7 @@ test('200 with the parsed path, query and body', async () => {
   const reply = await app().server.inject(post('/echo/a%20b?times=2', '{"text":"hi"}'))
   assert.equal(reply.statusCode, 200)
   assert.deepEqual(reply.json(), { text: 'a b:hi' })
-  assert.equal(reply.headers['x-own'], '1')
+  assert.equal(reply.headers['x-total-count'], '1')
 })
 
 test('what is left of a path whose last id a client resolved deletes nothing', async () => {

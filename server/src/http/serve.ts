@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Fault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
 import { type BindOptions, bindRoute } from './bind.ts'
+import { declaredProblem } from './documented.ts'
 import { type Problem, problemOf } from './problem.ts'
 import { requestId } from './request-id.ts'
 import type { Route } from './route.ts'
@@ -115,7 +116,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     report(request, reply)
   })
   app.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error, request.id)
+    const { endpoint } = request.roost
+    const found = problemOf(error, request.id)
+    const problem = options.checkReplies && endpoint ? declaredProblem(endpoint, found) : found
     request.roost.errorCode = problem.body.error
     if (problem.unexpected && !leftHalfWay(request))
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, 'request failed')

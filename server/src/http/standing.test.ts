@@ -16,7 +16,13 @@ const stream = endpoint({
   path: '/{name}/stream',
   streams: ['text/plain'],
 })
-const wait = endpoint({ ...base, id: 'wait', method: 'GET', path: '/{name}/wait' })
+const wait = endpoint({
+  ...base,
+  id: 'wait',
+  method: 'GET',
+  path: '/{name}/wait',
+  fails: ['sync_wait_exceeded'],
+})
 
 const agent = { id: 'a1', name: 'scout', owner_id: 'u1', is_system: false }
 const caller = {

@@ -4,6 +4,7 @@ import {
   getCallBinding,
   putCallBinding,
   putCallsEnabled,
+  type StartedCall,
   startCall,
 } from '@roost/contracts/conversations/calls'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
@@ -28,7 +29,12 @@ export function callRoutes({ bindings, start, told, isOn }: Routed): Route[] {
     agentRoute(startCall, async ({ caller, agent, body, request }) => {
       const reply = await start({ caller, agent, body }, request.header('idempotency-key'))
       request.note({ replayed: reply.replayed })
-      const headers: Record<string, string> = reply.replayed ? { 'x-idempotent-replay': 'true' } : {}
+      // Stored by this feature, as it answers it the first time.
+      const { execution_id } = reply.body as StartedCall
+      const headers = {
+        'x-execution-id': execution_id,
+        ...(reply.replayed ? { 'x-idempotent-replay': 'true' } : {}),
+      }
       return answer(reply.body, { status: reply.status, headers })
     }),
     route(callStatus, async ({ params, body, request }) => {

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { type Access, fencedScopes } from './access.ts'
+import { type Endpoint, isStrict } from './endpoint.ts'
+import type { ErrorCode } from './errors.ts'
+
+/**
+ * Every code that an endpoint can answer, in the order of the checks: those that follow from its value, then its own.
+ * The documentation lists them, and the server refuses to answer with any other one while tests run.
+ */
+export function failuresOf(endpoint: Endpoint): ErrorCode[] {
+  const own = endpoint.fails ?? []
+  return [...new Set([...generalFailures(endpoint), ...own])]
+}
+
+/** Those that follow from the value of the endpoint alone. */
+export function generalFailures(endpoint: Endpoint): ErrorCode[] {
+  return [
+    ...accessFailures(endpoint.access),
+    ...pathFailures(endpoint.params),
+    ...requestFailures(endpoint),
+    ...platformFailures,
+  ]
+}
+
+/** What any call can meet, whatever it asks. */
+export const platformFailures = [
+  'internal_error',
+  'store_unavailable',
+  'ephemeral_unavailable',
+  'store_full',
+] as const satisfies readonly ErrorCode[]
+
+/** Refusals of the guard. `checks/access/failures.test.ts` compares them with the guard's own. */
+export function accessFailures(access: Access): ErrorCode[] {
+  const { who, gate, role, scopes = [], refuses = [] } = access
+  if (who === 'none' || who === 'internal') return []
+  const codes: ErrorCode[] = ['not_authenticated', 'invalid_token']
+  if (who === 'workspace') codes.push('session_expired')
+  const isFenced = fencedScopes.some((scope) => !scopes.includes(scope))
+  if (isFenced || (!gate && refuses.length > 0)) codes.push('scope_not_allowed')
+  if (gate === 'human') codes.push('human_only')
+  if (gate === 'person') codes.push('person_required')
+  if (who === 'agent') codes.push('agent_identity_required')
+  if (who === 'access' || who === 'owner' || who === 'agent') codes.push('agent_not_found')
+  const admitsAgents = (!gate || gate === 'key') && !refuses.includes('agent')
+  if (admitsAgents && (who === 'access' || who === 'owner')) codes.push('agent_not_permitted')
+  if (who === 'owner') codes.push('owner_required')
+  if (who === 'admin') codes.push('admin_required')
+  if (role) codes.push('role_required')
+  return codes
+}
+
+/** A path that cannot be read has nothing behind it; a parameter with a rule of its own may break it. */
+function pathFailures(params: z.ZodType | undefined): ErrorCode[] {
+  if (!(params instanceof z.ZodObject)) return []
+  const hasRule = Object.values(params.shape).some((field) => !isAnyText(field))
+  return hasRule ? ['not_found', 'validation_error'] : ['not_found']
+}
+
+function isAnyText(field: unknown): boolean {
+  return field instanceof z.ZodString && !field.def.checks?.length
+}
+
+function requestFailures(endpoint: Endpoint): ErrorCode[] {
+  const { method, query, body, bodyKind, rawJson, headers = [] } = endpoint
+  const codes: ErrorCode[] = []
+  const isRead = method === 'GET'
+  // The framework reads every body, whether anybody wants it or not.
+  if (!isRead) codes.push('body_too_large', 'unsupported_media_type')
+  const isJson = rawJson || (bodyKind !== 'raw' && bodyKind !== 'form' && (body || isStrict(endpoint)))
+  if (isJson) codes.push('invalid_json')
+  if (query || isJson || (body && bodyKind === 'form') || isStrict(endpoint)) codes.push('validation_error')
+  if (headers.includes('Idempotency-Key')) codes.push('request_in_progress')
+  return codes
+}
