@@ -1,7 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
-import { type Metered, noTokens, type Tier } from './cost-rules.ts'
 import type { Provider } from './provider-rules.ts'
-import { readUsage } from './usage-rules.ts'
+import { type Metered, noTokens, readUsage, type Tier } from './usage-rules.ts'
 
 /** Counts what an answer says it used, while its bytes pass by. */
 export type Meter = {

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Usage } from '../executions/index.ts'
-import { type Cost, contextTokens, type Metered, minus, noTokens, type Tokens } from './cost-rules.ts'
+import type { Cost } from './cost.ts'
 import { drained } from './drained.ts'
 import { UpstreamDown } from './failures.ts'
 import type { Meter } from './meter.ts'
+import { contextTokens, type Metered, minus, noTokens, type Tokens } from './usage-rules.ts'
 
 /**
  * Passes an answer on as it comes and books what it says it used. The final count is booked before its

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { credentialHeaders } from '../../kit/provider-credential.ts'
-import { noTokens } from './cost-rules.ts'
 import { errorBody } from './errors.ts'
 import { createMeter } from './meter.ts'
 import { createModelScanner } from './model-scanner.ts'
@@ -18,6 +17,7 @@ import {
   withBetas,
 } from './provider-rules.ts'
 import { createBrokerTokens } from './tokens.ts'
+import { noTokens } from './usage-rules.ts'
 
 const mac = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest('base64url')
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../ports/log.ts'
 import { createPrices } from '../prices/index.ts'
-import { contextTokens, costOf, type Metered, noTokens, type Tokens } from './cost-rules.ts'
+import { costOf } from './cost.ts'
 import type { Provider } from './provider-rules.ts'
+import { contextTokens, type Metered, noTokens, type Tokens } from './usage-rules.ts'
 
 const none = { text: '', updatedAt: null }
 const settings = { modelPrices: { stored: () => none, put: async () => {}, remove: async () => {} } }

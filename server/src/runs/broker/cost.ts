@@ -1,37 +1,6 @@
 import type { Price, PriceLookup } from '../prices/index.ts'
 import type { Provider } from './provider-rules.ts'
-
-/** What one request used, as the provider reported it. `input` leaves out what came from the cache. */
-export type Tokens = {
-  input: number
-  output: number
-  cacheRead: number
-  cacheWrite: number
-  /** Of `cacheWrite`, what was written for an hour. */
-  cacheWriteLong: number
-  /** Web searches that the provider ran, which have a price of their own. */
-  webSearches: number
-}
-
-export const noTokens: Tokens = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cacheWriteLong: 0,
-  webSearches: 0,
-}
-
-/** The class of service that a request was given; `unknown` is a name that has no published meaning. */
-export type Tier = 'standard' | 'fast' | 'flex' | 'unknown'
-
-export type Metered = {
-  tokens: Tokens
-  tier: Tier
-  isUsInference: boolean
-  /** The model calls inside one request, which are priced one by one; null: there was one. */
-  parts: readonly Tokens[] | null
-}
+import { type Metered, promptOf, type Tier, type Tokens } from './usage-rules.ts'
 
 export type Cost = {
   /** Micro-dollars, rounded to whole ones. */
@@ -90,24 +59,4 @@ function factorOf(price: Price, tier: Tier, highest: number): { factor: number; 
 function isWhole(parts: readonly Tokens[], whole: Tokens): boolean {
   const counts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
   return counts.every((name) => parts.reduce((sum, part) => sum + part[name], 0) === whole[name])
-}
-
-function promptOf({ input, cacheRead, cacheWrite }: Tokens): number {
-  return input + cacheRead + cacheWrite
-}
-
-/** What stands in the model's window after the request. */
-export function contextTokens(tokens: Tokens): number {
-  return promptOf(tokens) + tokens.output
-}
-
-export function minus(a: Tokens, b: Tokens): Tokens {
-  return {
-    input: a.input - b.input,
-    output: a.output - b.output,
-    cacheRead: a.cacheRead - b.cacheRead,
-    cacheWrite: a.cacheWrite - b.cacheWrite,
-    cacheWriteLong: a.cacheWriteLong - b.cacheWriteLong,
-    webSearches: a.webSearches - b.webSearches,
-  }
 }
