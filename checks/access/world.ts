@@ -31,13 +31,21 @@ const day = 86_400
 export type Reply = { status: number; error: string | null; text: string; headers: Headers }
 export type World = Awaited<ReturnType<typeof openWorld>>
 
-/** `pagesFolder`: the build of the web UI; without it there are no pages. `mcpPort`: as the platform forwards to it. */
-export async function openWorld(options: { pagesFolder?: string; mcpPort?: number } = {}) {
+type Options = {
+  /** The build of the web UI; without it there are no pages. */
+  pagesFolder?: string
+  /** Where `/mcp` is forwarded to. */
+  mcpPort?: number
+  env?: Record<string, string>
+}
+
+export async function openWorld(options: Options = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-access-'))
   const config = parseConfig({
     ROOST_DATA_DIR: dataDir,
     ROOST_CONTAINERS_URL: 'fake:',
     ROOST_MAIL_URL: 'log:',
+    ...options.env,
   })
   const clock = createTestClock('2030-01-01T00:00:00.000Z')
   const mail = createFakeMailer()

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import type { Audit, AuditEntry } from '../foundation/audit/index.ts'
 import type { Caller } from '../identity/access/caller.ts'
+import type { Actor } from './route.ts'
 import type { AnsweredRequest } from './serve.ts'
 import type { AskedSocket } from './sockets.ts'
 
@@ -41,11 +42,11 @@ function entryOf(
   endpoint: Endpoint,
   about: { type: AuditEntry['event_type']; action: string },
 ): AuditEntry {
-  const { caller, admitted, notes } = request.roost
+  const { caller, actor, admitted, notes } = request.roost
   return {
     event_type: about.type,
     event_action: about.action,
-    ...actorOf(caller, request.ip),
+    ...actorOf(caller, request.ip, actor),
     ...targetOf(request),
     details: {
       ...notes,
@@ -111,9 +112,9 @@ function targetOf({ params, roost: { endpoint, notes } }: AnsweredRequest) {
   return { target_type: null, target_id: null }
 }
 
-function actorOf(caller: Caller | null, ip: string) {
+function actorOf(caller: Caller | null, ip: string, actor: Actor | null = null) {
   const key = caller?.kind === 'key' ? caller.key : null
-  const user = caller && caller.kind !== 'anonymous' ? caller.user : null
+  const user = caller && caller.kind !== 'anonymous' ? caller.user : actor
   const type = !user
     ? 'anonymous'
     : !key

@@ -5,9 +5,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
 import { readBody, readObject, readQuery } from './body.ts'
+import { refuseUndeclaredHeader, refuseUndeclaredReply } from './documented.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
-import type { Answer, RequestFacts, Route, StreamAnswer } from './route.ts'
+import { type Actor, type Answer, answer, type RequestFacts, type Route, type StreamAnswer } from './route.ts'
 import type { Standing } from './standing.ts'
 
 /** What is known of a request besides what the framework keeps; `audit.ts` reads it after the reply. */
@@ -16,6 +17,8 @@ export type RequestState = {
   caller: Caller | null
   admitted: Admitted | null
   notes: Record<string, unknown>
+  /** Whom the handler has found the call to be from, where no credential says so. */
+  actor: Actor | null
   /** Made when a handler asks for its signal: most requests end before anybody would listen. */
   signal(): AbortSignal
   errorCode: string | null
@@ -73,7 +76,7 @@ export function bindRoute(
         query,
         body: readBody(endpoint, bytes, request.headers['content-type'], query),
         ...request.roost.admitted,
-        request: new Facts(request),
+        request: new Facts(request, options.checkReplies),
       }
       const result = await handle(call as never).catch((error: unknown) => {
         refuseLost(request)
@@ -144,13 +147,15 @@ class Facts implements RequestFacts {
   readonly method: string
   readonly path: string
   readonly #request: FastifyRequest
+  readonly #isChecked: boolean
 
-  constructor(request: FastifyRequest) {
+  constructor(request: FastifyRequest, isChecked: boolean) {
     this.id = request.id
     this.ip = request.ip
     this.method = request.method
     this.path = pathOf(request)
     this.#request = request
+    this.#isChecked = isChecked
   }
 
   get signal(): AbortSignal {
@@ -160,6 +165,8 @@ class Facts implements RequestFacts {
   readonly readObject = readObject
 
   readonly header = (name: string): string | undefined => {
+    const { endpoint } = this.#request.roost
+    if (this.#isChecked && endpoint) refuseUndeclaredHeader(endpoint, name)
     const value = this.#request.headers[name.toLowerCase()]
     return Array.isArray(value) ? value.join(', ') : value
   }
@@ -168,27 +175,29 @@ class Facts implements RequestFacts {
     Object.assign(this.#request.roost.notes, details)
   }
 
+  readonly actedBy = (actor: Actor): void => {
+    this.#request.roost.actor = actor
+  }
+
   readonly calledBy = (caller: Caller): void => {
     this.#request.roost.caller = caller
   }
 }
 
 function send(reply: FastifyReply, endpoint: Endpoint, result: unknown, checkReplies: boolean): FastifyReply {
-  if (isStream(result)) {
-    reply.code(result.status ?? endpoint.status ?? 200).headers(result.headers ?? {})
-    reply.type(result.contentType)
-    const body =
-      result.body instanceof Readable ? result.body : Readable.from(result.body, { objectMode: false })
-    return reply.send(body)
+  const given = isStream(result) || isAnswer(result) ? result : answer(result)
+  const { status = endpoint.status ?? 200, headers = {} } = given
+  const contentType = isStream(given) ? given.contentType : headers['content-type']
+  if (checkReplies) refuseUndeclaredReply(endpoint, { status, headers, contentType, body: given.body })
+  reply.code(status).headers(headers)
+  if (isStream(given)) {
+    reply.type(given.contentType)
+    const { body } = given
+    return reply.send(body instanceof Readable ? body : Readable.from(body, { objectMode: false }))
   }
-  const { body, status, headers } = isAnswer(result)
-    ? result
-    : { body: result, status: undefined, headers: undefined }
-  reply.code(status ?? endpoint.status ?? 200)
-  if (headers) reply.headers(headers)
+  const { body } = given
   if (body === undefined) return reply.send()
   if (body instanceof Uint8Array) return reply.send(body)
-  if (checkReplies && endpoint.returns) endpoint.returns.parse(body)
   reply.type('application/json; charset=utf-8')
   return reply.send(typeof body === 'string' ? body : JSON.stringify(body))
 }

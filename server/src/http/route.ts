@@ -33,9 +33,14 @@ export type RequestFacts = {
   readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z.output<T>
   /** Facts for the audit entry that `http/` writes for this call; names, never secret values. */
   note(details: Record<string, unknown>): void
+  /** Who has signed in with this call, or whose Workspace session it came with, for the audit entry. */
+  actedBy(actor: Actor): void
   /** Who it was that called, where an internal route has found it out by itself. */
   calledBy(caller: Caller): void
 }
+
+/** A person by account; `id` is null for an address without one. */
+export type Actor = { id: string | null; email: string | null }
 
 /** An answer that is more than its JSON body. */
 export type Answer = { answer: true; status?: number; headers?: Record<string, string>; body: unknown }

@@ -1,11 +1,16 @@
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import type { z } from 'zod'
 import type { Agent } from '../../agents/directory/index.ts'
-import { type Call, type Handled, type Route, route } from '../../http/route.ts'
+import { type Actor, type Call, type Handled, type Route, route } from '../../http/route.ts'
 import type { Principal } from './principal.ts'
 import type { WorkspaceChat } from './service.ts'
 
 type AnyEndpoint = Endpoint<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+
+/** An address without an account has no id that the audit log knows. */
+function actorOf({ email, holder, caller }: Principal): Actor {
+  return { id: caller.user.id === holder ? null : caller.user.id, email }
+}
 
 export type WorkspaceCall<E> = Call<E> & { who: Principal }
 export type WorkspaceAgentCall<E> = WorkspaceCall<E> & { agent: Agent }
@@ -17,9 +22,10 @@ export type WorkspaceAgentCall<E> = WorkspaceCall<E> & { agent: Agent }
 export function createBinding({ principals, roster }: Pick<WorkspaceChat, 'principals' | 'roster'>) {
   async function whoOf<E>(call: Call<E>): Promise<Principal> {
     const who = await principals.of(call.caller, call.request.header('authorization'))
-    // The audit log knows people by their accounts; a Workspace session has only its address.
-    if (who.tokenHash !== null && call.request.method !== 'GET')
-      call.request.note({ workspace_email: who.email })
+    if (who.tokenHash === null) return who
+    call.request.actedBy(actorOf(who))
+    // Reads become an audit entry by a note, so only writes have one.
+    if (call.request.method !== 'GET') call.request.note({ workspace_email: who.email })
     return who
   }
 

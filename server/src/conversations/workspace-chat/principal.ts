@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { workspaceSession } from '@roost/contracts/conversations/workspace'
 import type { Caller, SessionCaller } from '../../identity/access/caller.ts'
-import type { Users } from '../../identity/users/index.ts'
+import type { Account, Users } from '../../identity/users/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newSecretText } from '../../kit/ids.ts'
@@ -66,7 +66,7 @@ export function createPrincipals({ db, clock, users }: PrincipalsDeps): Principa
     if (row.last_used_at < timestamp(secondsLater(now, -touchSeconds))) {
       await store.touch(tokenHash, timestamp(now))
     }
-    return clientOf(row.email, account?.email === row.email ? account.id : null, tokenHash, row.expires_at)
+    return clientOf(row.email, accountIdOf(account, row.email), tokenHash, row.expires_at)
   }
 
   return {
@@ -127,6 +127,11 @@ export function clientOf(
       session: { jti: '', mode: 'email', expires_at },
     },
   }
+}
+
+/** The account that an address speaks for: as its registered address, not only as its user name. */
+export function accountIdOf(account: Account | null, email: string): string | null {
+  return account?.email === email ? account.id : null
 }
 
 export function holderOfAddress(email: string): string {

@@ -3,6 +3,7 @@ import * as conversationEndpoints from '@roost/contracts/conversations/workspace
 import { type Route, route, signedInRoute } from '../../http/route.ts'
 import { createBinding } from './bound.ts'
 import { conversationRoutes } from './conversation-routes.ts'
+import { accountIdOf } from './principal.ts'
 import type { WorkspaceChat } from './service.ts'
 
 const sent = 'If an agent is shared with this address, a code is on its way to it.'
@@ -26,11 +27,17 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
     }),
     route(endpoints.verifyWorkspaceCode, async (call) => {
       call.request.note({ email: call.body.email })
-      return signIn.verify({ ...call.body, ip: call.request.ip })
+      const { reply, account } = await signIn.verify({ ...call.body, ip: call.request.ip })
+      if (account) call.request.note({ username: account.username })
+      call.request.actedBy({ id: accountIdOf(account, reply.email), email: reply.email })
+      return reply
     }),
     signedInRoute(endpoints.exchangeWorkspaceSession, async (call) => {
       call.request.note({ email: call.body.email })
-      return signIn.exchange(call.caller, call.body.email)
+      // The actor is the key; whose session it opens is what the entry is about.
+      const { reply, account } = await signIn.exchange(call.caller, call.body.email)
+      if (account) call.request.note({ username: account.username })
+      return reply
     }),
     person(endpoints.leaveWorkspace, async ({ who }) => {
       await principals.close(who)

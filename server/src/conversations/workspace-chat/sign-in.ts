@@ -4,7 +4,7 @@ import { rateRules } from '../../foundation/rate-limits/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { EmailCodes } from '../../identity/codes/index.ts'
 import { codeMail, createOutgoing } from '../../identity/email-login/index.ts'
-import type { Users } from '../../identity/users/index.ts'
+import type { Account, Users } from '../../identity/users/index.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -35,9 +35,12 @@ export type SignIn = {
     email: string
     code: string
     ip: string
-  }): Promise<{ token: string; email: string; expires_at: string }>
+  }): Promise<{ reply: { token: string; email: string; expires_at: string }; account: Account | null }>
   /** Throws `scope_not_allowed`, `entitlement_required`, `agent_access_denied` for an address without any agent. */
-  exchange(by: SignedIn, email: string): Promise<{ token: string; email: string; expires_in: number }>
+  exchange(
+    by: SignedIn,
+    email: string,
+  ): Promise<{ reply: { token: string; email: string; expires_in: number }; account: Account | null }>
   settled(): Promise<void>
 }
 
@@ -52,11 +55,11 @@ export function createSignIn(deps: SignInDeps): SignIn {
     return mail
   }
 
-  /** Some agent is shared with it, and its person, where it is known, is not suspended. */
-  async function mayEnter(email: string): Promise<boolean> {
+  /** Admitted: some agent is shared with the address, and its person, where it is known, is not suspended. */
+  async function entry(email: string): Promise<{ isAdmitted: boolean; account: Account | null }> {
     const account = await users.holderOf(db, email)
-    if (account?.suspended_at) return false
-    return (await roster.agentsOf({ email, owns: null })).length > 0
+    if (account?.suspended_at) return { isAdmitted: false, account }
+    return { isAdmitted: (await roster.agentsOf({ email, owns: null })).length > 0, account }
   }
 
   async function sendCode(to: Pick<Mailer, 'send'>, email: string): Promise<void> {
@@ -67,7 +70,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       if (isFault(error, 'rate_limited')) return
       throw error
     }
-    if (!(await mayEnter(email))) return
+    if (!(await entry(email)).isAdmitted) return
     const code = await db.atomically((tx) => codes.mint(tx, purpose, email))
     await to.send(codeMail(email, code, `${baseUrl}/workspace`))
   }
@@ -85,22 +88,22 @@ export function createSignIn(deps: SignInDeps): SignIn {
       const subject = `${purpose}:${email}`
       await limits.use(rateRules.emailCodeAttempt, subject)
       // Asked again: a code may be older than the end of the last share.
-      const isAdmitted = await mayEnter(email)
+      const { isAdmitted, account } = await entry(email)
       const opened = await db.atomically(async (tx) => {
         const isRight = await codes.redeem(tx, purpose, email, isAdmitted ? code : null)
         return isAdmitted && isRight ? principals.open(tx, email) : null
       })
       if (!opened) throw new Fault('invalid_code')
       await limits.clear(rateRules.emailCodeAttempt, subject)
-      return { ...opened, email }
+      return { reply: { ...opened, email }, account }
     },
     async exchange(by, email) {
       if (by.kind !== 'key' || by.key.scope !== 'portal_delegate') throw new Fault('scope_not_allowed')
       if (!deps.isExchangeEntitled) throw new Fault('entitlement_required')
-      if (!(await mayEnter(email)))
-        throw new Fault('agent_access_denied', 'No agent is shared with this address.')
+      const { isAdmitted, account } = await entry(email)
+      if (!isAdmitted) throw new Fault('agent_access_denied', 'No agent is shared with this address.')
       const { token } = await principals.open(db, email)
-      return { token, email, expires_in: workspaceSession.longestSeconds }
+      return { reply: { token, email, expires_in: workspaceSession.longestSeconds }, account }
     },
     settled: () => outgoing.settled(),
   }

@@ -25,7 +25,14 @@ export function emailLoginRoutes(login: EmailLogin, sessions: Pick<Sessions, 'se
     route(verifyEmailCode, async ({ body, request }) => {
       request.note({ email: body.email })
       const entrance = await login.verify({ ...body, ip: request.ip })
-      return 'session' in entrance ? entrance.session : entrance.challenge
+      if ('challenge' in entrance) {
+        request.note({ mfa_required: true })
+        return entrance.challenge
+      }
+      const { session } = entrance
+      request.note({ username: session.user.username })
+      request.actedBy(session.user)
+      return session
     }),
     route(requestAccess, async ({ body, request }) => {
       request.note({ email: body.email })

@@ -6,4 +6,4 @@
  */
 export { removeFactor } from './factors.ts'
 export { factorRoutes } from './routes.ts'
-export { createSecondFactor, type SecondFactor, type SecondFactorDeps } from './service.ts'
+export { createSecondFactor, type OnAccount, type SecondFactor, type SecondFactorDeps } from './service.ts'

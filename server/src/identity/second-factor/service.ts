@@ -25,6 +25,9 @@ export type SecondFactorDeps = {
 /** A second step that was passed: who it is, and by which first proof. */
 export type Passed = { account: Account; proof: Proof }
 
+/** Called with the user name of a challenge that is open, whether or not the code is right. */
+export type OnAccount = (username: string) => void
+
 export type SecondFactor = {
   /** Null when the account signs in without. */
   challenge(account: Account, proof: Proof): Promise<SecondFactorChallenge | null>
@@ -32,9 +35,13 @@ export type SecondFactor = {
    * The second step of a sign-in. These throw `challenge_expired`, `account_suspended`, `too_many_attempts`,
    * `invalid_code`; the enrolment `conflict` when the account has a factor.
    */
-  answer(token: string, code: string): Promise<Passed & { recoveryCodesLeft: number }>
-  startEnrolment(token: string): Promise<Enrolment>
-  confirmEnrolment(token: string, code: string): Promise<Passed & { recoveryCodes: string[] }>
+  answer(token: string, code: string, onAccount?: OnAccount): Promise<Passed & { recoveryCodesLeft: number }>
+  startEnrolment(token: string, onAccount?: OnAccount): Promise<Enrolment>
+  confirmEnrolment(
+    token: string,
+    code: string,
+    onAccount?: OnAccount,
+  ): Promise<Passed & { recoveryCodes: string[] }>
 
   /** What a person does with the own factor. `userId`: of the session that asks. */
   status(userId: string): Promise<FactorStatus>
@@ -90,8 +97,12 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
   const isRequired = ({ role }: Account) => policy.roles().includes(role)
 
   /** A code that is presented to a challenge. */
-  const answered = async <T>(token: string, work: (tx: Tx, challenged: Challenged) => Promise<T>) => {
+  const answered = async <T>(
+    { token, onAccount }: { token: string; onAccount: OnAccount | undefined },
+    work: (tx: Tx, challenged: Challenged) => Promise<T>,
+  ) => {
     const challenged = await challenges.open(token)
+    onAccount?.(challenged.account.username)
     await challenges.countTry(challenged)
     const done = await guarded(challenged.account.id, async (tx) => {
       const result = await work(tx, challenged)
@@ -108,18 +119,21 @@ export function createSecondFactor(deps: SecondFactorDeps): SecondFactor {
       return { mfa_required: true, ...demand, challenge_token: await challenges.mint(account, proof) }
     },
 
-    async answer(token, code) {
-      const { account, proof } = await answered(token, (tx, { account }) => present(tx, account.id, code))
+    async answer(token, code, onAccount) {
+      const { account, proof } = await answered({ token, onAccount }, (tx, { account }) =>
+        present(tx, account.id, code),
+      )
       return { account, proof, recoveryCodesLeft: await factors.recoveryCodesLeft(account.id) }
     },
 
-    async startEnrolment(token) {
+    async startEnrolment(token, onAccount) {
       const { account } = await challenges.open(token)
+      onAccount?.(account.username)
       return factors.start(account)
     },
 
-    async confirmEnrolment(token, code) {
-      const { account, proof, done } = await answered(token, (tx, { account }) =>
+    async confirmEnrolment(token, code, onAccount) {
+      const { account, proof, done } = await answered({ token, onAccount }, (tx, { account }) =>
         factors.confirm(tx, account, code),
       )
       return { account, proof, recoveryCodes: done }

@@ -9,18 +9,26 @@ import type { Sessions } from './service.ts'
 export function sessionRoutes(sessions: Sessions): Route[] {
   return [
     route(getSetupStatus, () => sessions.setupStatus()),
-    route(setAdminPassword, ({ body, request }) => sessions.setUp(body, request.ip), {
-      admit: async () => {
-        if ((await sessions.setupStatus()).setup_completed) throw new Fault('setup_completed')
+    route(
+      setAdminPassword,
+      async ({ body, request }) => {
+        const { userId } = await sessions.setUp(body, request.ip)
+        const email = body.email ?? null
+        request.actedBy({ id: userId, email })
+        return { success: true as const, email_registered: email !== null }
       },
-    }),
-    route(createToken, ({ body, request }) =>
-      sessions.signIn({
-        ...body,
-        ip: request.ip,
-        onAccount: (username) => request.note({ username }),
-      }),
+      {
+        admit: async () => {
+          if ((await sessions.setupStatus()).setup_completed) throw new Fault('setup_completed')
+        },
+      },
     ),
+    route(createToken, async ({ body, request }) => {
+      const onAccount = (username: string) => request.note({ username })
+      const { user, ...token } = await sessions.signIn({ ...body, ip: request.ip, onAccount })
+      request.actedBy(user)
+      return token
+    }),
     signedInRoute(validateToken, async ({ caller }) => ({
       status: 'valid' as const,
       ...(await sessions.describe(caller)),

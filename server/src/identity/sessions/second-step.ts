@@ -3,7 +3,7 @@ import type { User } from '@roost/contracts/identity/users'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { AllowList } from '../allow-list/index.ts'
-import type { SecondFactor } from '../second-factor/index.ts'
+import type { OnAccount, SecondFactor } from '../second-factor/index.ts'
 import { type Account, type Proof, type Users, userView } from '../users/index.ts'
 import type { AccessToken } from './sign-in.ts'
 
@@ -46,21 +46,26 @@ export function createSecondStep(deps: SecondStepDeps) {
       return challenge ? { challenge } : { session: await issued(account, proof) }
     },
 
-    async finish(token: string, code: string): Promise<SignedInPerson & { recovery_codes_left: number }> {
-      const { account, proof, recoveryCodesLeft } = await secondFactor.answer(token, code)
+    async finish(
+      token: string,
+      code: string,
+      onAccount?: OnAccount,
+    ): Promise<SignedInPerson & { recovery_codes_left: number }> {
+      const { account, proof, recoveryCodesLeft } = await secondFactor.answer(token, code, onAccount)
       await recheck(account, proof)
       return { ...(await issued(account, proof)), recovery_codes_left: recoveryCodesLeft }
     },
 
-    async startEnrolment(token: string) {
-      return { ...(await secondFactor.startEnrolment(token)), challenge_token: token }
+    async startEnrolment(token: string, onAccount?: OnAccount) {
+      return { ...(await secondFactor.startEnrolment(token, onAccount)), challenge_token: token }
     },
 
     async finishEnrolment(
       token: string,
       code: string,
+      onAccount?: OnAccount,
     ): Promise<SignedInPerson & { recovery_codes: string[] }> {
-      const { account, proof, recoveryCodes } = await secondFactor.confirmEnrolment(token, code)
+      const { account, proof, recoveryCodes } = await secondFactor.confirmEnrolment(token, code, onAccount)
       await recheck(account, proof)
       return { ...(await issued(account, proof)), recovery_codes: recoveryCodes }
     },

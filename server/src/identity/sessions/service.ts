@@ -9,7 +9,7 @@ import type { AllowList } from '../allow-list/index.ts'
 import type { SecondFactor } from '../second-factor/index.ts'
 import { type Account, type Proof, type Users, userView } from '../users/index.ts'
 import { createPasswords, isAcceptablePassword } from './passwords.ts'
-import { createSecondStep, type SecondStep } from './second-step.ts'
+import { createSecondStep, type SecondStep, type SignedInPerson } from './second-step.ts'
 import { type AccessToken, type Credentials, createSignIn } from './sign-in.ts'
 import type { SigningKeys } from './signing-key.ts'
 import { sessionStore } from './store.ts'
@@ -29,12 +29,12 @@ export type SessionsDeps = {
 export type Sessions = {
   setupStatus(): Promise<{ setup_completed: boolean; setup_available: boolean }>
   /** Throws `rate_limited`, `setup_completed`, `weak_password`, `password_mismatch`; the first that holds. */
-  setUp(wanted: FirstPassword, ip: string): Promise<{ success: true; email_registered: boolean }>
+  setUp(wanted: FirstPassword, ip: string): Promise<{ userId: string }>
   /**
    * Throws `setup_required`, `invalid_credentials`, `account_suspended`, `too_many_attempts`; and
    * `mfa_required`, with a challenge, when the password was right and is not enough.
    */
-  signIn(credentials: Credentials): Promise<AccessToken>
+  signIn(credentials: Credentials): Promise<SignedInPerson>
   /** From a first proof of any kind to a session. */
   secondStep: SecondStep
   /** A session for an account that was proven wholly. */
@@ -71,8 +71,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       const { account, passwordHash } = await checkPassword(credentials)
       const entrance = await secondStep.enter(account, { mode: 'admin', passwordHash })
       if ('challenge' in entrance) throw new Fault('mfa_required', undefined, entrance.challenge)
-      const { access_token, token_type } = entrance.session
-      return { access_token, token_type }
+      return entrance.session
     },
 
     verifySession: createVerifySession(deps),
@@ -98,8 +97,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       if (typeof confirm_password === 'string' && confirm_password !== password)
         throw new Fault('password_mismatch')
       const passwordHash = await inTurn(() => passwords.hash(password))
-      await users.createFirstAdmin({ passwordHash, email: email ?? null })
-      return { success: true, email_registered: typeof email === 'string' }
+      return { userId: await users.createFirstAdmin({ passwordHash, email: email ?? null }) }
     },
 
     async describe(caller) {

@@ -43,15 +43,12 @@ forEachDialect((_name, open) => {
     await using it = await openIdentity(db)
     assert.deepEqual(await it.sessions.setupStatus(), { setup_completed: false, setup_available: true })
     assert.equal(await faultOf(signIn(it)), 'setup_required')
-    assert.deepEqual(await it.sessions.setUp({ password, email: 'root@example.com' }, ip), {
-      success: true,
-      email_registered: true,
-    })
+    const { userId } = await it.sessions.setUp({ password, email: 'root@example.com' }, ip)
     assert.deepEqual(await it.sessions.setupStatus(), { setup_completed: true, setup_available: false })
-    const caller = await callerOf(it, await signIn(it))
+    const { user } = await callerOf(it, await signIn(it))
     assert.deepEqual(
-      [caller.user.username, caller.user.email, caller.user.role],
-      ['admin', 'root@example.com', 'admin'],
+      [user.id, user.username, user.email, user.role],
+      [userId, 'admin', 'root@example.com', 'admin'],
     )
   })
 

@@ -48,6 +48,7 @@ async function start() {
       method,
       url,
       headers: {
+        'x-request-id': 'r1',
         ...(token ? { authorization: `Bearer ${token}` } : {}),
         ...(body === undefined ? {} : { 'content-type': type }),
       },
@@ -131,6 +132,7 @@ test('the three outcomes of a password: 200 with a session, 403 with a challenge
     mfa_required: true,
     mfa_enrolled: false,
     enrollment_required: true,
+    request_id: 'r1',
   })
   assert.deepEqual(refusal(await it.send('GET', '/api/users/me', challenge_token)), [401, 'invalid_token'])
   const wrong = await it.send(
@@ -140,7 +142,7 @@ test('the three outcomes of a password: 200 with a session, 403 with a challenge
     new URLSearchParams({ username: 'admin', password: 'no' }),
   )
   assert.deepEqual(refusal(wrong), [401, 'invalid_credentials'])
-  assert.deepEqual(Object.keys(wrong.json).sort(), ['detail', 'error'])
+  assert.deepEqual(Object.keys(wrong.json).sort(), ['detail', 'error', 'request_id'])
 
   const begun = await it.send('POST', '/api/enterprise/2fa/login/enroll/start', '', { challenge_token })
   assert.match(begun.json.qr_svg, /^<svg /)

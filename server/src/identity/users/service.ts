@@ -21,7 +21,8 @@ export type Users = {
   /** While true nobody can be made admin without a credential. */
   hasUsableAdmin(): Promise<boolean>
   /** Of several at once one wins; throws `setup_completed` for the others, `already_exists` for the address. */
-  createFirstAdmin(wanted: { passwordHash: string; email: string | null }): Promise<void>
+  /** Its id. */
+  createFirstAdmin(wanted: { passwordHash: string; email: string | null }): Promise<string>
   /** The first admin may do everything again, with this password. Its id; null when there is none. */
   restoreFirstAdmin(tx: Tx, passwordHash: string): Promise<string | null>
   /** Throws `already_exists` when the address is somebody's user name or address. */
@@ -86,6 +87,7 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
         }
         await users.releaseLogins(id, logins)
         changed(tx, id)
+        return id
       }),
 
     async restoreFirstAdmin(tx, passwordHash) {
