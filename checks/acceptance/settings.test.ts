@@ -274,7 +274,7 @@ test('a spent cap ends runs with cap_reached, by the CLI in its container, until
   assert.equal((await put('spend-cap', { daily_usd: spent.spent_today_usd })).status, 200)
   const refused = await task()
   assert.deepEqual([refused.status, refused.json.error_code], [503, 'cap_reached'], refused.text)
-  assert.match(refused.json.detail, /may today/)
+  assert.match(refused.json.detail, /daily spend cap.*booked by Roost/)
   assert.equal((await put('spend-cap', { daily_usd: null })).status, 200)
   assert.equal((await task()).json.response, 'done')
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Money } from '../kit/primitives.ts'
+import { CostEstimated } from './cost.ts'
 
 const tag = 'Agent configuration'
 const path = '/api/agents/{name}/spend-cap'
@@ -12,7 +13,10 @@ export const SpendCap = z
     agent_name: z.string(),
     daily_usd: Money.nullable().describe('For all runs of one day (UTC) together; null for none.'),
     per_run_usd: Money.nullable().describe('For each run; null for none.'),
-    spent_today_usd: Money.describe('Of the runs that were going on today.'),
+    spent_today_usd: Money.describe(
+      'What the broker booked for the runs that were active today (UTC), estimates included.',
+    ),
+    cost_estimated: CostEstimated,
   })
   .meta({ id: 'SpendCap' })
 export type SpendCap = z.output<typeof SpendCap>
@@ -27,6 +31,7 @@ export const getSpendCap = endpoint({
   method: 'GET',
   path,
   summary: 'What the agent may spend on models, and has spent today',
+  description: 'Caps act on `spent_today_usd` and on the `cost` of a run, as the broker booked them.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -40,7 +45,7 @@ export const putSpendCap = endpoint({
   path,
   summary: 'Set what the agent may spend; what is left out stays',
   description:
-    'From the next model request on. Once a cap is reached the broker refuses, and the run fails with `cap_reached`.',
+    'Applies to the next model request. Caps act on the cost that the broker books by the price table, estimates included, and not on what a runtime reports. Once a cap is reached the broker refuses, and the run fails with `cap_reached`.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,

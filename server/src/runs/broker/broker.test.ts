@@ -128,6 +128,38 @@ test('tokens and cost are on the execution when the answer has arrived', async (
   assert.equal(booked.context_used, 110)
 })
 
+test('a model name that nobody knows is booked by its family and marked, never at zero', async () => {
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end('{"type":"message","usage":{"input_tokens":100,"output_tokens":10}}')
+    },
+  })
+  const names = ['claude-no-such-model', 'claude-sonnet-99', 'haiku-free']
+  const booked: unknown[] = []
+  for (const model of names) {
+    const reply = await ask('anthropic/v1/messages', { body: JSON.stringify({ model, messages: [] }) })
+    await reply.text()
+    const { cost_micros, cost_estimated } = await platform.row(row.id)
+    booked.push([cost_micros, cost_estimated])
+  }
+  assert.deepEqual(booked, [
+    [2250, 1],
+    [2250 + 450, 1],
+    [2250 + 450 + 150, 1],
+  ])
+})
+
+test('an imported row prices the next request, and no longer as an estimate', async () => {
+  const { ask, platform, row } = await start()
+  const models = [{ id: 'claude-x', input: 1, output: 2 }]
+  const anthropic = { as_of: '2026-12-01', source: 'test', models, families: [] }
+  await platform.prices.put({ format: 1, providers: { anthropic } })
+  await (await ask('anthropic/v1/messages')).text()
+  const { cost_micros, cost_estimated } = await platform.row(row.id)
+  assert.deepEqual([cost_micros, cost_estimated], [100 + 2 * 10, 0])
+})
+
 test("the broker's count stands against what the runtime says of itself", async () => {
   const { ask, platform, row, run } = await start()
   await (await ask('anthropic/v1/messages')).text()

@@ -4,7 +4,7 @@ import type { ExecutionsTable } from './tables.ts'
 /** A run waits and works for less long than this: none that was open since is older. */
 const longestRunMs = 2 * 86_400_000
 
-/** What runs have cost by now, micro-dollars, as it was metered. */
+/** What the broker has booked for runs by now, in micro-dollars, estimates included. */
 export function spendStore(executor: Executor) {
   const db = executor.withTables<{ executions: ExecutionsTable }>()
   return {
@@ -14,16 +14,19 @@ export function spendStore(executor: Executor) {
     },
 
     /** Of the runs of an agent that were going on at `since` or began after it. */
-    async ofAgent(agentId: string, since: Date): Promise<number> {
+    async ofAgent(agentId: string, since: Date): Promise<{ micros: number; isEstimated: boolean }> {
       const row = await db
         .selectFrom('executions')
-        .select((e) => e.fn.coalesce(e.fn.sum<number | string>('cost_micros'), e.lit(0)).as('micros'))
+        .select((e) => [
+          e.fn.coalesce(e.fn.sum<number | string>('cost_micros'), e.lit(0)).as('micros'),
+          e.fn.max<number | null>('cost_estimated').as('estimated'),
+        ])
         .where('agent_id', '=', agentId)
         .where('created_at', '>=', new Date(since.getTime() - longestRunMs).toISOString())
         .where((e) => e.or([e('completed_at', 'is', null), e('completed_at', '>=', since.toISOString())]))
         .executeTakeFirstOrThrow()
       // PostgreSQL sums into a type that comes as text.
-      return Number(row.micros)
+      return { micros: Number(row.micros), isEstimated: row.estimated === 1 }
     },
   }
 }

@@ -113,7 +113,10 @@ export type CountedBucket = Omit<Bucket, 'cost' | 'cost_estimated'> & {
 /** The buckets of `names` in that order, those without a run with 0; then whatever else was counted. */
 export function fillBuckets(names: readonly string[], counted: readonly CountedBucket[]): Bucket[] {
   const filled = new Map<string, Bucket>(
-    names.map((bucket) => [bucket, { bucket, total: 0, success: 0, failed: 0, cost: 0, cost_estimated: false }]),
+    names.map((bucket) => [
+      bucket,
+      { bucket, total: 0, success: 0, failed: 0, cost: 0, cost_estimated: false },
+    ]),
   )
   for (const { bucket, total, success, failed, cost_micros, cost_estimated } of counted) {
     const before = filled.get(bucket)

@@ -40,7 +40,13 @@ forEachDialect((_, open) => {
     const ask = await world.run()
     const used = async () => (await world.call('GET', '/team/usage')).json
     await Promise.all([ask(), ask()])
-    const two = { input_tokens: 2000, output_tokens: 200, cost_usd: 0.009, cost_estimated: false, message_count: 2 }
+    const two = {
+      input_tokens: 2000,
+      output_tokens: 200,
+      cost_usd: 0.009,
+      cost_estimated: false,
+      message_count: 2,
+    }
     const zero = { input_tokens: 0, output_tokens: 0, cost_usd: 0, cost_estimated: false, message_count: 0 }
     const { subscription_id, ...now } = await used()
     assert.deepEqual(now, {

@@ -42,7 +42,8 @@ export function createSpendCaps({
       agent_name: name,
       daily_usd: dollars(daily_micros),
       per_run_usd: dollars(per_run_micros),
-      spent_today_usd: today / 1_000_000,
+      spent_today_usd: today.micros / 1_000_000,
+      cost_estimated: today.isEstimated,
     }
   }
 
@@ -65,16 +66,21 @@ export function createSpendCaps({
       if (!caps) return null
       const [run, today] = await Promise.all([
         caps.per_run_micros === null ? 0 : spendStore(db).ofRun(executionId),
-        caps.daily_micros === null ? 0 : spentToday(agentId),
+        caps.daily_micros === null ? 0 : spentToday(agentId).then(({ micros }) => micros),
       ])
       switch (reachedCap(caps, { run, today })) {
         case 'run':
-          return `This run has spent what one run of the agent may (${dollars(caps.per_run_micros)} USD).`
+          return `This run has reached the agent's spend cap per run: ${of(run, caps.per_run_micros)}`
         case 'daily':
-          return `The agent has spent what it may today (${dollars(caps.daily_micros)} USD).`
+          return `The agent has reached its daily spend cap: ${of(today, caps.daily_micros)}`
         case null:
           return null
       }
     },
   }
+}
+
+/** Says which figure the cap acts on: the runtime's own count in the transcript may differ from it. */
+function of(spent: number, cap: number | null): string {
+  return `${dollars(spent)} of ${dollars(cap)} USD. Caps act on the cost booked by Roost, estimates included.`
 }

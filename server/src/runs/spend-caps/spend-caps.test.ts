@@ -47,8 +47,8 @@ forEachDialect((_, open) => {
       await spend(id, usd)
       return claimed
     }
-    const spend = (id: string, usd: number) =>
-      executionStore(platform.db).addUsage(id, { ...usage, cost_micros: usd * 1_000_000 })
+    const spend = (id: string, usd: number, over = {}) =>
+      executionStore(platform.db).addUsage(id, { ...usage, cost_micros: usd * 1_000_000, ...over })
     /** What the broker says to the next request of a run; without a cap it finds no provider. */
     async function ask(claimed: { broker: { token: string } }) {
       const { port } = server.address() as AddressInfo
@@ -64,7 +64,8 @@ forEachDialect((_, open) => {
 
   test('there is no cap until somebody sets one, and each is set and ended by itself', async () => {
     const { get, put } = await start()
-    const none = { agent_name: 'scout', daily_usd: null, per_run_usd: null, spent_today_usd: 0 }
+    const zero = { spent_today_usd: 0, cost_estimated: false }
+    const none = { agent_name: 'scout', daily_usd: null, per_run_usd: null, ...zero }
     assert.deepEqual(await get(), none)
     assert.deepEqual((await put({ daily_usd: 5 })).json, { ...none, daily_usd: 5 })
     assert.deepEqual((await put({ per_run_usd: 0.5 })).json, { ...none, daily_usd: 5, per_run_usd: 0.5 })
@@ -87,8 +88,21 @@ forEachDialect((_, open) => {
     await spend(first.execution_id, 0.5)
     const refused = await ask(first)
     assert.deepEqual([refused.status, refused.again], [402, 'false'])
-    assert.match(refused.text, /"type":"cap_reached".*cap_reached: This run has spent/)
+    assert.match(
+      refused.text,
+      /"type":"cap_reached".*cap_reached: This run has reached the agent's spend cap per run: 1 of 1 USD\. Caps act on the cost booked/,
+    )
     assert.notEqual((await ask(await run(0))).status, 402)
+  })
+
+  test('402 when an estimate reaches a cap: an unknown model counts like any other', async () => {
+    const { get, put, run, spend, ask } = await start()
+    await put({ per_run_usd: 1, daily_usd: 9 })
+    const claimed = await run(0)
+    await spend(claimed.execution_id, 1.5, { is_cost_estimated: true })
+    assert.match((await ask(claimed)).text, /1\.5 of 1 USD\. .*estimates included/)
+    const { spent_today_usd, cost_estimated } = await get()
+    assert.deepEqual([spent_today_usd, cost_estimated], [1.5, true])
   })
 
   test('402 for every run once the agent has spent what it may in a day, until the next day begins', async () => {
@@ -103,7 +117,7 @@ forEachDialect((_, open) => {
     for (const claimed of [next, last]) {
       const refused = await ask(claimed)
       assert.equal(refused.status, 402)
-      assert.match(refused.text, /may today \(2 USD\)/)
+      assert.match(refused.text, /daily spend cap: 2 of 2 USD/)
     }
     await put({ daily_usd: 3 })
     assert.notEqual((await ask(next)).status, 402)
