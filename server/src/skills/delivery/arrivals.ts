@@ -4,6 +4,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { assignmentStore } from '../assignments/index.ts'
+import type { Library } from '../library/index.ts'
 import type { Attempts } from './attempt.ts'
 import { type Outcome, toldDelivery } from './outcome.ts'
 import { deliveryWaitSeconds, undelivered } from './rules.ts'
@@ -13,6 +14,7 @@ export type ArrivalsDeps = Pick<Attempts, 'attemptTwice' | 'attemptAfterOthers'>
   clock: Clock
   log: Pick<Log, 'warn'>
   link: Pick<AgentLink, 'isConnected' | 'wake'>
+  library: Pick<Library, 'resolve'>
   /** Answers after 20 seconds at the latest; null then. */
   inTime<T>(work: Promise<T>): Promise<T | null>
   /** What is waited for when the process ends. */
@@ -29,7 +31,10 @@ export type Arrivals = {
   mayBegin(agentId: string): boolean
   /** Waits for the link of a container that was started a moment ago, 20 seconds at most, and then tries. */
   onceThere(agentId: string, since: Date): Promise<Outcome>
-  /** For a container that was started at `since`. Null: the agent has no skills, and none to lose. Never throws. */
+  /**
+   * For a container that was started at `since`. Null: the agent has no skills, and none to lose. A stale skill is
+   * not delivered by a start, so it does not make one incomplete. Never throws.
+   */
   atStart(agentId: string, since: Date): Promise<SkillDelivery | null>
 }
 
@@ -41,14 +46,16 @@ const lookEveryMs = 50
 const keptMs = 60_000
 
 export function createArrivals(deps: ArrivalsDeps): Arrivals {
-  const { db, clock, log, link, attemptTwice, attemptAfterOthers, inTime, track, closing } = deps
+  const { db, clock, log, link, library, attemptTwice, attemptAfterOthers, inTime, track, closing } = deps
   const arrivals = new Map<string, Arrival>()
 
-  /** What it has or is to lose; null: neither. */
+  /** What a start has to deliver, empty when there are only removals; null: nothing at all is to be done. */
   async function assigned(agentId: string): Promise<string[] | null> {
     const store = assignmentStore(db)
     const [rows, removals] = await Promise.all([store.of(agentId), store.removals(agentId)])
-    return rows.length + removals.length === 0 ? null : rows.map(({ skill_name }) => skill_name)
+    if (rows.length + removals.length === 0) return null
+    const known = await library.resolve()
+    return rows.map(({ skill_name }) => skill_name).filter((name) => known.has(name))
   }
 
   /** Whoever is at the agent already may have read what it had before it greeted. */

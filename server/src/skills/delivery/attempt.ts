@@ -89,6 +89,7 @@ export function createAttempt(deps: AttemptDeps): Attempts {
       reconciled = {
         results: { ...reconciled.results, ...newsOf(more.results) },
         removals: { ...reconciled.removals, ...more.removals },
+        stale: more.stale,
       }
     }
     return reconciled

@@ -120,6 +120,46 @@ forEachDialect((_dialect, open) => {
     assert.equal((await start()).json.skills_injection, null, 'it runs already')
   })
 
+  test('a start with a stale assignment delivers the rest and fails nothing', async () => {
+    await using world = await openSkills(await open())
+    await withSkills(world, ['two'])
+    await world.host.commit('acme/gone', {
+      'skills/one/SKILL.md': instruction('one'),
+      'skills/never/SKILL.md': instruction('never'),
+    })
+    const source = await world.sourced('acme/gone')
+    const agent = await world.agent('helper')
+    await agent.assign('one')
+    await agent.assign('two')
+    await agent.stop()
+    await agent.assign('never')
+    await world.skills.sources.remove(source.id)
+    for (const _ of ['first start', 'second start']) {
+      const since = world.clock.now()
+      await agent.start()
+      const told = await world.skills.atStart(agent.id, since)
+      assert.deepEqual(
+        [told?.status, told?.reason, told?.skills_failed, Object.keys(told?.results ?? {})],
+        ['injected', null, 0, ['two']],
+      )
+      await agent.stop()
+      await world.clock.advance(1)
+    }
+    const rows = (await agent.rows()).map(({ skill_name, stale, delivery_status, last_delivery }) => [
+      skill_name,
+      stale,
+      delivery_status,
+      last_delivery?.error,
+    ])
+    assert.deepEqual(rows, [
+      ['never', true, 'failed', 'The library has no skill of this name any more.'],
+      ['one', true, 'unchanged', null],
+      ['two', false, 'unchanged', null],
+    ])
+    assert.equal(agent.has('one'), true, 'it stays in the workspace')
+    assert.deepEqual(world.alerts, [])
+  })
+
   test('a start answers after 20 seconds: delivery goes on, or the agent has not dialled in', async () => {
     await using world = await openSkills(await open())
     await withSkills(world)

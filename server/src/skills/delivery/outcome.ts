@@ -39,7 +39,7 @@ export function toldDelivery(outcome: Outcome | null, added: readonly string[]):
     case 'failed':
       return undelivered('not_delivered', 'install_failed')
     case 'done':
-      return deliveryOf(outcome.reconciled.results, added)
+      return deliveryOf(outcome.reconciled.results, added, outcome.reconciled.stale)
   }
 }
 

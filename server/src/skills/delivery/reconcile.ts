@@ -9,7 +9,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import { type AssignmentRow, assignmentStore } from '../assignments/index.ts'
 import type { Library, LibrarySkill } from '../library/index.ts'
 import { createPush, NotDeliverable, type PushDeps } from './push.ts'
-import { maxInjectionBytes, planDelivery, type RemovalResults } from './rules.ts'
+import { maxInjectionBytes, planDelivery, type RemovalResults, staleWords } from './rules.ts'
 
 export type ReconcileDeps = PushDeps & {
   db: Db
@@ -20,7 +20,12 @@ export type ReconcileDeps = PushDeps & {
   raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
 }
 
-export type Reconciled = { results: Record<string, SkillResult>; removals: RemovalResults }
+export type Reconciled = {
+  results: Record<string, SkillResult>
+  removals: RemovalResults
+  /** Assigned skills that no source has any more. Nothing is done about them, so they have no result. */
+  stale: readonly string[]
+}
 
 /** The agent cannot say which skills its workspace has. */
 export class WorkspaceUnreadable extends Error {}
@@ -69,7 +74,7 @@ export function createReconcile(deps: ReconcileDeps) {
     const removals = await remove(agent.id, plan.remove)
     await settle(agent.id, rows, known, results)
     await write(agent, { rows, known, results, removals, released, refused: plan.refused })
-    return { results, removals }
+    return { results, removals, stale: [...kept] }
   }
 
   async function presentIn(agentId: string) {
@@ -127,7 +132,7 @@ export function createReconcile(deps: ReconcileDeps) {
     }
   }
 
-  type Outcome = Reconciled & {
+  type Outcome = Omit<Reconciled, 'stale'> & {
     rows: readonly AssignmentRow[]
     known: ReadonlyMap<string, LibrarySkill>
     released: readonly string[]
@@ -142,7 +147,7 @@ export function createReconcile(deps: ReconcileDeps) {
       const store = assignmentStore(tx)
       for (const row of rows) {
         const result = results[row.skill_name]
-        const patch = result ? patchOf(result, known.get(row.skill_name), at) : stalePatch(row)
+        const patch = result ? patchOf(result, known.get(row.skill_name), at) : stalePatch(row, at)
         if (patch) await store.settle(row, patch)
       }
       await store.forgetRemovals(agent.id, gone)
@@ -174,9 +179,9 @@ function patchOf(result: SkillResult, skill: LibrarySkill | undefined, at: strin
 }
 
 /** No source has it any more: there is nothing to wait for. */
-function stalePatch({ delivery_status, version }: AssignmentRow): Partial<AssignmentRow> | null {
+function stalePatch({ delivery_status, version }: AssignmentRow, at: string): Partial<AssignmentRow> | null {
   if (delivery_status !== 'pending' || version !== null) return null
-  return { delivery_status: 'failed', error: 'The library has no skill of this name any more.' }
+  return { delivery_status: 'failed', delivered_at: at, error: staleWords }
 }
 
 function refusedAlert(agent: Pick<Agent, 'id' | 'name'>, refused: readonly string[]): PlatformAlert {

@@ -55,6 +55,9 @@ test('a delivery is whole when all that was added is there', () => {
     ['not_delivered', 'install_failed', 1, 1, ['a', 'b']],
   )
   assert.equal(deliveryOf({}, ['a']).status, 'not_delivered')
+  const lost = deliveryOf({}, ['a'], ['a', 'b'])
+  assert.deepEqual([lost.status, lost.skills_failed, Object.keys(lost.results)], ['not_delivered', 1, ['a']])
+  assert.match(lost.results.a?.error ?? '', /library has no skill/)
 })
 
 test('a removal is partial when something stays', () => {

@@ -54,11 +54,20 @@ export function undelivered(
   return { status, reason, skills_injected: 0, skills_failed: 0, results: {} }
 }
 
+export const staleWords = 'The library has no skill of this name any more.'
+
+/** `added` became `stale` when its source was removed between the assignment and the delivery. */
 export function deliveryOf(
   results: Readonly<Record<string, SkillResult>>,
   added: readonly string[],
+  stale: readonly string[] = [],
 ): SkillDelivery {
-  const told = Object.fromEntries(added.flatMap((name) => (results[name] ? [[name, results[name]]] : [])))
+  const told = Object.fromEntries(
+    added.flatMap((name) => {
+      const result = results[name] ?? (stale.includes(name) ? staleResult : null)
+      return result ? [[name, result]] : []
+    }),
+  )
   const all = Object.values(told)
   const failed = all.filter(({ status }) => status === 'failed' || status === 'conflict').length
   const isWhole = failed === 0 && all.length === added.length
@@ -70,6 +79,8 @@ export function deliveryOf(
     results: told,
   }
 }
+
+const staleResult: SkillResult = { status: 'failed', version: null, warnings: [], error: staleWords }
 
 export type RemovalResults = SkillRemoval['results']
 
