@@ -1,12 +1,13 @@
 /**
- * Paths that the documents name in backticks exist, and so do the targets of their links; the index of the decisions
- * is complete. Prints how much was read, so that an empty result is not mistaken for a clean one.
+ * Checks the documents: `node checks/docs.ts [ROOT]`. Paths in backticks and link targets exist, the index of decisions
+ * is complete, and ARCHITECTURE.md names every feature folder. Prints how much was read, because a check that read
+ * nothing has failed.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { brokenLinks, recordProblems } from './documents.ts'
+import { brokenLinks, mapProblems, recordProblems } from './documents.ts'
 
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(process.argv[2] ?? join(import.meta.dirname, '..'))
 const documents = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   ...listMarkdown(join(root, 'docs')).map((path) => relative(root, path)),
@@ -38,10 +39,31 @@ const records = readdirSync(decisions)
   .map((name) => ({ name, text: readFileSync(join(decisions, name), 'utf8') }))
 problems.push(...recordProblems(readFileSync(join(decisions, 'README.md'), 'utf8'), records))
 
+const areas = [
+  'foundation',
+  'identity',
+  'agents',
+  'skills',
+  'runs',
+  'triggers',
+  'conversations',
+  'operations',
+]
+const folders = new Map(areas.map((area) => [`server/src/${area}/`, featuresOf(`server/src/${area}`)]))
+problems.push(...mapProblems(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'), folders))
+
 for (const problem of [...missing, ...problems]) console.error(problem)
 const counts = `${documents.length} documents, ${named} paths, ${records.length} decisions`
 console.log(`docs: ${counts}, ${missing.length + problems.length} problems`)
 process.exit(missing.length + problems.length > 0 || named === 0 || records.length === 0 ? 1 : 0)
+
+/** Feature folders of an area; `test` holds what its tests share. */
+function featuresOf(area: string): string[] {
+  if (!existsSync(join(root, area))) return []
+  return readdirSync(join(root, area), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'test')
+    .map(({ name }) => name)
+}
 
 function listMarkdown(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

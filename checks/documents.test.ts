@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { brokenLinks, recordProblems } from './documents.ts'
+import { brokenLinks, mapProblems, recordProblems } from './documents.ts'
 
 const record = (number: number, title: string, more = '') => ({
   name: `${String(number).padStart(4, '0')}-topic.md`,
@@ -35,4 +35,13 @@ test('a relative link must lead to a file; an address and an anchor of it are no
     brokenLinks('docs/operate/page.md', text, (path) => path === 'docs/operate/there.md'),
     ['docs/operate/page.md:1: the link to ../gone.md leads nowhere'],
   )
+})
+
+test('the table of features names every folder and no other', () => {
+  const table = '| area | features |\n|---|---|\n| `server/src/runs/` | broker, tasks |\n'
+  const problems = (features: string[]) => mapProblems(table, new Map([['server/src/runs/', features]]))
+  assert.deepEqual(problems(['broker', 'tasks']), [])
+  assert.deepEqual(problems(['broker', 'tasks', 'queue']), ['ARCHITECTURE.md: server/src/runs/ lacks queue'])
+  assert.deepEqual(problems(['broker']), ['ARCHITECTURE.md: server/src/runs/tasks does not exist'])
+  assert.equal(mapProblems(table, new Map([['server/src/skills/', []]])).length, 1)
 })

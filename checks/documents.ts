@@ -49,3 +49,28 @@ function formProblems({ name, text }: DecisionRecord): string[] {
     ...(lines.length > maxRecordLines ? [`${name}: has more than ${maxRecordLines} lines`] : []),
   ]
 }
+
+/**
+ * Differences between the table of features in ARCHITECTURE.md and the folders of the areas. `folders` has one entry
+ * per area, such as `server/src/runs/`, with the names of its feature folders.
+ */
+export function mapProblems(architecture: string, folders: ReadonlyMap<string, readonly string[]>): string[] {
+  const rows = new Map(
+    [...architecture.matchAll(/^\| `(server\/src\/[a-z-]+\/)` \| (.+) \|$/gm)].map((match) => [
+      match[1] ?? '',
+      (match[2] ?? '').split(', '),
+    ]),
+  )
+  return [...folders].flatMap(([area, features]) => {
+    const named = rows.get(area)
+    if (!named) return [`ARCHITECTURE.md: the table of features lacks the row ${area}`]
+    return [
+      ...features
+        .filter((name) => !named.includes(name))
+        .map((name) => `ARCHITECTURE.md: ${area} lacks ${name}`),
+      ...named
+        .filter((name) => !features.includes(name))
+        .map((name) => `ARCHITECTURE.md: ${area}${name} does not exist`),
+    ]
+  })
+}

@@ -124,7 +124,7 @@ function barrels(): Breach[] {
 }
 
 /** Law 7: only routes import http, only stores and tables import Kysely, rules import neither. */
-function roleLaw({ from, to, external }: Import): string | null {
+function roleLaw({ from, to, external, isTypeOnly }: Import): string | null {
   if (!areaOf(from) || isTest(from)) return null
   const file = from.slice(from.lastIndexOf('/') + 1)
   if (
@@ -140,8 +140,10 @@ function roleLaw({ from, to, external }: Import): string | null {
     const allowed = external
       ? to === 'zod' || to.startsWith('node:')
       : /^(contracts\/|server\/src\/kit\/)/.test(to)
-    const sibling = dirname(to) === dirname(from) || to === 'server/src/identity/access/caller.ts'
-    if (!allowed && !sibling) return 'rules import only contracts and kit'
+    const own = dirname(to) === dirname(from) || to === 'server/src/identity/access/caller.ts'
+    if (!allowed && !own) return 'rules import only contracts, kit and their own feature'
+    const acts = /\/(store|service|routes|.*-store|.*-routes)\.ts$/.test(to)
+    if (own && acts && !isTypeOnly) return 'rules import only types of a store, service or routes'
   }
   return null
 }
