@@ -178,7 +178,8 @@ export const getChatSession = endpoint({
   method: 'GET',
   path: '/api/agents/{name}/chat/sessions/{id}',
   summary: 'A conversation with its messages, oldest first',
-  description: '`before` is the id of a message, or a time: the messages before it.',
+  description:
+    'Each question is followed by its answer, also where several questions waited in the queue. `before` is the id of a message, or a time: the messages listed before it, or the turns that began before it.',
   tag,
   access: { who: 'access' },
   params: SessionParams,
@@ -232,6 +233,7 @@ export const getPersistentHistory = endpoint({
   method: 'GET',
   path: '/api/agents/{name}/chat/history/persistent',
   summary: 'The newest messages over all your conversations with the agent, oldest first',
+  description: 'Turns are ordered by the time of their question, which is followed by its answer.',
   tag,
   access: { who: 'access' },
   params: AgentParams,
@@ -254,9 +256,9 @@ export const listSessions = endpoint({
     offset: queryInteger(0, 999_999_999, 0),
   }),
   returns: z.array(ChatSession),
+  replyHeaders: ['X-Total-Count'],
   fails: ['agent_not_found'],
 })
-  replyHeaders: ['X-Total-Count'],
 
 const CreateSession = z.object({
   title: z

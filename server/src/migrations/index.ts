@@ -41,6 +41,7 @@ import { strangersRetention } from './0045-strangers-retention.ts'
 import { workspaceRatings } from './0046-workspace-ratings.ts'
 import { costEstimates } from './0047-cost-estimates.ts'
 import { idempotencyResources } from './0048-idempotency-resources.ts'
+import { messageTurns } from './0049-message-turns.ts'
 
 /** Every migration there is; applied in the order of their names. */
 export const migrations: Migration[] = [
@@ -86,4 +87,5 @@ export const migrations: Migration[] = [
   workspaceRatings,
   costEstimates,
   idempotencyResources,
+  messageTurns,
 ]

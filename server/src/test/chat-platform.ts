@@ -7,7 +7,7 @@ import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
 import { silentLog } from '../ports/log.ts'
 import { executionRoutes } from '../runs/executions/index.ts'
 import { createTestClock } from './clock.ts'
-import { openTestDatabase } from './dialects.ts'
+import { type OpenTestDb, openTestDatabase } from './dialects.ts'
 import { as, routesApp } from './routes-app.ts'
 import { linked, person, resultOf, startRunPlatform } from './run-platform.ts'
 
@@ -29,10 +29,10 @@ const key = (scope: 'agent' | 'connector', agent_id: string) => ({
 export const json = { accept: 'application/json' }
 
 /** Conversations behind their routes, with an agent whose work the test does itself. */
-export async function startChatPlatform() {
+export async function startChatPlatform(openDb: OpenTestDb = openTestDatabase) {
   const clock = createTestClock()
   const link = createFakeAgentLink()
-  const db = await openTestDatabase()
+  const db = await openDb()
   const platform = await startRunPlatform({ db, clock, link, queueDepth: 5 })
   const { executions, dispatch, hooks, events } = platform
   const idempotency = createIdempotency({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { json, type Loose, startChatPlatform } from '../../test/chat-platform.ts'
+import { forEachDialect } from '../../test/dialects.ts'
 import { linked, resultOf } from '../../test/run-platform.ts'
 
 test('conversations are private: 404 for others, the owner included; admins read and cannot write', async () => {
@@ -96,6 +97,76 @@ test('sessions: begin, make current, list, read in pages, close', async () => {
   assert.deepEqual([conflict.status, conflict.json.error], [409, 'conflict'])
   const fresh = await turn('ann', '/chat', { message: 'four' })
   assert.ok(![created.json.id, first.run.session_id].includes(fresh.run.session_id))
+})
+
+forEachDialect((_, openDb) => {
+  test('turns that waited in the queue are listed as question and answer, in pages too', async () => {
+    const { call, clock, woken, work } = await startChatPlatform(openDb)
+    const replies: Promise<unknown>[] = []
+    for (const message of ['q1', 'q2', 'q3', 'q4']) {
+      const wake = woken()
+      replies.push(call('ann', 'POST', '/chat', { message }))
+      await wake
+      await clock.advance(1)
+    }
+    const [session] = (await call('ann', 'GET', '/sessions')).json
+    const path = `/chat/sessions/${session.id}`
+    const contents = (messages: Loose[]) => messages.map(({ content }) => content).join(' ')
+    const histories = async () => [
+      contents((await call('ann', 'GET', '/chat/history')).json),
+      contents((await call('ann', 'GET', '/chat/history/persistent')).json.messages),
+      contents((await call('ann', 'GET', `/sessions/${session.id}`)).json.messages),
+      contents((await call('ann', 'GET', path)).json.messages),
+    ]
+    assert.deepEqual(new Set(await histories()), new Set(['q1 q2 q3 q4']))
+    await work({ response: 'a1' })
+    assert.deepEqual(new Set(await histories()), new Set(['q1 a1 q2 q3 q4']))
+    const second = await work({ response: 'a2' })
+    assert.match(second.message, /q1.*a1.*q2/s, 'a runtime without a session is told the answer before')
+    assert.doesNotMatch(second.message, /q3/)
+    const page = (query: string) =>
+      call('ann', 'GET', `${path}?${query}`).then(({ json: { messages } }) => messages)
+    const [newest] = await page('limit=3')
+    assert.equal(newest.content, 'a2')
+    // An answer that arrives between two pages belongs to neither of the places that were read.
+    await work({ response: 'a3' })
+    assert.equal(contents(await page(`before=${newest.id}`)), 'q1 a1 q2')
+    await work({ response: 'a4' })
+    await Promise.all(replies)
+    assert.deepEqual(new Set(await histories()), new Set(['q1 a1 q2 a2 q3 a3 q4 a4']))
+
+    const pages: string[] = []
+    for (let before = ''; ; ) {
+      const [message] = await page(`limit=1${before}`)
+      if (!message) break
+      pages.unshift(message.content)
+      before = `&before=${message.id}`
+    }
+    assert.equal(pages.join(' '), 'q1 a1 q2 a2 q3 a3 q4 a4')
+    const [, , third] = (await page('limit=8')).filter(({ role }: Loose) => role === 'user')
+    assert.equal(contents(await page(`before=${third.timestamp}`)), 'q1 a1 q2 a2')
+  })
+
+  test('over several conversations turns are ordered by the time of their question', async () => {
+    const { call, clock, turn, woken, work, messages } = await startChatPlatform(openDb)
+    const wake = woken()
+    const slow = call('ann', 'POST', '/chat', { message: 'slow' })
+    await wake
+    await clock.advance(1)
+    await call('ann', 'POST', '/sessions', { make_current: true })
+    const other = woken()
+    const quick = call('ann', 'POST', '/chat', { message: 'quick' })
+    await other
+    await work({ response: 'slow answer' })
+    await clock.advance(1)
+    await work({ response: 'quick answer' })
+    await Promise.all([slow, quick])
+    await turn('ann', '/chat', { message: 'last' }, { response: 'end' })
+    assert.deepEqual(
+      (await messages()).map(({ content }) => content),
+      ['slow', 'slow answer', 'quick', 'quick answer', 'last', 'end'],
+    )
+  })
 })
 
 test('history is that of the current conversation; deleting it closes the conversation', async () => {

@@ -10,7 +10,7 @@ import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
 import { shownMessage, shownSession } from './rules.ts'
-import { blankSession, chatStore, type SessionRow } from './store.ts'
+import { blankSession, chatStore, type Place, type SessionRow } from './store.ts'
 import { refuseWhileTurn } from './turn-in-progress.ts'
 
 export type SessionsDeps = {
@@ -205,17 +205,18 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
   }
 
   /** `before` is the id of a message of this session, else a time as bodies have it. */
-  async function boundOf(before: string | undefined, sessionId: string) {
+  async function boundOf(before: string | undefined, sessionId: string): Promise<{ before?: Place }> {
     if (before === undefined) return {}
     const message = await store.message(before)
-    if (message?.session_id === sessionId) return { before: message.position }
+    if (message?.session_id === sessionId) return { before: message }
     const { data: time } = TimestampInput.safeParse(before)
     if (time === undefined) {
       const msg = 'must be the id of a message of this conversation, or a time'
       const issues = [{ loc: ['query', 'before'], msg, type: 'value_error' }]
       throw new Fault('validation_error', undefined, { issues })
     }
-    return { earlierThan: time }
+    const turn = await store.turnFrom(sessionId, time)
+    return turn ? { before: turn } : {}
   }
 }
 

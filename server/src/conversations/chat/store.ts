@@ -4,6 +4,10 @@ import type { ChatMessagesTable, ChatSessionsTable, ChatTables } from './tables.
 
 export type SessionRow = ChatSessionsTable
 export type MessageRow = ChatMessagesTable
+/** A message as it is added: its place in the session follows from that. */
+export type NewMessage = Omit<MessageRow, 'position' | 'turn'>
+/** A place in the listed order. */
+export type Place = Pick<MessageRow, 'turn' | 'position'>
 
 export type SessionFilter = {
   agentId: string
@@ -162,10 +166,7 @@ export function chatStore(executor: Executor) {
     },
 
     /** Adds a message at the end of its session; the session's row orders those who write at once. */
-    async addMessage(
-      message: Omit<MessageRow, 'position'>,
-      patch: Partial<Pick<SessionRow, 'title'>> = {},
-    ): Promise<void> {
+    async addMessage(message: NewMessage, patch: Partial<Pick<SessionRow, 'title'>> = {}): Promise<void> {
       const { message_count } = await db
         .updateTable('chat_sessions')
         .set((e) => ({
@@ -178,7 +179,7 @@ export function chatStore(executor: Executor) {
         .executeTakeFirstOrThrow()
       await db
         .insertInto('chat_messages')
-        .values({ ...message, position: message_count })
+        .values({ ...message, position: message_count, turn: turnOf(message, message_count) })
         .execute()
     },
 
@@ -261,24 +262,44 @@ export function chatStore(executor: Executor) {
       return row ?? null
     },
 
-    /** The newest `limit` messages of a session within the bounds, oldest first. */
+    /**
+     * The newest `limit` messages of a session within the bounds, in order: turns by their first message, and in each
+     * the question before its answer. `after` is a position.
+     */
     async messages(
       sessionId: string,
       limit: number,
-      bounds: { after?: number; before?: number; earlierThan?: string } = {},
+      { after = 0, before }: { after?: number; before?: Place } = {},
     ): Promise<MessageRow[]> {
-      const { after = 0, before, earlierThan } = bounds
       const rows = await db
         .selectFrom('chat_messages')
         .selectAll()
         .where('session_id', '=', sessionId)
         .where('position', '>', after)
-        .$if(before !== undefined, (q) => q.where('position', '<', before ?? 0))
-        .$if(earlierThan !== undefined, (q) => q.where('timestamp', '<', earlierThan ?? ''))
+        .$if(before !== undefined, (q) =>
+          q.where((e) =>
+            e(e.refTuple('turn', 'position'), '<', e.tuple(before?.turn ?? 0, before?.position ?? 0)),
+          ),
+        )
+        .orderBy('turn', 'desc')
         .orderBy('position', 'desc')
         .limit(limit)
         .execute()
       return rows.toReversed()
+    },
+
+    /** The first turn that began at this time or later; null: none did. */
+    async turnFrom(sessionId: string, time: string): Promise<Place | null> {
+      const row = await db
+        .selectFrom('chat_messages')
+        .select(['turn', 'position'])
+        .where('session_id', '=', sessionId)
+        .whereRef('position', '=', 'turn')
+        .where('timestamp', '>=', time)
+        .orderBy('turn')
+        .limit(1)
+        .executeTakeFirst()
+      return row ?? null
     },
 
     /** Of what was said aloud in one call, in order. */
@@ -292,16 +313,23 @@ export function chatStore(executor: Executor) {
         .execute()
     },
 
-    /** The newest messages of a holder over all sessions with an agent, oldest first. */
+    /** The newest messages of a holder over all sessions with an agent: turns by the time they began, oldest first. */
     async messagesOfHolder(agentId: string, holderId: string, limit: number): Promise<MessageRow[]> {
       const rows = await db
         .selectFrom('chat_messages')
         .innerJoin('chat_sessions', 'chat_sessions.id', 'chat_messages.session_id')
+        .innerJoin('chat_messages as first', (join) =>
+          join
+            .onRef('first.session_id', '=', 'chat_messages.session_id')
+            .onRef('first.position', '=', 'chat_messages.turn'),
+        )
         .selectAll('chat_messages')
         .where('chat_sessions.agent_id', '=', agentId)
         .where('chat_sessions.holder_id', '=', holderId)
         .where('chat_sessions.kind', '=', 'chat')
-        .orderBy('chat_messages.timestamp', 'desc')
+        .orderBy('first.timestamp', 'desc')
+        .orderBy('chat_messages.session_id', 'desc')
+        .orderBy('chat_messages.turn', 'desc')
         .orderBy('chat_messages.position', 'desc')
         .limit(limit)
         .execute()
@@ -319,6 +347,15 @@ export function chatStore(executor: Executor) {
       return Number(row?.total ?? 0)
     },
   }
+}
+
+/** Where an answer has its question in the same session, the question's position. */
+function turnOf({ role, execution_id, session_id }: NewMessage, position: number) {
+  if (role === 'user' || execution_id === null) return position
+  return sql<number>`coalesce((
+    select question.position from chat_messages as question
+    where question.execution_id = ${execution_id} and question.role = 'user' and question.session_id = ${session_id}
+  ), ${position})`
 }
 
 export type ChatStore = ReturnType<typeof chatStore>

@@ -28,8 +28,10 @@ export type ChatSessionsTable = {
 export type ChatMessagesTable = {
   id: string
   session_id: string
-  /** From 1 within the session. */
+  /** From 1 within the session, in the order of arrival. */
   position: number
+  /** Position of the question that this answers; of any other message its own. Messages are listed by turn, position. */
+  turn: number
   role: 'user' | 'assistant'
   content: string
   timestamp: string

@@ -6,7 +6,7 @@ import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/i
 import type { JoinConversation } from '../../runs/tasks/index.ts'
 import { isPerson, titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
-import { chatStore, type MessageRow, type SessionRow } from './store.ts'
+import { chatStore, type MessageRow, type NewMessage, type SessionRow } from './store.ts'
 import { questionOf, refuseClosed } from './turn.ts'
 import { figuresOf, readyEvent } from './turn-hooks.ts'
 
@@ -73,7 +73,7 @@ export function resultMessage(
   row: ExecutionRow,
   session: Pick<SessionRow, 'id'>,
   { tools, source, now }: { tools: readonly object[]; source: MessageRow['source']; now: Date },
-): Omit<MessageRow, 'position'> {
+): NewMessage {
   const isDone = row.status === 'success'
   return {
     id: newId(),

@@ -27,7 +27,7 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
     const question = await store.messageOf(row.id, 'user')
     const earlier = await store.messages(session.id, historyMessages, {
       after: session.remembers_from,
-      ...(question ? { before: question.position } : {}),
+      ...(question ? { before: question } : {}),
     })
     if (session.runtime_session_id !== null) {
       const message = withAsides(newAsides(earlier), row.message)

@@ -8,7 +8,7 @@ import { type Dispatch, modelOf, sourceOf, triggerOf } from '../../runs/dispatch
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import { titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
-import { chatStore, type MessageRow, type SessionRow } from './store.ts'
+import { chatStore, type NewMessage, type SessionRow } from './store.ts'
 
 export type TurnDeps = {
   clock: Pick<Clock, 'now'>
@@ -84,7 +84,7 @@ export function createTakeTurn({ clock, dispatch, sessions, agentName }: TurnDep
 export function questionOf(
   row: Pick<ExecutionRow, 'id' | 'message'>,
   of: { sessionId: string; files: readonly FileNote[]; now: Date },
-): Omit<MessageRow, 'position'> {
+): NewMessage {
   return {
     id: newId(),
     session_id: of.sessionId,
