@@ -128,6 +128,10 @@ export async function compose(
     options: agentsOptions(config, agentsHost),
   })
 
+  const build = await readBuildInfo(root, {
+    installSource: config.installSource,
+    entitlements: config.entitlements,
+  })
   const skills = createSkillsArea({
     ...base,
     leases,
@@ -138,7 +142,7 @@ export async function compose(
     git,
     raiseAlert: (tx, alert) => operations.operatorQueue.raiseAlert(tx, alert),
     clearAlert: (tx, agentId, kind) => operations.operatorQueue.clearAlert(tx, agentId, kind),
-    defaultSource: defaultSkillSource(config),
+    defaultSource: defaultSkillSource(config, build.version),
     bundledFolder: resolve(root, 'server/skills'),
   })
   const runs = createRunsArea({
@@ -232,10 +236,6 @@ export async function compose(
     },
   })
 
-  const build = await readBuildInfo(root, {
-    installSource: config.installSource,
-    entitlements: config.entitlements,
-  })
   const operations = createOperationsArea({
     ...base,
     ephemeral,

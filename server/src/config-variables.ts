@@ -167,10 +167,11 @@ export const variables = {
       'Repository of the community skill source; `bundled` is what comes with the platform, `none` is none.',
     parse: (value) => value,
   }),
-  defaultSkillSourceRef: required({
+  defaultSkillSourceRef: optional({
     name: 'ROOST_DEFAULT_SKILL_SOURCE_REF',
-    default: 'v1',
-    description: 'Tag the community skill source is pinned to.',
+    defaultWords: 'the release tag of this version',
+    description:
+      'Release tag, `v<major>.<minor>.<patch>`, that a community skill source other than `bundled` is pinned to. The bundled one has the release that it comes with.',
     parse: (value) => value,
   }),
   queueDepth: required({

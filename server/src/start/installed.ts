@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import type { AgentsOptions } from '../agents/needs/index.ts'
 import type { Config } from '../config.ts'
 import type { Installed } from '../foundation/settings/index.ts'
-import type { DefaultSource } from '../skills/sources/index.ts'
+import { type DefaultSource, releaseTagOf } from '../skills/sources/index.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
@@ -41,10 +41,11 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
   }
 }
 
-/** `none` is none; the configuration counts an empty text as its default. */
-export function defaultSkillSource({ defaultSkillSource, defaultSkillSourceRef }: Config): DefaultSource {
-  if (defaultSkillSource === 'none') return null
-  return { url: defaultSkillSource, ref: defaultSkillSourceRef }
+/** `version`: of this build. What comes with the platform is pinned to its release, whatever the variable says. */
+export function defaultSkillSource(config: Config, version: string): DefaultSource {
+  const { defaultSkillSource: url, defaultSkillSourceRef: ref } = config
+  if (url === 'none') return null
+  return { url, ref: url === 'bundled' || ref === null ? releaseTagOf(version) : ref }
 }
 
 /** Where the providers of models are asked. */

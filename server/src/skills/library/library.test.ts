@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
 import { forEachDialect } from '../../test/dialects.ts'
+import { sourceStore } from '../sources/index.ts'
 import { instruction, openSkills } from '../test/world.ts'
 
 const refused = (code: Parameters<typeof isFault>[1]) => (error: unknown) => isFault(error, code)
@@ -106,6 +107,28 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual((await skills.library.status(true)).shadowed_count, 1)
   })
 
+  test('a sync, its event and the status count the same: each name once, of enabled sources', async () => {
+    await using world = await openSkills(await open())
+    const { host, skills } = world
+    await host.commit('acme/one', {
+      'skills/same/SKILL.md': instruction('x'),
+      'skills/a/SKILL.md': instruction('x'),
+    })
+    await host.commit('acme/two', {
+      'skills/same/SKILL.md': instruction('x'),
+      'skills/b/SKILL.md': instruction('x'),
+    })
+    await host.commit('acme/off', { 'skills/c/SKILL.md': instruction('x') })
+    for (const name of ['one', 'two', 'off']) await world.sourced(`acme/${name}`)
+    const off = (await skills.sources.list()).find(({ name }) => name === 'acme/off')
+    await skills.sources.update(off?.id ?? '', { enabled: false })
+    const { skills_count } = await skills.library.syncAll('test')
+    const { skill_count, shadowed_count } = await skills.library.status(true)
+    assert.deepEqual([skills_count, skill_count, shadowed_count], [3, 3, 1])
+    assert.equal((await skills.library.list()).length, 3)
+    assert.equal((await world.lastEvent('skills.library_synced')).skills_count, 3)
+  })
+
   test('a moved tag changes nothing until the source moves to another one', async () => {
     await using world = await openSkills(await open())
     const { host, skills } = world
@@ -181,21 +204,58 @@ forEachDialect((_dialect, open) => {
   })
 
   test('the community skills come with the platform, without a network', async () => {
-    await using world = await openSkills(await open(), { defaultSource: { url: 'bundled', ref: 'v1' } })
+    await using world = await openSkills(await open(), { defaultSource: { url: 'bundled', ref: 'v1.2.0' } })
     await world.skills.ready()
     const names = await world.names()
     assert.ok(names.length >= 5, names.join())
     assert.equal(world.host.requests.length, 0)
     const [community, ...others] = await world.skills.sources.list()
-    assert.deepEqual([community?.is_default, community?.priority, others], [true, 1000, []])
+    assert.deepEqual(
+      [community?.is_default, community?.priority, community?.ref_type, community?.ref, others],
+      [true, 1000, 'tag', 'v1.2.0', []],
+    )
     for (const skill of await world.skills.library.list()) assert.ok((skill.description ?? '').length > 30)
     const id = community?.id ?? ''
     await assert.rejects(world.skills.sources.update(id, { ref: 'v2' }), refused('invalid_skill_source'))
     assert.equal((await world.skills.sources.update(id, { enabled: false })).enabled, false)
   })
 
+  test('an installation that had the bundled skills under another tag gets the tag of this release', async () => {
+    const db = await open()
+    await using world = await openSkills(db, { defaultSource: { url: 'bundled', ref: 'v1.2.0' } })
+    await world.skills.ready()
+    const [before] = await world.skills.sources.list()
+    await world.skills.sources.update(before?.id ?? '', { enabled: false, priority: 7 })
+    await sourceStore(db).update(before?.id ?? '', { ref: 'v1' })
+    await world.skills.sources.ensureDefault()
+    const [after, ...others] = await world.skills.sources.list()
+    assert.deepEqual(
+      [after?.id, after?.ref, after?.ref_type, after?.enabled, after?.priority, others],
+      [before?.id, 'v1.2.0', 'tag', false, 7, []],
+    )
+    assert.equal((await world.names()).length, 0, 'it stays switched off')
+    await world.skills.sources.update(after?.id ?? '', { enabled: true })
+    assert.ok((await world.names()).length >= 5, 'its skills are still there')
+  })
+
+  test('a community source of one’s own is pinned to a release tag, or refused and told to operators', async () => {
+    for (const [ref, isTaken] of [
+      ['v1', false],
+      ['main', false],
+      ['v1.2', false],
+      ['v01.2.3', false],
+      ['v1.2.3', true],
+    ] as const) {
+      const defaultSource = (host: string) => ({ url: `${host}/acme/community`, ref })
+      await using world = await openSkills(await open(), { defaultSource })
+      await world.skills.ready()
+      assert.equal((await world.skills.sources.list()).length, isTaken ? 1 : 0, ref)
+      assert.equal(world.alerts.length, isTaken ? 0 : 1, ref)
+    }
+  })
+
   test('skills that a process was reading when it was killed are read by the next one, once they are free', async () => {
-    await using world = await openSkills(await open(), { defaultSource: { url: 'bundled', ref: 'v1' } })
+    await using world = await openSkills(await open(), { defaultSource: { url: 'bundled', ref: 'v1.2.0' } })
     const { skills, clock, leases } = world
     await skills.ready()
     const synced = async () =>
@@ -230,8 +290,8 @@ forEachDialect((_dialect, open) => {
 
   test('a configured library on another host, or with a ref that is none, is refused and told to operators', async () => {
     for (const defaultSource of [
-      { url: 'https://elsewhere.example.org/a/b', ref: 'v1' },
-      { url: 'bundled', ref: 'v1' },
+      { url: 'https://elsewhere.example.org/a/b', ref: 'v1.0.0' },
+      { url: 'bundled', ref: 'v1.0.0' },
     ]) {
       await using world = await openSkills(await open(), { defaultSource })
       await world.skills.ready()

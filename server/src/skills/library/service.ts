@@ -5,8 +5,9 @@ import type { Loop } from '../../background/loops.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Executor, Tx } from '../../ports/database/port.ts'
 import { type SourceRow, sourceStore, toldSource } from '../sources/index.ts'
+import { effectiveSkills } from './effective.ts'
 import type { SkillFacts } from './frontmatter.ts'
-import { type Package, resolveNames } from './rules.ts'
+import type { Package } from './rules.ts'
 import { type EntryHead, entryStore } from './store.ts'
 import { createSync, type SyncDeps } from './sync.ts'
 
@@ -59,11 +60,9 @@ export function createLibrary(deps: LibraryDeps): Library {
   const sync = createSync(deps)
 
   async function resolved(executor: Executor = db) {
-    const sources = await sourceStore(executor).all()
-    const heads = await entryStore(executor).heads()
-    const enabled = sources.filter((source) => source.enabled === 1)
+    const { sources, enabled, winners } = await effectiveSkills(executor)
     const urls = new Map(enabled.map(({ id, url }) => [id, url]))
-    return { sources, urls, winners: resolveNames(enabled, heads) }
+    return { sources, urls, winners }
   }
 
   async function syncAll(trigger: string): Promise<SkillSync> {

@@ -9,6 +9,7 @@ import { newId } from '../../kit/ids.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Git } from '../../ports/git/port.ts'
 import { bundledUrl, type SourceRow, sourceStore } from '../sources/index.ts'
+import { effectiveSkills } from './effective.ts'
 import { type ReadRepository, readRepository } from './read-repository.ts'
 import { entryStore } from './store.ts'
 
@@ -114,10 +115,7 @@ export function createSync(deps: SyncDeps) {
     }
     const sources = results.map(({ changed: _, ...told }) => told)
     const of = (status: Result['status']) => sources.filter((source) => source.status === status)
-    const skills_count = (await sourceStore(db).all()).reduce(
-      (sum, row) => sum + (row.enabled === 1 ? row.skill_count : 0),
-      0,
-    )
+    const skills_count = (await effectiveSkills(db)).winners.length
     if (sources.length > of('busy').length) {
       const fields: FieldsOf<typeof skillsLibrarySynced> = {
         skills_count,

@@ -6,6 +6,6 @@
  * repository holds: the library reads it, and writes here how that went.
  */
 export { sourceRoutes } from './routes.ts'
-export { bundledUrl, toldSource } from './rules.ts'
+export { bundledUrl, releaseTagOf, toldSource } from './rules.ts'
 export { createSources, type DefaultSource, type Sources } from './service.ts'
 export { type SourceRow, sourceStore } from './store.ts'

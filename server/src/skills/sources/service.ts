@@ -5,7 +5,7 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Git, GitRef } from '../../ports/git/port.ts'
-import { bundledUrl, toldSource, unsynced } from './rules.ts'
+import { bundledUrl, isReleaseTag, toldSource, unsynced } from './rules.ts'
 import { type SourceRow, sourceStore } from './store.ts'
 
 /** The community source as the configuration has it; `bundled` comes with the platform, null is none. */
@@ -53,6 +53,13 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
       throw new Fault('invalid_skill_source', sentence, { field: 'ref' })
     }
   }
+
+  const noRelease = (ref: string) =>
+    new Fault(
+      'invalid_skill_source',
+      `The community source is pinned to a release tag of the form v<major>.<minor>.<patch>; "${ref.slice(0, 100)}" is none.`,
+      { field: 'ref' },
+    )
 
   const taken = (name: string) => new Fault('already_exists', `There is a source named "${name}" already.`)
 
@@ -127,7 +134,14 @@ export function createSources({ db, clock, git, defaultSource, removed }: Source
           await store.remove(row.id)
           await removed(tx, row.id)
         }
-        if (url === null || !defaultSource || before?.url === url) return
+        if (url === null || !defaultSource) return
+        if (before?.url === url) {
+          // Only the platform changes what it is pinned to: a new version comes with the skills of its release.
+          const isMoved = url === bundledUrl && before.ref !== defaultSource.ref
+          if (isMoved) await store.update(before.id, { ref: defaultSource.ref, ref_type: 'tag' })
+          return
+        }
+        if (!isReleaseTag(defaultSource.ref)) throw noRelease(defaultSource.ref)
         const tracked = { url, ref: defaultSource.ref, ref_type: 'tag' as const }
         const row = {
           ...blank({ ...tracked, name: communityName, priority: communityPriority }),

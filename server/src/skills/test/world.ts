@@ -31,7 +31,11 @@ export async function openSkills(
   {
     defaultSource = null,
     bounds,
-  }: { defaultSource?: DefaultSource; bounds?: BinaryGitOptions['bounds'] } = {},
+  }: {
+    /** Or made from the address of the git host. */
+    defaultSource?: DefaultSource | ((host: string) => DefaultSource)
+    bounds?: BinaryGitOptions['bounds']
+  } = {},
 ) {
   const host = await startGitServer()
   const root = mkdtempSync(join(tmpdir(), 'roost-skills-'))
@@ -69,7 +73,8 @@ export async function openSkills(
     },
     routes(area) {
       const skills = createSkillsArea({
-        ...{ db, clock, leases, settings, git, link, defaultSource, bundledFolder },
+        ...{ db, clock, leases, settings, git, link, bundledFolder },
+        defaultSource: typeof defaultSource === 'function' ? defaultSource(host.url) : defaultSource,
         log: silentLog,
         events: { append: (...event) => world.events.append(...event), on: () => () => {} },
         agents: area,
