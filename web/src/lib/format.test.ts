@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
+  costText,
   formatBytes,
   formatClock,
   formatCompact,
@@ -24,7 +25,7 @@ function each<Input>(give: (input: Input) => string, table: [Input, string][]): 
 }
 
 describe('times', () => {
-  it('speak of the past and the future in the largest fitting unit', () => {
+  it('use the largest fitting unit for past and future times', () => {
     each(
       (seconds: number) => formatRelativeTime(now + seconds * 1000, now, british),
       [
@@ -40,7 +41,7 @@ describe('times', () => {
       ],
     )
   })
-  it('give the date beyond four weeks, with the year when it is another', () => {
+  it('show the date beyond four weeks, with the year when it differs', () => {
     assert.equal(formatRelativeTime(Date.parse('2026-01-02T00:00:00Z'), now, british), '2 Jan')
     assert.equal(formatRelativeTime(Date.parse('2025-12-31T23:00:00Z'), now, british), '31 Dec 2025')
     assert.equal(
@@ -48,7 +49,7 @@ describe('times', () => {
       '1 Jan',
     )
   })
-  it('are exact to the second in the zone of the person', () => {
+  it("show the second and the user's time zone", () => {
     const at = Date.parse('2026-07-01T10:05:09Z')
     assert.equal(
       formatExactTime(at, { language: 'en-GB', timeZone: 'Europe/Berlin' }),
@@ -56,7 +57,7 @@ describe('times', () => {
     )
     assert.equal(formatClock(at, { language: 'en-GB', timeZone: 'Asia/Kolkata' }), '15:35')
   })
-  it('are renewed often while young and seldom when old', () => {
+  it('refresh often for recent times and rarely for old ones', () => {
     assert.equal(relativeTimeStaysFor(now - 5000, now), 10_000)
     assert.equal(relativeTimeStaysFor(now - 300_000, now), 30_000)
     assert.equal(relativeTimeStaysFor(now - 5 * 3_600_000, now), 600_000)
@@ -84,7 +85,11 @@ describe('durations', () => {
 })
 
 describe('costs', () => {
-  it('have two significant digits when small and cents when not', () => {
+  it('are marked where they are estimates', () => {
+    assert.deepEqual([costText(0.0123, true), costText(0.0123, false)], ['≈$0.012', '$0.012'])
+  })
+
+  it('show two significant digits for small amounts, else cents', () => {
     each(formatCost, [
       [0, '$0.00'],
       [0.00000001, '<$0.0001'],
@@ -99,7 +104,7 @@ describe('costs', () => {
       [-0.5, '−$0.50'],
     ])
   })
-  it('are exact to the micro-unit on demand', () => {
+  it('show micro-dollars on request', () => {
     each(formatExactCost, [
       [0, '$0.00'],
       [0.004213, '$0.004213'],
@@ -133,7 +138,7 @@ describe('amounts', () => {
       [2.5e9, '2.5B'],
     ])
   })
-  it('never call almost all of it all of it', () => {
+  it('never round up to 100% or down to 0%', () => {
     each(formatPercent, [
       [0, '0%'],
       [0.001, '<1%'],
@@ -143,7 +148,7 @@ describe('amounts', () => {
       [1, '100%'],
     ])
   })
-  it('agree with their words', () => {
+  it('agree with the number', () => {
     assert.equal(plural(1, 'run'), '1 run')
     assert.equal(plural(0, 'run'), '0 runs')
     assert.equal(plural(1200, 'reply', 'replies'), '1,200 replies')

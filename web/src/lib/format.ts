@@ -94,7 +94,12 @@ export function formatCost(usd: number): string {
   return `$${Math.round(usd).toLocaleString('en-US')}`
 }
 
-/** Dollars to the micro-unit, e.g. `$0.004213`. */
+/** A cost with "≈" before it where a part is an estimate. */
+export function costText(usd: number, isEstimated: boolean): string {
+  return isEstimated ? `≈${formatCost(usd)}` : formatCost(usd)
+}
+
+/** Dollars with micro-dollar precision, e.g. `$0.004213`. */
 export function formatExactCost(usd: number): string {
   const [whole = '0', fraction = ''] = Math.abs(usd).toFixed(6).split('.')
   const kept = fraction.replace(/0+$/, '').padEnd(2, '0')

@@ -1,6 +1,6 @@
 import { getSpendCap, putSpendCap, SpendCapPatch } from '@roost/contracts/runs/spend-caps'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
-import { formatCost } from '../../lib/format.ts'
+import { costText, formatCost } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Cost } from '../../ui/cost.tsx'
 import { Form, FormError, NumberField, useZodForm } from '../../ui/form.tsx'
@@ -20,7 +20,7 @@ export function SpendSection({ agent, isOwner }: SettingProps) {
       queryFn: ({ signal }) => api.call(getSpendCap, { params: { name: agent.name }, signal }),
     }),
   )
-  const { daily_usd, per_run_usd, spent_today_usd } = data
+  const { daily_usd, per_run_usd, spent_today_usd, cost_estimated } = data
   const form = useZodForm(SpendCapPatch, { values: { daily_usd, per_run_usd } })
   const save = useSave(queryKey, agent, {
     save: (body: SpendCapPatch) => api.call(putSpendCap, { params: { name: agent.name }, body }),
@@ -32,9 +32,9 @@ export function SpendSection({ agent, isOwner }: SettingProps) {
   return (
     <Section
       title="Spend caps"
-      description="What it may spend on models. Once a cap is reached, model requests are refused and the run fails."
+      description="The maximum model cost of this agent, as Roost books it by the price table, estimates included. When a cap is reached, model requests are refused and the run fails."
     >
-      <SpentToday spent={spent_today_usd} cap={daily_usd} />
+      <SpentToday spent={spent_today_usd} isEstimated={cost_estimated} cap={daily_usd} />
       <Form form={form} onSubmit={(body) => save(body).then(() => {})}>
         <FormError />
         <div className="grid gap-4 sm:grid-cols-2">
@@ -65,20 +65,21 @@ export function SpendSection({ agent, isOwner }: SettingProps) {
   )
 }
 
-function SpentToday({ spent, cap }: { spent: number; cap: number | null }) {
+function SpentToday(props: { spent: number; isEstimated: boolean; cap: number | null }) {
+  const { spent, isEstimated, cap } = props
   if (cap !== null) {
     return (
       <Meter
         label="Spent today"
         value={spent}
         max={cap}
-        text={`${formatCost(spent)} of ${formatCost(cap)}`}
+        text={`${costText(spent, isEstimated)} of ${formatCost(cap)}`}
       />
     )
   }
   return (
     <p className="text-muted text-sm">
-      Spent today: <Cost usd={spent} className="font-medium text-ink" />
+      Spent today: <Cost usd={spent} isEstimated={isEstimated} className="font-medium text-ink" />
     </p>
   )
 }

@@ -48,8 +48,9 @@ function Facts({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
         {agent.runtime_model && <span className="text-faint"> · {agent.runtime_model}</span>}
       </span>
       {run && (
-        <span title="Spent in the last 24 hours">
-          <Cost usd={run.total_cost} /> <span className="text-faint">in 24 h</span>
+        <span title="Cost of the last 24 hours">
+          <Cost usd={run.total_cost} isEstimated={run.cost_estimated} />{' '}
+          <span className="text-faint">in 24 h</span>
         </span>
       )}
       {agent.is_shared && <Badge tone="info">Shared with you</Badge>}

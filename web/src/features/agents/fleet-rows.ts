@@ -19,6 +19,7 @@ export type FleetRow = AgentRow & {
   successRate: number | null
   /** US dollars of the last 24 hours. */
   cost: number
+  isCostEstimated: boolean
   lastRunAt: string | null
 }
 
@@ -46,6 +47,7 @@ export function fleetRows(
       failed: run?.failed_count ?? 0,
       successRate: run?.success_rate ?? null,
       cost: run?.total_cost ?? 0,
+      isCostEstimated: run?.cost_estimated ?? false,
       lastRunAt: run?.last_execution_at ?? null,
     }
   })

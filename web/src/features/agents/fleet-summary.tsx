@@ -28,7 +28,7 @@ export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
         <Rest>{failed} failed</Rest>
       </Figure>
       <Figure label="Cost, 24 h">
-        <Cost usd={sum((row) => row.cost)} />
+        <Cost usd={sum((row) => row.cost)} isEstimated={rows.some((row) => row.isCostEstimated)} />
       </Figure>
       <Figure label="Host CPU">
         {host ? formatPercent(host.cpu.percent / 100) : '–'}

@@ -60,7 +60,7 @@ const columns: DataColumn<FleetRow>[] = [
     align: 'end',
     priority: 2,
     sortValue: (row) => row.cost,
-    cell: (row) => <Cost usd={row.cost} />,
+    cell: (row) => <Cost usd={row.cost} isEstimated={row.isCostEstimated} />,
   },
   {
     id: 'runs',

@@ -87,7 +87,7 @@ function TileFigures({ row }: { row: FleetRow }) {
         <div>
           <dt>24 h</dt>
           <dd>
-            <Cost usd={row.cost} />
+            <Cost usd={row.cost} isEstimated={row.isCostEstimated} />
           </dd>
         </div>
       </dl>

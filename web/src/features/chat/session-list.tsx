@@ -90,7 +90,7 @@ function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChose
         </span>
         <span className="flex gap-2 text-xs text-faint group-aria-[current=page]/row:text-muted">
           <RelativeTime at={session.last_message_at ?? session.started_at} />
-          {session.total_cost > 0 && <Cost usd={session.total_cost} />}
+          {session.total_cost > 0 && <Cost usd={session.total_cost} isEstimated={session.cost_estimated} />}
         </span>
       </Link>
       <div className="absolute top-1.5 right-1 opacity-0 transition-opacity duration-75 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">

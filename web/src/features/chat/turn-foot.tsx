@@ -34,7 +34,7 @@ export function TurnFoot(props: TurnFootProps) {
       <CopyButton text={answer.content} label="Copy the answer" className="-ml-1.5" />
       {model && <span className="truncate">{model}</span>}
       {answer.execution_time_ms !== null && <Duration ms={answer.execution_time_ms} />}
-      {answer.cost !== null && <Cost usd={answer.cost} />}
+      {answer.cost !== null && <Cost usd={answer.cost} isEstimated={answer.cost_estimated} />}
       {answer.execution_id !== null && <RunLink agentName={agentName} executionId={answer.execution_id} />}
       {!hasFold && answer.execution_id !== null && (
         <FoldButton isOpen={isUnfolded} onToggle={onToggle}>

@@ -83,7 +83,7 @@ function Row({ name, result }: { name: string; result: FanOutResult }) {
           ) : (
             <Duration ms={result.duration_ms} />
           )}
-          <Cost usd={result.cost} />
+          <Cost usd={result.cost} isEstimated={result.cost_estimated} />
         </span>
       </Link>
     </li>

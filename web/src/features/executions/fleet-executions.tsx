@@ -114,7 +114,7 @@ function Figures({ agent, hours }: { agent: string | undefined; hours: number })
         hint={data && `${plural(data.failed_count, 'failure')}`}
         tone={data?.success_rate != null && data.success_rate < 0.8 ? 'danger' : 'neutral'}
       />
-      <StatCard label="Cost" value={<Cost usd={data?.total_cost} />} />
+      <StatCard label="Cost" value={<Cost usd={data?.total_cost} isEstimated={data?.cost_estimated} />} />
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { formatCost } from '../../lib/format.ts'
+import { costText } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Card } from '../../ui/card.tsx'
 import { StackedBars } from '../../ui/charts/stacked-bars.tsx'
@@ -24,10 +24,11 @@ export function FleetTimeline({ agent, hours }: { agent: string | undefined; hou
   if (buckets.every(({ total }) => total === 0)) return null
   const by = timeline.data?.group_by ?? group
   const cost = buckets.reduce((sum, bucket) => sum + bucket.cost, 0)
+  const isEstimated = buckets.some((bucket) => bucket.cost_estimated)
   return (
     <Card>
       <StackedBars
-        label={`Runs by ${by}, ${formatCost(cost)} in all`}
+        label={`Runs by ${by}, ${costText(cost, isEstimated)} in all`}
         height={160}
         series={series}
         data={buckets.map(({ bucket, total, success, failed }) => ({

@@ -70,7 +70,7 @@ const rest: Column[] = [
     width: 96,
     align: 'end',
     priority: 3,
-    cell: (run) => <Cost usd={run.cost} />,
+    cell: (run) => <Cost usd={run.cost} isEstimated={run.cost_estimated} />,
   },
   {
     id: 'model',

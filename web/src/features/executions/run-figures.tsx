@@ -1,7 +1,7 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
 import type { ReactNode } from 'react'
 import { formatCompact, formatNumber, formatPercent, plural } from '../../lib/format.ts'
-import { Cost } from '../../ui/cost.tsx'
+import { Cost, estimateHint } from '../../ui/cost.tsx'
 import { Duration, RunningDuration } from '../../ui/time.tsx'
 
 /** What the run took: time, money, tokens. Of a run that goes on, so far. */
@@ -26,8 +26,8 @@ export function RunFigures({ run }: { run: ExecutionDetails }) {
           <Duration ms={run.duration_ms ?? between(run.started_at, run.completed_at)} />
         )}
       </Figure>
-      <Figure label="Cost">
-        <Cost usd={run.cost} />
+      <Figure label="Cost" rest={run.cost_estimated && <span title={estimateHint}>estimated</span>}>
+        <Cost usd={run.cost} isEstimated={run.cost_estimated} />
       </Figure>
       <Figure label="Tokens" rest={run.output_tokens !== null && `${formatCompact(run.output_tokens)} out`}>
         {run.input_tokens === null ? (

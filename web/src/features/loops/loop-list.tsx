@@ -109,7 +109,7 @@ const columns: readonly DataColumn<Loop>[] = [
     width: 90,
     align: 'end',
     priority: 2,
-    cell: (loop) => <Cost usd={loop.total_cost} />,
+    cell: (loop) => <Cost usd={loop.total_cost} isEstimated={loop.cost_estimated} />,
   },
   {
     id: 'started',

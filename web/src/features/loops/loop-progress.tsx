@@ -1,6 +1,6 @@
 import type { Loop } from '@roost/contracts/runs/loops'
 import { useEffect, useState } from 'react'
-import { formatCost, formatDuration, plural } from '../../lib/format.ts'
+import { costText, formatCost, formatDuration, plural } from '../../lib/format.ts'
 import { Card } from '../../ui/card.tsx'
 import { Meter } from '../../ui/progress.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
@@ -10,6 +10,7 @@ import { isOpen } from './words.ts'
 export function LoopProgress({ loop }: { loop: Loop }) {
   const elapsed = useElapsed(loop)
   const { runs_completed: done, max_runs: most, total_cost: cost, max_cost_usd: budget } = loop
+  const spent = costText(cost, loop.cost_estimated)
   const deadline = loop.max_duration_seconds
   return (
     <Card>
@@ -26,7 +27,7 @@ export function LoopProgress({ loop }: { loop: Loop }) {
           label="Cost"
           value={cost}
           max={budget}
-          text={budget === null ? formatCost(cost) : `${formatCost(cost)} of ${formatCost(budget)}`}
+          text={budget === null ? spent : `${spent} of ${formatCost(budget)}`}
         />
         <Limit
           label="Time"

@@ -70,6 +70,6 @@ const columns: readonly DataColumn<LoopRun>[] = [
     width: 84,
     align: 'end',
     priority: 2,
-    cell: (run) => <Cost usd={run.cost} />,
+    cell: (run) => <Cost usd={run.cost} isEstimated={run.cost_estimated} />,
   },
 ]

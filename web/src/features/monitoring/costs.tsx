@@ -40,7 +40,11 @@ function Figures({ costs: { summary, cost_by_model, cost_by_agent } }: { costs: 
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm">
-        <Cost usd={summary.total_cost} className="font-semibold text-2xl tracking-tight" />{' '}
+        <Cost
+          usd={summary.total_cost}
+          isEstimated={summary.cost_estimated}
+          className="font-semibold text-2xl tracking-tight"
+        />{' '}
         <span className="text-muted">for {formatCompact(summary.total_tokens)} tokens</span>
       </p>
       {limit !== null && percent !== null && (
@@ -48,15 +52,16 @@ function Figures({ costs: { summary, cost_by_model, cost_by_agent } }: { costs: 
       )}
       <div className="grid gap-x-10 gap-y-4 sm:grid-cols-2">
         <Dearest title="By model">
-          {cost_by_model.slice(0, shown).map(({ model, cost }) => (
-            <CostRow key={model ?? ''} name={model ?? 'Not named'} cost={cost} />
+          {cost_by_model.slice(0, shown).map(({ model, cost, cost_estimated }) => (
+            <CostRow key={model ?? ''} name={model ?? 'Not named'} cost={cost} isEstimated={cost_estimated} />
           ))}
         </Dearest>
         <Dearest title="By agent">
-          {cost_by_agent.slice(0, shown).map(({ agent_name: name, cost, executions }) => (
+          {cost_by_agent.slice(0, shown).map(({ agent_name: name, cost, cost_estimated, executions }) => (
             <CostRow
               key={name}
               cost={cost}
+              isEstimated={cost_estimated}
               name={
                 <Link to="/agents/$name" params={{ name }} className="hover:underline">
                   {name}
@@ -80,12 +85,13 @@ function Dearest({ title, children }: { title: string; children: ReactNode[] }) 
   )
 }
 
-function CostRow({ name, cost, hint }: { name: ReactNode; cost: number; hint?: string }) {
+function CostRow(props: { name: ReactNode; cost: number; isEstimated: boolean; hint?: string }) {
+  const { name, cost, isEstimated, hint } = props
   return (
     <li className="flex items-baseline gap-3 border-t border-line py-1.5 text-sm first:border-t-0">
       <span className="min-w-0 flex-1 truncate">{name}</span>
       {hint && <span className="shrink-0 text-muted text-xs">{hint}</span>}
-      <Cost usd={cost} className="shrink-0" />
+      <Cost usd={cost} isEstimated={isEstimated} className="shrink-0" />
     </li>
   )
 }

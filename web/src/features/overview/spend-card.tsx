@@ -65,7 +65,7 @@ function Spend({ stats }: { stats: TokenStats }) {
                 {formatCompact(used.output_tokens)}
               </td>
               <td className="text-right">
-                <Cost usd={used.cost} />
+                <Cost usd={used.cost} isEstimated={used.cost_estimated} />
               </td>
             </tr>
           ))}

@@ -112,7 +112,7 @@ function Figures({ analytics }: { analytics: Analytics }) {
       />
       <StatCard
         label="Cost"
-        value={<Cost usd={analytics.cost_total} />}
+        value={<Cost usd={analytics.cost_total} isEstimated={analytics.cost_estimated} />}
         hint={`${formatCost(analytics.cost_total / analytics.total_executions)} a run`}
       />
     </div>

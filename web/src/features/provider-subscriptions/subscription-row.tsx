@@ -56,7 +56,7 @@ function Spent({ label, window }: { label: string; window: SubscriptionUsage['wi
   return (
     <span title={`${tokens} tokens`}>
       {label}: <span data-numeric>{plural(window.message_count, 'request')}</span>,{' '}
-      <Cost usd={window.cost_usd} />
+      <Cost usd={window.cost_usd} isEstimated={window.cost_estimated} />
     </span>
   )
 }

@@ -68,7 +68,7 @@ function Drawn({ analytics }: { analytics: ScheduleAnalytics }) {
         />
         <StatCard
           label="Cost"
-          value={<Cost usd={cost.total} />}
+          value={<Cost usd={cost.total} isEstimated={cost.estimated} />}
           hint={cost.avg === null ? undefined : `${formatCost(cost.avg)} a run`}
         />
       </div>

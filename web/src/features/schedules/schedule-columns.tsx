@@ -68,7 +68,7 @@ export function scheduleColumns(actions: ScheduleActions): DataColumn<ScheduleRo
       align: 'end',
       priority: 3,
       sortValue: (row) => row.week?.cost_total ?? null,
-      cell: (row) => <Cost usd={row.week?.cost_total ?? null} />,
+      cell: (row) => <Cost usd={row.week?.cost_total} isEstimated={row.week?.cost_estimated} />,
     },
     {
       id: 'enabled',

@@ -34,7 +34,7 @@ export function ResultView({ step }: { step: ResultStep }) {
           </Fact>
         )}
         {cost !== null && (
-          <Fact name="Cost">
+          <Fact name="Cost by the runtime's own count">
             <Cost usd={cost} />
           </Fact>
         )}
