@@ -1,8 +1,6 @@
 import { agentStatuses } from '@roost/contracts/agents/agent'
-import { Gauge, Histogram, Registry } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
 import type { Counted } from './store.ts'
-
-export type ObservedRequest = { method: string; route: string; status: number; seconds: number }
 
 /** What is known of the platform at one moment. */
 export type Look = {
@@ -16,8 +14,7 @@ export type Look = {
 }
 
 export type Figures = {
-  observe(request: ObservedRequest): void
-  /** Everything, as Prometheus reads it. */
+  /** As Prometheus reads them. */
   page(look: Look): Promise<{ contentType: string; text: string }>
 }
 
@@ -28,13 +25,6 @@ export function createFigures(): Figures {
   const gauge = <const L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge<L>({ name: `roost_${name}`, help, labelNames, registers })
 
-  const requests = new Histogram({
-    name: 'roost_http_request_seconds',
-    help: 'Requests answered by this process, by route; streams until their end.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
-    registers,
-  })
   const agentsBy = gauge('agents', 'Agents by status.', ['status'])
   const linked = gauge('agent_links', 'Agents whose program is connected.')
   const runs = gauge('executions_last_day', 'Runs begun in the last 24 hours.', ['status', 'trigger'])
@@ -79,9 +69,6 @@ export function createFigures(): Figures {
   }
 
   return {
-    observe({ method, route, status, seconds }) {
-      requests.observe({ method, route, status: String(status) }, seconds)
-    },
     async page(look) {
       take(look)
       return { contentType: registry.contentType, text: await registry.metrics() }

@@ -58,7 +58,13 @@ forEachDialect((_, open) => {
     await accept(platform)
     await platform.dispatch.handlers.claim(linked, { t: 'claim', free: 1 })
     await executionStore(platform.db).addUsage(first.id, {
-      ...{ requests: 1, cost_micros: 1_500_000, is_cost_estimated: false, input_tokens: 10, output_tokens: 5 },
+      ...{
+        requests: 1,
+        cost_micros: 1_500_000,
+        is_cost_estimated: false,
+        input_tokens: 10,
+        output_tokens: 5,
+      },
       ...{ cache_creation_tokens: 0, cache_read_tokens: 0, context_used: 0, context_max: 0, model: null },
     })
     await clock.advance(10)
@@ -82,17 +88,24 @@ forEachDialect((_, open) => {
     assert.ok(Number(later.roost_lease_shortest_seconds) < 0)
   })
 
-  test('the page is the text that Prometheus reads, with the latencies of requests since the first look', async () => {
-    const { metrics } = await start()
+  test('the page is the text that Prometheus reads, with the latencies of requests before the first scrape', async () => {
+    const { metrics, figures } = await start()
     const app = routesApp(metricsRoutes(metrics), {})
-    await metrics.page()
-    metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.02 })
+    for (const seconds of [0.02, 0.025, 0.3, 70])
+      metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds })
     const reply = await app.inject({ method: 'GET', url: '/metrics' })
     assert.equal(reply.statusCode, 200)
     assert.match(String(reply.headers['content-type']), /^text\/plain; version=0\.0\.4/)
-    assert.match(reply.body, /# TYPE roost_http_request_seconds histogram/)
-    const bucket =
-      /roost_http_request_seconds_bucket\{le="0\.025",method="GET",route="\/api\/agents",status="200"\} 1/
-    assert.match(reply.body, bucket)
+    assert.match(reply.body, /\n# TYPE roost_http_request_seconds histogram\n/)
+    const told = await figures()
+    const labels = 'method="GET",route="/api/agents",status="200"'
+    const name = 'roost_http_request_seconds'
+    for (const [le, count] of Object.entries({ 0.01: 0, 0.025: 2, 0.25: 2, 0.5: 3, 60: 3, '+Inf': 4 }))
+      assert.equal(told[`${name}_bucket{le="${le}",${labels}}`], String(count), le)
+    assert.equal(told[`${name}_count{${labels}}`], '4')
+    assert.ok(Math.abs(Number(told[`${name}_sum{${labels}}`]) - 70.345) < 1e-9)
+
+    metrics.observe({ method: 'GET', route: '/api/agents', status: 200, seconds: 0.001 })
+    assert.equal((await figures())[`${name}_count{${labels}}`], '5')
   })
 })

@@ -2,13 +2,14 @@ import type { Directory } from '../../agents/directory/index.ts'
 import type { Settings } from '../../agents/settings/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
-import type { Figures, ObservedRequest } from './figures.ts'
+import type { Figures } from './figures.ts'
+import { createLatencies, type ObservedRequest } from './latencies.ts'
 import { readCounts } from './store.ts'
 
-export type { ObservedRequest } from './figures.ts'
+export type { ObservedRequest } from './latencies.ts'
 
 export type Metrics = {
-  /** Takes in how long a request took. Never throws; before anybody has looked it does nothing. */
+  /** Takes in how long a request took. Never throws. */
   observe(request: ObservedRequest): void
   /** Everything, as Prometheus reads it. */
   page(): Promise<{ contentType: string; text: string }>
@@ -25,22 +26,16 @@ export type MetricsDeps = {
 
 const dayMs = 86_400_000
 
-/** The library of the figures is loaded by the first look: most platforms are looked at by nobody. */
+/** The metrics library is loaded by the first scrape: most platforms are never scraped. */
 export function createMetrics(deps: MetricsDeps): Metrics {
   const { db, clock, directory } = deps
-  let figures: Figures | null = null
+  const latencies = createLatencies()
   let loading: Promise<Figures> | null = null
 
-  async function load(): Promise<Figures> {
-    const { createFigures } = await import('./figures.ts')
-    figures = createFigures()
-    return figures
-  }
-
   return {
-    observe: (request) => figures?.observe(request),
+    observe: latencies.observe,
     async page() {
-      loading ??= load()
+      loading ??= import('./figures.ts').then(({ createFigures }) => createFigures())
       const { page } = await loading
       const now = clock.now().getTime()
       const [counted, agents] = await Promise.all([
@@ -48,7 +43,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         directory.all(),
       ])
       const limits = await Promise.all(agents.map(deps.effectiveParallel))
-      return page({
+      const { contentType, text } = await page({
         now,
         counted,
         agents,
@@ -56,6 +51,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         slots: limits.reduce((sum, limit) => sum + limit, 0),
         socketClients: deps.socketClients(),
       })
+      return { contentType, text: `${text.trimEnd()}\n\n${latencies.text()}` }
     },
   }
 }
