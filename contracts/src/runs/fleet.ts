@@ -3,7 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { breakerStates } from './breaker.ts'
 import { CostEstimated } from './cost.ts'
-import { ExecutionSummary } from './executions.ts'
+import { ExecutionDetails, ExecutionLog, ExecutionSummary, streamExecution } from './executions.ts'
 
 const tag = 'Executions'
 const count = z.number().int()
@@ -22,7 +22,7 @@ export const listExecutions = endpoint({
   path: '/api/executions',
   summary: 'Runs of all agents that the caller can reach, newest first',
   description:
-    'Paged; `X-Total-Count` says how many match. `search` looks in the id, and in the message where the caller may read it. Admins see the runs of deleted agents too.',
+    'Paged; `X-Total-Count` says how many match. `search` looks in the id, and in the message where the caller may read it. Admins see the runs of deleted agents too, and read them at `/api/executions/{id}`.',
   tag,
   access: readers,
   query: z.object({
@@ -36,6 +36,46 @@ export const listExecutions = endpoint({
   returns: z.array(ExecutionSummary),
   replyHeaders: ['X-Total-Count'],
   fails: ['unknown_filter'],
+})
+
+const anyRun = {
+  method: 'GET',
+  tag,
+  access: { who: 'admin' },
+  params: z.object({ id: z.string() }),
+  fails: ['execution_not_found'],
+} as const
+const forDeleted =
+  'Admins find the runs of deleted agents here: their agent has no address any more, and another agent may have its name. Runs of other agents are found as well.'
+
+export const getAnyExecution = endpoint({
+  ...anyRun,
+  id: 'getAnyExecution',
+  path: '/api/executions/{id}',
+  summary: 'One run with its response, by its id alone',
+  description: forDeleted,
+  returns: ExecutionDetails,
+})
+
+export const getAnyExecutionLog = endpoint({
+  ...anyRun,
+  id: 'getAnyExecutionLog',
+  path: '/api/executions/{id}/log',
+  summary: 'The transcript of a run, by its id alone',
+  description: forDeleted,
+  returns: ExecutionLog,
+})
+
+export const streamAnyExecution = endpoint({
+  ...anyRun,
+  id: 'streamAnyExecution',
+  path: '/api/executions/{id}/stream',
+  summary: 'The transcript of a run as server-sent events, by its id alone',
+  description: `${forDeleted} The events are those of the agent's own stream; a finished run replays and ends.`,
+  query: streamExecution.query,
+  streams: ['text/event-stream'],
+  headers: ['Last-Event-ID'],
+  replyHeaders: ['X-Execution-Id'],
 })
 
 export const FleetStats = z.object({

@@ -42,6 +42,8 @@ export type ExecutionsDeps = {
 
 /** Who looks, and at which agent they were admitted. */
 export type Reader = { caller: SignedIn; agentId: string; relation: Relation }
+/** Who looks at one run, which may be of any agent when `agentId` is null. */
+export type RunReader = Omit<Reader, 'agentId'> & { agentId: string | null }
 export type ListQuery = {
   limit: number
   offset: number
@@ -55,12 +57,12 @@ export type Executions = {
   list(reader: Reader, query: ListQuery): Promise<{ rows: ExecutionSummary[]; total: number }>
   running(reader: Reader): Promise<RunningExecutions>
   /** The three throw `execution_not_found` for unknown ids and runs of other agents. */
-  details(reader: Reader, id: string): Promise<ExecutionDetails>
+  details(reader: RunReader, id: string): Promise<ExecutionDetails>
   /** The text of an `ExecutionLog`, in pieces. Breaks off when `signal` aborts. */
-  log(reader: Reader, id: string, signal: AbortSignal): Promise<AsyncIterable<string>>
+  log(reader: RunReader, id: string, signal: AbortSignal): Promise<AsyncIterable<string>>
   terminate(reader: Reader, id: string): Promise<Terminated>
   /** The row, when this reader may see it. Throws `execution_not_found`. */
-  find(reader: Reader, id: string): Promise<ExecutionRow>
+  find(reader: RunReader, id: string): Promise<ExecutionRow>
   watch: Watch
   settle: Settle['settle']
   /** The run that each session works on or waits for. */
@@ -79,11 +81,10 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
   const watch = createWatch({ db, live, clock })
   const terminate = createTerminate({ db, link: deps.link, settle })
 
-  async function find(reader: Reader, id: string): Promise<ExecutionRow> {
+  async function find({ caller, agentId, relation }: RunReader, id: string): Promise<ExecutionRow> {
     const row = await store.byId(id)
-    if (!row || row.agent_id !== reader.agentId || !maySee(reader.caller, reader.relation, row)) {
-      throw new Fault('execution_not_found')
-    }
+    const isOfAgent = agentId === null || row?.agent_id === agentId
+    if (!row || !isOfAgent || !maySee(caller, relation, row)) throw new Fault('execution_not_found')
     return row
   }
 
