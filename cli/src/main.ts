@@ -16,6 +16,7 @@ import { loops } from './loops.ts'
 import { mcpConfig } from './mcp-config.ts'
 import { model } from './model.ts'
 import { notifications } from './notifications.ts'
+import { prices } from './prices.ts'
 import { regainAdmin } from './regain-admin.ts'
 import { reports } from './reports.ts'
 import { schedules } from './schedules.ts'
@@ -44,6 +45,7 @@ const commands: Command[] = [
   logs,
   events,
   keys,
+  prices,
   mcpConfig,
   createCompletion(() => commands),
   doctor,

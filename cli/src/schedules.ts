@@ -108,25 +108,25 @@ export const schedules = verbsCommand('schedules', 'Tasks at times: list, create
       const reply = await api.call(triggerSchedule, of(positionals))
       print(reply, () => reply.execution_id)
     },
-  },
-  runs: {
-    takes: 'AGENT ID',
-    summary: 'The runs of a schedule.',
-    async run({ api, positionals, print }) {
-      const found = await api.call(listScheduleExecutions, of(positionals))
-      print(found, () =>
-        table(
-          ['id', 'status', 'cause', 'created', 'took', 'cost'],
-          found.map((run) => [
-            run.id,
-            run.status,
-            run.triggered_by,
-            time(run.created_at),
-            seconds(run.duration_ms),
-            money(run.cost),
-          ]),
-        ),
-      )
+    runs: {
+      parameters: 'AGENT ID',
+      summary: 'List the executions of a schedule.',
+      async run({ api, positionals, print }) {
+        const runList = await api.call(listScheduleExecutions, scheduleParams(positionals))
+        print(runList, () =>
+          table(
+            ['id', 'status', 'cause', 'created', 'took', 'cost'],
+            runList.map((run) => [
+              run.id,
+              run.status,
+              run.triggered_by,
+              time(run.created_at),
+              seconds(run.duration_ms),
+              money(run.cost, run.cost_estimated),
+            ]),
+          ),
+        )
+      },
     },
   },
   delete: {
