@@ -33,8 +33,10 @@ export function plainText(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '')
 }
 
-export function money(dollars: number | null | undefined): string {
-  return dollars === null || dollars === undefined ? '' : `$${dollars.toFixed(4)}`
+/** "≈" marks an estimate: the price table has no row for a model, so the price of its family applies. */
+export function money(dollars: number | null | undefined, isEstimated = false): string {
+  if (dollars === null || dollars === undefined) return ''
+  return `${isEstimated ? '≈' : ''}$${dollars.toFixed(4)}`
 }
 
 export function seconds(ms: number | null | undefined): string {
