@@ -1,5 +1,5 @@
 /**
- * Writes a backup of the installation, or puts one back, and ends: `backup.ts save <archive> <.env file>`,
+ * Writes a backup of the installation, or puts one back, and ends: `backup.ts save <archive> <.env file> [replace]`,
  * `backup.ts restore <archive>`. The passphrase is in `ROOST_BACKUP_PASSPHRASE`. Exit codes: 0 done, 78 the
  * configuration cannot work, 1 anything else.
  */
@@ -15,7 +15,7 @@ import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { createLog, redactText } from '../ports/log.ts'
 import { exitConfig, fail, tell } from './supervision.ts'
 
-const [what, archive = '', dotenv = ''] = process.argv.slice(2)
+const [what, archive = '', dotenv = '', replace = ''] = process.argv.slice(2)
 
 try {
   const config = parseConfig(process.env)
@@ -36,7 +36,11 @@ if (process.send) process.disconnect()
 async function save(config: Config, installation: Installation, passphrase: Secret): Promise<void> {
   const folder = join(config.dataDir, 'backups')
   const to = archive || join(folder, archiveName(clock.now()))
-  const { bytes } = await backUp({ ...installation, clock, version: await version(), passphrase, to, dotenv })
+  const { bytes } = await backUp({
+    ...installation,
+    ...{ clock, version: await version(), passphrase, to, dotenv },
+    mayReplace: replace === 'replace',
+  })
   progress(`${to} (${Math.ceil(bytes / 1024)} KiB)`)
   // Of archives elsewhere somebody else takes care.
   if (dirname(to) !== folder) return

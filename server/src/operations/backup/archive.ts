@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { link, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
@@ -47,24 +47,57 @@ export async function measured(file: string): Promise<Manifest['database']> {
   return { bytes: (await stat(file)).size, sha256: hash.digest('hex') }
 }
 
-/** Writes an archive that only its owner may read; under its name when it is whole. */
-export async function writeArchive(to: string, manifest: Manifest, database: string): Promise<void> {
-  const draft = `${to}.part`
+/**
+ * Writes an archive that only its owner may read. It is complete and on the disk before it gets its name; `draft` is a
+ * path in a private folder beside it. Throws `BackupError` when `to` exists and may not be replaced.
+ */
+export async function writeArchive(
+  { to, draft, mayReplace }: { to: string; draft: string; mayReplace: boolean },
+  manifest: Manifest,
+  database: string,
+): Promise<void> {
   const tar = pack()
-  const written = pipeline(tar, createGzip(), createWriteStream(draft, { flags: 'w', mode: 0o600 }))
+  const file = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true })
+  const written = pipeline(tar, createGzip(), file)
   const filled = (async () => {
     tar.entry({ name: names.manifest, mode: 0o600 }, JSON.stringify(manifest, null, 2))
     const entry = tar.entry({ name: names.database, mode: 0o600, size: manifest.database.bytes })
     await pipeline(createReadStream(database), entry)
     tar.finalize()
   })()
-  try {
-    await Promise.all([written, filled])
-    await rename(draft, to)
-  } catch (error) {
-    await rm(draft, { force: true })
+  await Promise.all([written, filled])
+  if (mayReplace) await rename(draft, to)
+  else await nameOnce(draft, to)
+}
+
+/** Throws `BackupError` for a target that a backup must not touch. */
+export async function refuseTarget(to: string, mayReplace: boolean): Promise<void> {
+  const found = await stat(to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
     throw error
+  })
+  if (found?.isDirectory()) throw new BackupError(`${to} is a folder. Give the name of a file.`)
+  if (found && !mayReplace) throw alreadyThere(to)
+}
+
+/** A link, unlike a rename, never replaces a file that somebody else has written meanwhile. */
+async function nameOnce(draft: string, to: string): Promise<void> {
+  try {
+    await link(draft, to)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw alreadyThere(to)
+    if (!withoutLinks.includes(code ?? '')) throw error
+    await refuseTarget(to, false)
+    await rename(draft, to)
   }
+}
+
+/** How file systems without hard links, such as FAT, refuse one. */
+const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+
+function alreadyThere(to: string): BackupError {
+  return new BackupError(`${to} exists already. Give another name, or replace it with --force.`)
 }
 
 /** Unpacks the database into `folder` and answers the manifest. Throws `BackupError` for what is no whole archive. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as soon } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -91,6 +91,40 @@ forEachDialect((dialect, open) => {
     )
   })
 
+  test('an existing file is refused and stays as it is; it is replaced when that is wanted', async () => {
+    await using world = await openWorld(open)
+    await mkdir(dirname(world.archive))
+    await writeFile(world.archive, 'a letter')
+    await assert.rejects(
+      world.save(),
+      /a\.tar\.gz exists already\. Give another name, or replace it with --force/,
+    )
+    assert.equal(await readFile(world.archive, 'utf8'), 'a letter')
+    await assert.rejects(backUp({ ...world.asked, to: dirname(world.archive) }), /is a folder/)
+    await backUp({ ...world.asked, mayReplace: true })
+    assert.ok(gunzipSync(await readFile(world.archive)).includes('manifest.json'))
+    assert.equal((await stat(world.archive)).mode & 0o777, 0o600)
+    assert.deepEqual(await readdir(dirname(world.archive)), ['a.tar.gz'], 'no draft is left')
+  })
+
+  test('a file that appears while a backup is made is not replaced, and a backup that fails replaces nothing', async () => {
+    await using world = await openWorld(open)
+    const { copyTo, ...copies } = world.asked.copies
+    const late = async (file: string) => {
+      await copyTo(file)
+      await writeFile(world.archive, 'a letter')
+    }
+    await assert.rejects(backUp({ ...world.asked, copies: { ...copies, copyTo: late } }), /exists already/)
+    const broken = async (file: string) => {
+      await copyTo(file)
+      throw new Error('the disk is full')
+    }
+    const failing = { ...world.asked, mayReplace: true, copies: { ...copies, copyTo: broken } }
+    await assert.rejects(backUp(failing), /the disk is full/)
+    assert.equal(await readFile(world.archive, 'utf8'), 'a letter')
+    assert.deepEqual(await readdir(dirname(world.archive)), ['a.tar.gz'])
+  })
+
   test('there is no archive of what cannot be copied', async () => {
     await using world = await openWorld(open)
     const url = dialect === 'sqlite' ? `sqlite:${world.folder}/none.db` : 'postgres://nobody@127.0.0.1:1/none'
@@ -112,7 +146,15 @@ test('a backup of one kind of database is not put into the other', async () => {
     const [archive, to] = [join(folder, 'a.tar.gz'), join(folder, 'to')]
     const from = installation(join(folder, 'from'), `sqlite:${file}`)
     const clock = createTestClock()
-    await backUp({ ...from, clock, version: '1', passphrase, to: archive, dotenv: join(folder, '.env') })
+    const asked = {
+      clock,
+      version: '1',
+      passphrase,
+      to: archive,
+      mayReplace: false,
+      dotenv: join(folder, '.env'),
+    }
+    await backUp({ ...from, ...asked })
     const into = installation(to, `sqlite:${to}/roost.db`)
     const other = { ...into.copies, dialect: 'postgres' as const }
     await assert.rejects(
@@ -153,7 +195,10 @@ async function openWorld(open: OpenTestDb) {
   await writeFile(join(from, 'install-id'), 'install-1')
   await writeFile(dotenv, 'ROOST_PORT=9000\nANTHROPIC_API_KEY=sk-ant-1\n')
   const clock = createTestClock()
-  const asked = { ...installation(from, db.url), clock, version: '1.2.3', passphrase, to: archive, dotenv }
+  const asked = {
+    ...{ ...installation(from, db.url), clock, version: '1.2.3', passphrase, to: archive, dotenv },
+    mayReplace: false,
+  }
   return {
     db,
     folder,

@@ -11,7 +11,7 @@ import {
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Secret } from '../../kit/secret.ts'
 import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
-import { BackupError, measured, readArchive, writeArchive, writePrivate } from './archive.ts'
+import { BackupError, measured, readArchive, refuseTarget, writeArchive, writePrivate } from './archive.ts'
 
 /** An installation, running or not. */
 export type Installation = { key: KeySource; copies: DatabaseCopies }
@@ -27,6 +27,8 @@ export type BackUp = Installation & {
   passphrase: Secret
   /** The archive. */
   to: string
+  /** Whether an archive of that name is replaced; else it is refused. */
+  mayReplace: boolean
   /** The `.env` file of the installation; it need not be there. */
   dotenv: string
 }
@@ -36,8 +38,9 @@ export type BackUp = Installation & {
  * sealed with the passphrase. The platform may go on meanwhile. Throws `BackupError`, `CopyError`, `KeyFileError`.
  */
 export async function backUp(asked: BackUp): Promise<{ bytes: number }> {
-  const { key, copies, clock, version, passphrase, to } = asked
+  const { key, copies, clock, version, passphrase, to, mayReplace } = asked
   const words = checked(passphrase)
+  await refuseTarget(to, mayReplace)
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   // Beside the archive, where there is room for it, and readable by nobody else.
   const folder = await mkdtemp(join(dirname(to), '.roost-backup-'))
@@ -55,7 +58,7 @@ export async function backUp(asked: BackUp): Promise<{ bytes: number }> {
       encryption_key: wrapKey(key, words),
       environment: environment === null ? null : sealWith(words, environment, environmentContext),
     }
-    await writeArchive(to, manifest, database)
+    await writeArchive({ to, draft: join(folder, 'archive'), mayReplace }, manifest, database)
     return { bytes: (await stat(to)).size }
   } finally {
     await rm(folder, { recursive: true, force: true })
