@@ -6,6 +6,7 @@ import { repository } from './machine/repository.ts'
 import { platformEnvironment, readDotenv } from './platform/environment.ts'
 import { ProcessFailed } from './platform/kept-process.ts'
 import { runStep } from './platform/run-step.ts'
+import { writeTarget } from './terminal/ask.ts'
 
 const passphraseName = 'ROOST_BACKUP_PASSPHRASE'
 const aboutPassphrase = [
@@ -17,9 +18,10 @@ export const backup: Command = {
   name: 'backup',
   summary: 'Write one archive of the database, the encryption key and the settings.',
   usage: [
-    'roost backup [--to FILE] [--data-dir FOLDER]',
+    'roost backup [--to FILE [--force]] [--data-dir FOLDER]',
     '',
     '--to FILE          the archive (backups/roost-<time>.tar.gz in the data folder, where old ones are removed)',
+    '--force            replace FILE when it exists; without it, a person is asked and a script is refused',
     '--data-dir FOLDER  of the installation (ROOST_DATA_DIR, ./data)',
     '',
     'The platform may run meanwhile. The workspaces of agents are volumes of the container engine, and not in it.',
@@ -28,13 +30,18 @@ export const backup: Command = {
   async run(args) {
     const { values } = readArguments({
       args,
-      options: { 'data-dir': { type: 'string' }, to: { type: 'string' } },
+      options: { 'data-dir': { type: 'string' }, to: { type: 'string' }, force: { type: 'boolean' } },
     })
+    const to = values.to === undefined ? '' : resolve(process.cwd(), values.to)
+    const target = await writeTarget(to, values.force === true)
+    if (target === 'refused') {
+      console.error('roost backup: Nothing was written.')
+      return 1
+    }
     const env = await environment(values['data-dir'])
     const passphrase = await passphraseFor(env, { twice: true })
     if (passphrase === null) throw new UsageError('The two passphrases are not the same.')
-    const to = values.to === undefined ? '' : resolve(process.cwd(), values.to)
-    return step('backup', ['save', to, repository.dotenv], { ...env, [passphraseName]: passphrase })
+    return step('backup', ['save', to, repository.dotenv, target], { ...env, [passphraseName]: passphrase })
   },
 }
 

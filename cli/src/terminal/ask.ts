@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { UsageError } from '../command.ts'
 
@@ -23,6 +24,20 @@ export async function consents(question: string, isYes: boolean): Promise<boolea
   } finally {
     terminal.close()
   }
+}
+
+/**
+ * Whether a command may write to a path that the user has named: `new` when nothing is there, `replace` when the user
+ * wants that, `refused` when the user declines. Throws `UsageError` for a folder, and when nobody can be asked.
+ */
+export async function writeTarget(path: string, isForced: boolean): Promise<'new' | 'replace' | 'refused'> {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) return 'new'
+  if (found.isDirectory()) throw new UsageError(`${path} is a folder. Give the name of a file.`)
+  if (isForced) return 'replace'
+  if (!hasTerminal())
+    throw new UsageError(`${path} exists already. Give another name, or replace it with --force.`)
+  return (await consents(`${path} exists already. Replace it?`, false)) ? 'replace' : 'refused'
 }
 
 function hasTerminal(): boolean {
