@@ -46,6 +46,12 @@ const tabs: SettingsTab[] = [
     Content: lazyPart(async () => (await import('../features/settings/agents-tab.tsx')).AgentDefaultsTab),
   },
   {
+    id: 'prices',
+    label: 'Model prices',
+    isForAdmins: true,
+    Content: lazyPart(async () => (await import('../features/model-prices/prices-tab.tsx')).PricesTab),
+  },
+  {
     id: 'retention',
     label: 'Limits and retention',
     isForAdmins: true,
