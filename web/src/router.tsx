@@ -23,7 +23,7 @@ const setup = createRoute({
   },
 }).lazy(() => loadCode(() => import('./pages/setup.tsx').then((page) => page.route)))
 
-// Apart, for beside `beforeLoad` the route takes no type from it.
+// Declared apart: next to `beforeLoad` the route cannot infer its type.
 const loginSearch = searchOf({ next: text, way: oneOf(ways) })
 
 const login = createRoute({
@@ -37,13 +37,13 @@ const login = createRoute({
   },
 }).lazy(() => loadCode(() => import('./pages/login.tsx').then((page) => page.route)))
 
-/** Everything that needs a person: without one the way leads to the sign-in page and back again. */
+/** Requires a session; otherwise redirects to the sign-in page and back afterwards. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
   beforeLoad: async ({ context, location, cause }) => {
     const toLogin = () => redirect({ to: '/login', search: { next: location.href } })
-    // The page that is shown asks to sign in over itself, and keeps what was typed into it.
+    // A page that is already shown asks for the sign-in in a dialog and keeps its typed input.
     const staysShown = () => cause === 'stay' && context.session.isLapsed()
     if (staysShown()) return
     if (context.session.token() === null) throw toLogin()
@@ -102,6 +102,16 @@ const execution = createRoute({
     line: whole(1),
   }),
 }).lazy(() => loadCode(() => import('./pages/execution.tsx').then((page) => page.route)))
+
+const deletedAgentRun = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/executions/$id',
+  validateSearch: searchOf({
+    view: oneOf(['transcript', 'timeline', 'raw']),
+    q: text,
+    line: whole(1),
+  }),
+}).lazy(() => loadCode(() => import('./pages/deleted-agent-run.tsx').then((page) => page.route)))
 
 const library = createRoute({
   getParentRoute: () => signedIn,
@@ -176,7 +186,7 @@ const mobile = createRoute({
   validateSearch: searchOf({ item: text }),
 }).lazy(() => loadCode(() => import('./pages/mobile.tsx').then((page) => page.route)))
 
-/** Also for people without an account: who has no session is asked for a code there. */
+/** Open to people without an account: without a session the page asks for an e-mail code. */
 const workspace = createRoute({
   getParentRoute: () => root,
   path: '/workspace',
@@ -185,7 +195,7 @@ const workspace = createRoute({
     try {
       await context.queries.query({ ...meQuery(context.api), staleTime: 60_000 })
     } catch (error) {
-      // A session that is over leaves the code.
+      // An expired session falls back to the e-mail code.
       if (context.session.token() !== null) throw error
     }
   },
@@ -216,12 +226,12 @@ const workspaceConversation = createRoute({ getParentRoute: () => workspaceFrame
   loadCode(() => import('./pages/workspace.tsx').then((page) => page.conversationRoute)),
 )
 
-/** Also for whoever has the link; the page itself asks for a sign-in where one is needed. */
+/** Open to anyone with the link; the page asks for a sign-in when the link requires one. */
 const sharedCanvas = createRoute({ getParentRoute: () => root, path: '/canvas/s/$token' }).lazy(() =>
   loadCode(() => import('./pages/shared-canvas.tsx').then((page) => page.route)),
 )
 
-/** Also for whoever has the link; the page itself asks for an address where one is needed. */
+/** Open to anyone with the link; the page asks for an e-mail address when the link requires one. */
 const publicChat = createRoute({ getParentRoute: () => root, path: '/chat/$token' }).lazy(() =>
   loadCode(() => import('./pages/public-chat.tsx').then((page) => page.route)),
 )
@@ -231,7 +241,17 @@ const routeTree = root.addChildren([
   login,
   sharedCanvas,
   publicChat,
-  signedIn.addChildren([dashboard, agent, execution, library, operations, settings, account, mobile]),
+  signedIn.addChildren([
+    dashboard,
+    agent,
+    execution,
+    deletedAgentRun,
+    library,
+    operations,
+    settings,
+    account,
+    mobile,
+  ]),
   workspace.addChildren([
     workspaceFrame.addChildren([workspaceHome, workspaceInbox, workspaceAgent, workspaceConversation]),
   ]),
@@ -242,7 +262,7 @@ export function createAppRouter(app: App) {
     routeTree,
     context: app,
     defaultPreload: 'intent',
-    // Queries decide what is fresh; the router only asks them.
+    // The router never caches loader data: freshness is left to the queries.
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
     defaultErrorComponent: LoadFailed,

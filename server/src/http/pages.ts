@@ -11,6 +11,7 @@ const pagePaths = [
   '/setup',
   '/login',
   '/agents/*',
+  '/executions/*',
   '/library',
   '/operations',
   '/settings',

@@ -13,6 +13,12 @@ export function CauseLink(props: { name: string; target: CauseTarget | null; chi
           {children}
         </Link>
       )
+    case 'any_execution':
+      return (
+        <Link to="/executions/$id" params={{ id: target.id }} className={linkClass}>
+          {children}
+        </Link>
+      )
     case 'agent':
       return (
         <Link to="/agents/$name" params={{ name: target.name }} className={linkClass}>

@@ -4,6 +4,8 @@ import { triggerWords } from './words.ts'
 /** Where a word about a run leads. */
 export type CauseTarget =
   | { to: 'execution'; id: string }
+  /** By its id alone, where the agent has no page any more. */
+  | { to: 'any_execution'; id: string }
   | { to: 'agent'; name: string }
   | { to: 'session'; id: string }
   | { to: 'fan_out'; id: string }
@@ -38,7 +40,14 @@ export function causesOf(run: ExecutionSummary, myId: string): CausePart[] {
           target: { to: 'execution', id: run.parent_execution_id },
         },
   ]
-  return parts.filter((part) => part !== null)
+  const present = parts.filter((part) => part !== null)
+  return run.agent_deleted ? present.map(withoutAgent) : present
+}
+
+/** A deleted agent has no page, and its name may be that of another agent. */
+function withoutAgent({ target, ...part }: CausePart): CausePart {
+  if (target?.to === 'execution') return { ...part, target: { to: 'any_execution', id: target.id } }
+  return { ...part, target: target?.to === 'agent' ? target : null }
 }
 
 function whoOf(run: ExecutionSummary, myId: string): CausePart | null {

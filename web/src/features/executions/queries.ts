@@ -9,9 +9,11 @@ import {
 } from '@roost/contracts/runs/executions'
 import { getFanOut } from '@roost/contracts/runs/fan-out'
 import {
+  getAnyExecution,
   getFleetStats,
   getFleetTimeline,
   listExecutions,
+  streamAnyExecution,
   type TimelineGroup,
 } from '@roost/contracts/runs/fleet'
 import { getQueue } from '@roost/contracts/runs/queue'
@@ -103,6 +105,13 @@ export const executionQuery = (api: Client, name: string, id: string) =>
     queryFn: ({ signal }) => api.call(getExecution, { params: { name, id }, signal }),
   })
 
+/** A run by its id alone; for admins, who open runs of deleted agents this way. */
+export const anyExecutionQuery = (api: Client, id: string) =>
+  queryOptions({
+    queryKey: [...runKeys.one(id), 'details', 'any'],
+    queryFn: ({ signal }) => api.call(getAnyExecution, { params: { id }, signal }),
+  })
+
 /** What the agent works on now. */
 export const runningQuery = (api: Client, name: string) =>
   queryOptions({
@@ -148,14 +157,13 @@ export const retriesQuery = (api: Client, name: string, firstId: string) =>
 
 /** How the transcript of a run is opened, live or past. */
 export const transcriptStream =
-  (api: Client, name: string, id: string): OpenStream =>
-  ({ after, headers, signal }) =>
-    api.open(streamExecution, {
-      params: { name, id },
-      query: { after: String(after), partials: 'true' },
-      headers,
-      signal,
-    })
+  (api: Client, { agent_name: name, id, agent_deleted }: ExecutionSummary): OpenStream =>
+  ({ after, headers, signal }) => {
+    const options = { query: { after: String(after), partials: 'true' }, headers, signal } as const
+    return agent_deleted
+      ? api.open(streamAnyExecution, { params: { id }, ...options })
+      : api.open(streamExecution, { params: { name, id }, ...options })
+  }
 
 /** Runs that a picture of the fleet shows at most. */
 export const latestRunsMost = 600

@@ -10,6 +10,8 @@ import { Part } from './run-facts-part.tsx'
 
 /** The runs that belong together with this one: its other attempts, the other tasks of its fan-out. */
 export function RunFamily({ run }: { run: ExecutionDetails }) {
+  // Its relatives are listed by the agent, which is gone.
+  if (run.agent_deleted) return null
   const mayHaveRetries = run.status === 'failed' || run.retry_of_execution_id !== null
   return (
     <>

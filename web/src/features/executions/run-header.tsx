@@ -16,18 +16,11 @@ import { titleOf } from './first-line.ts'
 
 /** Which run this is, how it stands, and what can be done with it. */
 export function RunHeader({ run }: { run: ExecutionDetails }) {
-  const name = run.agent_name
   return (
     <PageHeader
       back={
         <span className="flex min-w-0 flex-wrap items-center gap-1.5">
-          <Link to="/agents/$name" params={{ name }}>
-            {name}
-          </Link>
-          <span aria-hidden>/</span>
-          <Link to="/agents/$name" params={{ name }} search={{ tab: 'executions' }}>
-            Executions
-          </Link>
+          <Origin run={run} />
           <span aria-hidden className="max-sm:hidden">
             /
           </span>
@@ -46,6 +39,32 @@ export function RunHeader({ run }: { run: ExecutionDetails }) {
       }
       actions={<Actions run={run} />}
     />
+  )
+}
+
+/** The pages that the run belongs to. A deleted agent has none of its own. */
+function Origin({ run: { agent_name: name, agent_deleted } }: { run: ExecutionDetails }) {
+  if (agent_deleted) {
+    return (
+      <>
+        <span>{name} (deleted)</span>
+        <span aria-hidden>/</span>
+        <Link to="/operations" search={{ tab: 'executions' }}>
+          Executions
+        </Link>
+      </>
+    )
+  }
+  return (
+    <>
+      <Link to="/agents/$name" params={{ name }}>
+        {name}
+      </Link>
+      <span aria-hidden>/</span>
+      <Link to="/agents/$name" params={{ name }} search={{ tab: 'executions' }}>
+        Executions
+      </Link>
+    </>
   )
 }
 
@@ -84,7 +103,7 @@ function Actions({ run }: { run: ExecutionDetails }) {
         trigger={<IconButton label="More" icon={<MoreHorizontal aria-hidden />} />}
         items={[
           {
-            label: 'Copy the id',
+            label: 'Copy id',
             icon: <Hash aria-hidden />,
             onSelect: () => void copy(run.id, 'The id is'),
           },
@@ -94,7 +113,7 @@ function Actions({ run }: { run: ExecutionDetails }) {
             onSelect: () => void copy(location.href, 'The link is'),
           },
           run.response !== null && {
-            label: 'Copy the answer',
+            label: 'Copy answer',
             icon: <Check aria-hidden />,
             onSelect: () => void copy(run.response ?? '', 'The answer is'),
           },

@@ -48,7 +48,9 @@ function Ending({ run }: { run: ExecutionDetails }) {
     <Banner
       tone={status === 'failed' ? 'danger' : 'neutral'}
       title={status === 'cancelled' && error !== null ? error : words.title}
-      action={words.remedy && <RemedyLink remedy={words.remedy} name={run.agent_name} />}
+      action={
+        words.remedy && !run.agent_deleted && <RemedyLink remedy={words.remedy} name={run.agent_name} />
+      }
     >
       {words.hint && <p>{words.hint}</p>}
       {status === 'failed' && error !== null && (

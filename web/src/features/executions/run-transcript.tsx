@@ -37,12 +37,12 @@ const views = [
   { value: 'raw', label: 'Raw lines' },
 ] as const
 
-/** What the run did, step by step: live while it goes on, the whole of it afterwards. */
+/** The steps of the run: live while it is running, complete afterwards. */
 export function RunTranscript(props: RunTranscriptProps) {
   const { run, view, search, onSearchChange } = props
   const { api, queries } = useApp()
   const live = useLiveTranscript(run.id, ({ signal, onState }) =>
-    readEvents(transcriptStream(api, run.agent_name, run.id), { signal, onState, setting: browserSetting() }),
+    readEvents(transcriptStream(api, run), { signal, onState, setting: browserSetting() }),
   )
   const { steps } = live.transcript
   const found = useMemo(() => searchSteps(steps, search), [steps, search])
@@ -50,13 +50,13 @@ export function RunTranscript(props: RunTranscriptProps) {
   const tail = useTail({ count: steps.length, isLive: isLive && view === 'transcript' })
   const hasEnded = live.end !== null
 
-  // The stream tells of the end at once, the socket a moment later or not at all.
+  // The stream reports the end immediately; the socket may be late or miss it.
   useEffect(() => {
     if (hasEnded) void queries.invalidateQueries({ queryKey: ['execution', run.id] })
   }, [hasEnded, queries, run.id])
 
   return (
-    <section aria-label="What it did" className="min-w-0">
+    <section aria-label="Transcript" className="min-w-0">
       <RunStrip run={run} live={live} />
       <div className="my-3 flex flex-wrap items-center gap-2 first:mt-0">
         <Segmented label="View" options={views} value={view} onValueChange={props.onViewChange} />
@@ -64,7 +64,7 @@ export function RunTranscript(props: RunTranscriptProps) {
         <span className="flex-1" />
         {view === 'transcript' && (
           <SearchInput
-            label="Search the steps"
+            label="Search steps"
             value={search}
             onValueChange={onSearchChange}
             className="w-full sm:w-56"
@@ -111,9 +111,9 @@ function Content({ run, view, search, line, steps, live, isLive, onLine }: Conte
     () => (view === 'raw' ? live.lines.map((each) => JSON.stringify(each)) : []),
     [view, live.lines],
   )
-  // A stream answers with its first line; of a run that waits there is none yet.
+  // A stream answers with its first line; a queued run has none.
   if (live.state === 'opening' && run.status !== 'queued' && all.length === 0)
-    return <SkeletonText lines={5} label="Loading the transcript" />
+    return <SkeletonText lines={5} label="Loading transcript" />
   if (view === 'raw') {
     return (
       <LogView
@@ -121,7 +121,7 @@ function Content({ run, view, search, line, steps, live, isLive, onLine }: Conte
         lines={texts}
         isLive={isLive}
         fileName={`${run.id}.ndjson`}
-        empty="No line has been written yet."
+        empty="No lines yet."
         className="h-[70dvh]"
       />
     )
@@ -129,7 +129,7 @@ function Content({ run, view, search, line, steps, live, isLive, onLine }: Conte
   if (all.length === 0) return <NothingYet run={run} />
   if (view === 'timeline') return <TimelineView run={run} live={live} onLine={onLine} />
   if (steps.length === 0) {
-    return <EmptyState title="No step matches" description={`Nothing in this run says “${search}”.`} />
+    return <EmptyState title="No matching steps" description={`No step contains “${search}”.`} />
   }
   return (
     <>
@@ -148,13 +148,13 @@ function NothingYet({ run }: { run: ExecutionDetails }) {
   if (run.redacted) return null
   return (
     <EmptyState
-      title={waits ? 'It has not begun' : run.status === 'running' ? 'Starting…' : 'Nothing was recorded'}
+      title={waits ? 'Not started yet' : run.status === 'running' ? 'Starting…' : 'No steps recorded'}
       description={
         waits
-          ? 'Steps appear here as soon as the agent takes it up.'
+          ? 'Steps appear here when the agent starts the run.'
           : run.status === 'running'
-            ? 'The runtime is being started. Its first step appears here.'
-            : 'The run ended before its runtime wrote anything.'
+            ? 'The runtime is starting. The first step appears here.'
+            : 'The run ended before the runtime wrote any output.'
       }
     />
   )
@@ -182,7 +182,7 @@ function useRunTimeline(run: ExecutionDetails, { transcript }: LiveTranscript) {
   )
 }
 
-/** The present moment, renewed each second while it is wanted and the page is seen. */
+/** The current time, updated every second while needed and visible. */
 function useSecond(isWanted: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -195,7 +195,7 @@ function useSecond(isWanted: boolean): number {
 
 function StreamWords({ live, isLive }: { live: LiveTranscript; isLive: boolean }) {
   if (live.state === 'waiting')
-    return <span className="text-warning text-xs">Connection lost, trying again…</span>
+    return <span className="text-warning text-xs">Connection lost. Reconnecting…</span>
   if (!isLive || live.state !== 'open') return null
   return (
     <span className="inline-flex items-center gap-1.5 text-muted text-xs">
@@ -209,7 +209,7 @@ function Faulty({ live }: { live: LiveTranscript }) {
   if (live.error === null) return null
   const { sentence, code } = describeFault(live.error)
   return (
-    <Banner tone="danger" title="The transcript could not be loaded" className="mb-3">
+    <Banner tone="danger" title="Could not load the transcript" className="mb-3">
       {sentence} <code className="text-xs">{code}</code>
     </Banner>
   )

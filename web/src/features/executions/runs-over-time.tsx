@@ -10,6 +10,7 @@ import { SkeletonList } from '../../ui/skeleton.tsx'
 import { firstLine } from './first-line.ts'
 import { type Lane, lanesOf, type Mark, ticksOf } from './lanes.ts'
 import { latestRunsMost, latestRunsQuery } from './queries.ts'
+import { pageOf } from './run-page.ts'
 import { statusWords } from './words.ts'
 
 const ranges = [
@@ -47,11 +48,7 @@ export function RunsOverTime({ agents }: RunsOverTimeProps) {
         />
       </div>
       {runs.isError && !runs.data ? (
-        <ErrorState
-          title="The runs could not be loaded"
-          error={runs.error}
-          onRetry={() => void runs.refetch()}
-        />
+        <ErrorState title="Could not load the runs" error={runs.error} onRetry={() => void runs.refetch()} />
       ) : runs.isPending ? (
         <SkeletonList rows={6} />
       ) : (
@@ -177,13 +174,11 @@ const colours = {
 } as const
 
 function RunMark({ mark: { run, left, width } }: { mark: Mark }) {
-  const { name, id } = { name: run.agent_name, id: run.id }
   const took = run.duration_ms === null ? '' : `, ${formatDuration(run.duration_ms)}`
   const words = `${firstLine(run.message, 80)}: ${statusWords[run.status].label}${took}, ${formatClock(Date.parse(run.created_at))}`
   return (
     <Link
-      to="/agents/$name/executions/$id"
-      params={{ name, id }}
+      {...pageOf(run)}
       tabIndex={-1}
       preload={false}
       aria-label={words}

@@ -9,6 +9,7 @@ import { Pager } from '../../ui/pager.tsx'
 import { firstLine } from './first-line.ts'
 import { pageSize, type RunFilter, runsQuery } from './queries.ts'
 import { fleetRunColumns, runColumns } from './run-columns.tsx'
+import { pageOf } from './run-page.ts'
 
 export type RunsTableProps = {
   filter: RunFilter
@@ -27,7 +28,7 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
   if (runs.isError && !runs.data) {
     return (
       <ErrorState
-        title="The runs could not be loaded"
+        title="Could not load the runs"
         error={runs.error}
         onRetry={() => void runs.refetch()}
         className="rounded-lg border border-line bg-surface"
@@ -42,9 +43,7 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
       rowKey={(run) => run.id}
       rowLabel={(run) => firstLine(run.message)}
       rowHref={addressOf}
-      onOpenRow={({ agent_name: name, id }) =>
-        void navigate({ to: '/agents/$name/executions/$id', params: { name, id } })
-      }
+      onOpenRow={(run) => void navigate(pageOf(run))}
       sort={null}
       columnChoice={showsAgent ? 'fleet-runs' : 'runs'}
       isLoading={runs.isPending}
@@ -65,7 +64,8 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
   )
 }
 
-function addressOf({ agent_name, id }: ExecutionSummary): string {
+function addressOf({ agent_name, id, agent_deleted }: ExecutionSummary): string {
+  if (agent_deleted) return `/executions/${encodeURIComponent(id)}`
   return `/agents/${encodeURIComponent(agent_name)}/executions/${encodeURIComponent(id)}`
 }
 
