@@ -163,7 +163,7 @@ describe('invariants', () => {
       { cwd: root, env: { ...process.env, ROOST_INTERNAL_PORT: String(platform.internalPort) } },
     )
     assert.match(stdout, /Read at .*: \d+ runs/)
-    assert.match(stdout, /Nothing to repair/)
+    assert.match(stdout, /No failed checks/)
   })
 
   test('404 for the internal form on the public listener', async () => {

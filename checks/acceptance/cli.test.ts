@@ -84,7 +84,7 @@ describe('signing in', () => {
     assert.equal(wrong.code, 3)
     const { code, out } = await terminal(
       ['login', platform.url],
-      [[/Password of admin:/, `${adminPassword}\r`]],
+      [[/Password for admin:/, `${adminPassword}\r`]],
     )
     assert.equal(code, 0, out)
     assert.ok(!out.includes(adminPassword), 'the password was shown')
@@ -110,7 +110,7 @@ describe('signing in', () => {
     const key = { ROOST_KEY: 'svc_mcp_x' }
     const wrong = await roost(['agents'], { env: { ...key, ROOST_URL: 'http://[' } })
     assert.deepEqual([wrong.code, wrong.out], [2, ''])
-    assert.match(wrong.err, /^roost agents: "http:\/\/\[" is not an address/)
+    assert.match(wrong.err, /^roost agents: "http:\/\/\[" is not a valid http or https address/)
     const other = await roost(['agents'], { env: { ROOST_URL: 'https://other.example' } })
     assert.equal(other.code, 3)
     assert.match(other.err, /Not signed in to https:\/\/other\.example/)

@@ -1,22 +1,22 @@
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { createAgent, deleteAgent, getAgent, listAgents, renameAgent } from '@roost/contracts/agents/registry'
 import type { CallReply } from '@roost/contracts/client'
-import { verbsCommand } from './client/client-command.ts'
+import { commandGroup } from './client/client-command.ts'
 import { facts, table, time } from './client/output.ts'
 import { consents, needsYes } from './terminal/ask.ts'
 
-export const agents = verbsCommand('agents', 'List, create, start, stop, rename and delete agents.', {
+export const agents = commandGroup('agents', 'List, create, start, stop, rename and delete agents.', {
   list: {
-    takes: '',
-    summary: 'The agents that you can reach.',
+    parameters: '',
+    summary: 'List the agents that you can access.',
     options: { tag: { type: 'string' } },
-    optionLines: ['--tag A,B       with any of these tags'],
+    optionLines: ['--tag A,B       only agents with any of these tags'],
     async run({ api, text, print }) {
-      const found = await api.call(listAgents, { query: { tags: text('tag') } })
-      print(found, () =>
+      const agentList = await api.call(listAgents, { query: { tags: text('tag') } })
+      print(agentList, () =>
         table(
           ['name', 'status', 'runtime', 'owner', 'tags'],
-          found.map(({ name, status, runtime, owner, tags }) => [
+          agentList.map(({ name, status, runtime, owner, tags }) => [
             name,
             status,
             runtime,
@@ -28,8 +28,8 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
     },
   },
   show: {
-    takes: 'AGENT',
-    summary: 'One agent in detail.',
+    parameters: 'AGENT',
+    summary: 'Show one agent.',
     async run({ api, positionals: [name = ''], print }) {
       const agent = await api.call(getAgent, { params: { name } })
       print(agent, () =>
@@ -52,7 +52,7 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
     },
   },
   create: {
-    takes: 'AGENT',
+    parameters: 'AGENT',
     summary: 'Create an agent and start it.',
     options: {
       template: { type: 'string' },
@@ -63,9 +63,9 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
       instructions: { type: 'string' },
     },
     optionLines: [
-      '--template NAME  a template of the catalogue, or github:<org>/<repo>[@branch]',
+      '--template NAME  a template from the catalogue, or github:<org>/<repo>[@branch]',
       '--runtime NAME   claude-code (default) or gemini-cli; --model NAME; --cpu N; --memory 4g',
-      '--instructions TEXT',
+      '--instructions TEXT  custom instructions',
     ],
     async run({ api, positionals: [name = ''], text, print }) {
       const [cpu, memory] = [text('cpu'), text('memory')]
@@ -77,13 +77,15 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
         custom_instructions: text('instructions'),
         ...(cpu || memory ? { resources: { cpu, memory } } : {}),
       }
-      // What the platform does not offer is its to refuse, in its own words.
-      const made = await api.call(createAgent, { body: body as never })
-      print(made, () => [`${made.name} is ${made.status}.`, ...remarks(made)].join('\n'))
+      // The platform validates the values, so its own message names the invalid one.
+      const newAgent = await api.call(createAgent, { body: body as never })
+      print(newAgent, () =>
+        [`${newAgent.name} is ${newAgent.status}.`, ...creationNotes(newAgent)].join('\n'),
+      )
     },
   },
   start: {
-    takes: 'AGENT',
+    parameters: 'AGENT',
     summary: 'Start a stopped agent.',
     async run({ api, positionals: [name = ''], print }) {
       const reply = await api.call(startAgent, { params: { name } })
@@ -91,31 +93,32 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
     },
   },
   stop: {
-    takes: 'AGENT',
-    summary: 'Stop an agent; what it works on is cancelled.',
+    parameters: 'AGENT',
+    summary: 'Stop an agent; its running work is cancelled.',
     async run({ api, positionals: [name = ''], print }) {
       const reply = await api.call(stopAgent, { params: { name } })
       print(reply, () => reply.message)
     },
   },
   rename: {
-    takes: 'AGENT NEW_NAME',
-    summary: 'Give an agent another name.',
+    parameters: 'AGENT NEW_NAME',
+    summary: 'Rename an agent.',
     async run({ api, positionals: [name = '', new_name = ''], print }) {
       const reply = await api.call(renameAgent, { params: { name }, body: { new_name } })
       print(reply, () => `${name} is now ${new_name}.`)
     },
   },
   delete: {
-    takes: 'AGENT',
-    summary: 'Delete an agent with its workspace, schedules and history of files. For good.',
+    parameters: 'AGENT',
+    summary: 'Delete an agent with its workspace, schedules and file history. This cannot be undone.',
     options: { yes: { type: 'boolean', short: 'y' } },
-    optionLines: ['--yes            without asking; needed where there is no terminal'],
+    optionLines: ['--yes            skip the confirmation; required without a terminal'],
     async run({ api, positionals: [name = ''], flag, print }) {
       needsYes(flag('yes'))
-      // Nobody is asked about an agent that is not there.
+      // Fails before the question when the agent does not exist.
       if (!flag('yes')) await api.call(getAgent, { params: { name } })
-      if (!(await consents(`Delete ${name} with everything in its workspace?`, flag('yes')))) return 1
+      if (!(await consents(`Delete agent ${name} and its workspace? This cannot be undone.`, flag('yes'))))
+        return 1
       const reply = await api.call(deleteAgent, { params: { name } })
       print(reply, () => reply.message)
       return 0
@@ -123,9 +126,9 @@ export const agents = verbsCommand('agents', 'List, create, start, stop, rename 
   },
 })
 
-/** What the owner of a new agent should know about it. */
-function remarks(made: CallReply<typeof createAgent>): string[] {
-  const { missing_credentials, template_warnings, schedule_errors, warnings } = made
+/** Problems of a new agent that its owner should know. */
+function creationNotes(newAgent: CallReply<typeof createAgent>): string[] {
+  const { missing_credentials, template_warnings, schedule_errors, warnings } = newAgent
   return [
     ...(missing_credentials.length > 0 ? [`Missing credentials: ${missing_credentials.join(', ')}.`] : []),
     ...template_warnings.map(({ message }) => `template.yaml: ${message}`),

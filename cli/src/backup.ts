@@ -4,14 +4,14 @@ import { type Command, readArguments, UsageError } from './command.ts'
 import { readRunning } from './machine/lock.ts'
 import { repository } from './machine/repository.ts'
 import { platformEnvironment, readDotenv } from './platform/environment.ts'
-import { ProcessFailed } from './platform/kept-process.ts'
 import { runStep } from './platform/run-step.ts'
+import { ProcessFailed } from './platform/supervised-process.ts'
 import { writeTarget } from './terminal/ask.ts'
 
 const passphraseName = 'ROOST_BACKUP_PASSPHRASE'
-const aboutPassphrase = [
-  `The passphrase is asked for, or taken from ${passphraseName} or from what is piped in. Without it the`,
-  'encryption key of a backup is lost, and with that every secret in it.',
+const passphraseHelp = [
+  `The passphrase (at least 12 characters) is prompted for, or read from ${passphraseName} or standard`,
+  'input. Without it the encryption key in the backup is lost, and with it every secret.',
 ]
 
 export const backup: Command = {
@@ -20,12 +20,12 @@ export const backup: Command = {
   usage: [
     'roost backup [--to FILE [--force]] [--data-dir FOLDER]',
     '',
-    '--to FILE          the archive (backups/roost-<time>.tar.gz in the data folder, where old ones are removed)',
+    '--to FILE          archive to write (default backups/roost-<time>.tar.gz in the data folder; old ones are pruned)',
     '--force            replace FILE when it exists; without it, a person is asked and a script is refused',
-    '--data-dir FOLDER  of the installation (ROOST_DATA_DIR, ./data)',
+    '--data-dir FOLDER  data folder of the installation (default ROOST_DATA_DIR or ./data)',
     '',
-    'The platform may run meanwhile. The workspaces of agents are volumes of the container engine, and not in it.',
-    ...aboutPassphrase,
+    'The platform may run meanwhile. Agents’ workspaces are volumes of the container engine and are not included.',
+    ...passphraseHelp,
   ],
   async run(args) {
     const { values } = readArguments({
@@ -39,23 +39,26 @@ export const backup: Command = {
       return 1
     }
     const env = await environment(values['data-dir'])
-    const passphrase = await passphraseFor(env, { twice: true })
-    if (passphrase === null) throw new UsageError('The two passphrases are not the same.')
-    return step('backup', ['save', to, repository.dotenv, target], { ...env, [passphraseName]: passphrase })
+    const passphrase = await passphraseFor(env, { mustConfirm: true })
+    if (passphrase === null) throw new UsageError('The passphrases do not match.')
+    return runBackupProgram('backup', ['save', to, repository.dotenv, target], {
+      ...env,
+      [passphraseName]: passphrase,
+    })
   },
 }
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'Put a backup into an installation that has no data yet.',
+  summary: 'Restore a backup into an installation without data.',
   usage: [
     'roost restore FILE [--data-dir FOLDER]',
     '',
     'FILE               the archive that `roost backup` wrote',
-    '--data-dir FOLDER  of the installation to put it into (ROOST_DATA_DIR, ./data); its database must be empty',
+    '--data-dir FOLDER  data folder to restore into (default ROOST_DATA_DIR or ./data); its database must be empty',
     '',
-    'Start the platform afterwards: `roost up` brings the database up to date.',
-    ...aboutPassphrase,
+    'Start the platform afterwards: `roost up` upgrades the database.',
+    ...passphraseHelp,
   ],
   async run(args) {
     const { values, positionals } = readArguments({
@@ -63,15 +66,15 @@ export const restore: Command = {
       options: { 'data-dir': { type: 'string' } },
       allowPositionals: true,
     })
-    const [file, ...others] = positionals
-    if (file === undefined || others.length > 0) throw new UsageError('Name one archive.')
+    const [file, ...extra] = positionals
+    if (file === undefined || extra.length > 0) throw new UsageError('Give exactly one FILE.')
     const env = await environment(values['data-dir'])
     if (await readRunning(env.ROOST_DATA_DIR)) {
-      console.error('roost restore: the platform runs on this data folder. Stop it first.')
+      console.error('roost restore: The platform is running on this data folder. Stop it first.')
       return 1
     }
-    const passphrase = (await passphraseFor(env, { twice: false })) ?? ''
-    return step('restore', ['restore', resolve(process.cwd(), file)], {
+    const passphrase = (await passphraseFor(env, { mustConfirm: false })) ?? ''
+    return runBackupProgram('restore', ['restore', resolve(process.cwd(), file)], {
       ...env,
       [passphraseName]: passphrase,
     })
@@ -88,16 +91,19 @@ async function environment(dataDir: string | undefined) {
   })
 }
 
-/** Null: it was typed in two ways. */
-async function passphraseFor(env: NodeJS.ProcessEnv, { twice }: { twice: boolean }): Promise<string | null> {
-  const given = env[passphraseName]
-  if (given) return given
+/** Returns null when the confirmation differs. */
+async function passphraseFor(
+  env: NodeJS.ProcessEnv,
+  { mustConfirm }: { mustConfirm: boolean },
+): Promise<string | null> {
+  const fromEnvironment = env[passphraseName]
+  if (fromEnvironment) return fromEnvironment
   const typed = await askHidden('Passphrase: ')
-  if (!twice || !process.stdin.isTTY) return typed
-  return (await askHidden('Again: ')) === typed ? typed : null
+  if (!mustConfirm || !process.stdin.isTTY) return typed
+  return (await askHidden('Confirm passphrase: ')) === typed ? typed : null
 }
 
-async function step(name: string, args: string[], env: NodeJS.ProcessEnv): Promise<number> {
+async function runBackupProgram(name: string, args: string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
     const onProgress = (line: string) => console.log(line)
     await runStep({ file: repository.backup, args, env, cwd: repository.root, onProgress })

@@ -1,43 +1,47 @@
 import { createInterface } from 'node:readline/promises'
 import { createSession, sendChat, sendSessionMessage } from '@roost/contracts/conversations/chat'
-import { type Asked, clientCommand } from './client/client-command.ts'
+import { type CommandContext, clientCommand } from './client/client-command.ts'
 import { exitCodes } from './client/exit.ts'
 import { readInput } from './client/hidden-input.ts'
-import { endingOnInterrupt, exitCodeOf, followRun, printRun } from './client/run-stream.ts'
+import { exitCodeOf, followRun, printRun, stopRunOnInterrupt } from './client/run-stream.ts'
 import { UsageError } from './command.ts'
 
 export const chat = clientCommand('chat', {
-  takes: 'AGENT [MESSAGE…]',
-  summary: 'Talk with an agent; its answer is written as it comes.',
+  parameters: 'AGENT [MESSAGE…]',
+  summary: 'Chat with an agent; the answer is streamed.',
   options: { session: { type: 'string' }, new: { type: 'boolean' }, model: { type: 'string' } },
   optionLines: [
-    'Without a message: what is piped in, or a conversation line by line until Ctrl-D.',
-    'Ctrl-C stops the answer that is being written.',
+    'Without MESSAGE: reads piped input, or starts a conversation that ends with Ctrl-D.',
+    'Ctrl-C stops the current answer.',
     '',
-    '--new            begin a new conversation; else the current one goes on',
-    '--session ID     a conversation of yours',
-    '--model NAME     for this message only',
+    '--new            start a new session (default: continue the current one)',
+    '--session ID     continue this session of yours',
+    '--model NAME     model for this message only',
   ],
-  async run(asked) {
-    const [agent = '', ...words] = asked.positionals
-    if (asked.flag('new') && asked.text('session'))
-      throw new UsageError('--new and --session exclude each other.')
-    const session = asked.flag('new') ? await begin(asked, agent) : asked.text('session')
-    if (words.length > 0) return turn(asked, agent, session, words.join(' '))
-    if (!process.stdin.isTTY) return turn(asked, agent, session, await readInput())
-    return conversation(asked, agent, session)
+  async run(context) {
+    const [agent = '', ...words] = context.positionals
+    if (context.flag('new') && context.text('session'))
+      throw new UsageError('--new and --session cannot be combined.')
+    const session = context.flag('new') ? await startSession(context, agent) : context.text('session')
+    if (words.length > 0) return runTurn(context, agent, session, words.join(' '))
+    if (!process.stdin.isTTY) return runTurn(context, agent, session, await readInput())
+    return runConversation(context, agent, session)
   },
 })
 
-async function begin({ api }: Asked, name: string): Promise<string> {
+async function startSession({ api }: CommandContext, name: string): Promise<string> {
   const { id } = await api.call(createSession, { params: { name }, body: { make_current: true } })
   return id
 }
 
-async function conversation(asked: Asked, agent: string, session: string | undefined): Promise<number> {
+async function runConversation(
+  context: CommandContext,
+  agent: string,
+  session: string | undefined,
+): Promise<number> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: `${agent}> ` })
   let isAnswering = false
-  // The line editor takes the keys: Ctrl-C is the answer's while there is one, and ends the conversation else.
+  // The line editor receives Ctrl-C: it stops the running answer, or ends the conversation when there is none.
   terminal.on('SIGINT', () => (isAnswering ? process.emit('SIGINT') : terminal.close()))
   let isClosed = false
   terminal.once('close', () => {
@@ -47,7 +51,7 @@ async function conversation(asked: Asked, agent: string, session: string | undef
   for await (const line of terminal) {
     if (line.trim() !== '') {
       isAnswering = true
-      await turn(asked, agent, session, line)
+      await runTurn(context, agent, session, line)
       isAnswering = false
     }
     if (!isClosed) terminal.prompt()
@@ -56,36 +60,41 @@ async function conversation(asked: Asked, agent: string, session: string | undef
   return exitCodes.ok
 }
 
-/** One turn; its exit code. */
-function turn(asked: Asked, agent: string, session: string | undefined, message: string): Promise<number> {
+/** Runs one turn and returns its exit code. */
+function runTurn(
+  context: CommandContext,
+  agent: string,
+  session: string | undefined,
+  message: string,
+): Promise<number> {
   let run: { name: string; id: string } | null = null
-  return endingOnInterrupt(
-    asked,
+  return stopRunOnInterrupt(
+    context,
     () => run,
     async (signal) => {
-      const body = { message, model: asked.text('model') }
+      const body = { message, model: context.text('model') }
       const lines =
         session === undefined
-          ? asked.api.lines(sendChat, { params: { name: agent }, body, signal })
-          : asked.api.lines(sendSessionMessage, { params: { name: agent, id: session }, body, signal })
+          ? context.api.lines(sendChat, { params: { name: agent }, body, signal })
+          : context.api.lines(sendSessionMessage, { params: { name: agent, id: session }, body, signal })
       const status = await printRun(
-        asked,
-        noting(lines, (id) => (run = { name: agent, id })),
+        context,
+        withRunId(lines, (id) => (run = { name: agent, id })),
       )
       if (status !== null) return exitCodeOf(status)
-      // The connection broke off; the turn goes on, and is taken up where it stands.
-      return run ? followRun(asked, run) : exitCodes.unreachable
+      // The connection was lost while the turn continues, so this follows its run.
+      return run ? followRun(context, run) : exitCodes.unreachable
     },
   )
 }
 
-/** The same lines; `accepted` hears which run they are of. */
-async function* noting(
+/** Passes the lines through and reports the id of their run to `onAccepted`. */
+async function* withRunId(
   lines: AsyncIterable<Record<string, unknown>>,
-  accepted: (id: string) => void,
+  onAccepted: (id: string) => void,
 ): AsyncIterable<Record<string, unknown>> {
   for await (const line of lines) {
-    if (line.subtype === 'accepted' && typeof line.execution_id === 'string') accepted(line.execution_id)
+    if (line.subtype === 'accepted' && typeof line.execution_id === 'string') onAccepted(line.execution_id)
     yield line
   }
 }

@@ -5,11 +5,11 @@ import { test } from 'node:test'
 
 const main = join(import.meta.dirname, 'main.ts')
 
-test('bash completes what follows help and mcp-config', () => {
+test('bash completes the word after help, mcp-config and servers', () => {
   const { stdout: script } = spawnSync(process.execPath, [main, 'completion', 'bash'], { encoding: 'utf8' })
   const complete = (...words: string[]) => {
-    const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}`
-    const input = `${script}\n${ask}; _roost; echo "\${COMPREPLY[@]}"`
+    const invocation = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}`
+    const input = `${script}\n${invocation}; _roost; echo "\${COMPREPLY[@]}"`
     return spawnSync('bash', [], { input, encoding: 'utf8' }).stdout.trim()
   }
   assert.equal(complete('roost', 'help', 'ag'), 'agents')

@@ -1,19 +1,19 @@
 import { type Command, UsageError } from './command.ts'
 
-/** `commands` is asked for when the command runs: it is one of them. */
+/** `commands` is a function because this command is an element of that list. */
 export function createCompletion(commands: () => readonly Command[]): Command {
   return {
     name: 'completion',
-    summary: 'The script that completes commands in a shell.',
+    summary: 'Print the shell completion script.',
     usage: [
       'roost completion bash|zsh',
       '',
       'bash: eval "$(roost completion bash)"    in ~/.bashrc',
       'zsh:  eval "$(roost completion zsh)"     in ~/.zshrc',
     ],
-    verbs: ['bash', 'zsh'],
-    async run([shell, ...more]) {
-      if (more.length > 0) throw new UsageError(`${JSON.stringify(more[0])} is not understood.`)
+    completions: ['bash', 'zsh'],
+    async run([shell, ...extra]) {
+      if (extra.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(extra[0])}.`)
       if (shell !== 'bash' && shell !== 'zsh') throw new UsageError('The shell must be bash or zsh.')
       console.log(shell === 'bash' ? bash(commands()) : zsh(commands()))
       return 0
@@ -38,10 +38,12 @@ complete -F _roost roost`
 }
 
 function zsh(commands: readonly Command[]): string {
-  const described = commands.map(({ name, summary }) => `    '${name}:${summary.replaceAll("'", "'\\''")}'`)
+  const descriptions = commands.map(
+    ({ name, summary }) => `    '${name}:${summary.replaceAll("'", "'\\''")}'`,
+  )
   return `_roost() {
   local -a commands=(
-${described.join('\n')}
+${descriptions.join('\n')}
   )
   local choices=
   if (( CURRENT == 2 )); then
@@ -59,9 +61,9 @@ compdef _roost roost`
 }
 
 function cases(commands: readonly Command[]): string {
-  const words = commands.map(({ name, verbs = [] }) => ({ name, verbs }))
-  return [...words, { name: 'help', verbs: words.map(({ name }) => name) }]
-    .filter(({ verbs }) => verbs.length > 0)
-    .map(({ name, verbs }) => `      ${name}) choices='${verbs.join(' ')}' ;;`)
+  const words = commands.map(({ name, completions = [] }) => ({ name, completions }))
+  return [...words, { name: 'help', completions: words.map(({ name }) => name) }]
+    .filter(({ completions }) => completions.length > 0)
+    .map(({ name, completions }) => `      ${name}) choices='${completions.join(' ')}' ;;`)
     .join('\n')
 }

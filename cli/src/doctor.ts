@@ -7,22 +7,22 @@ import { checkInvariants } from './checkup/invariants.ts'
 import { checkMachine } from './checkup/machine.ts'
 import { checkMail } from './checkup/mail.ts'
 import { checkPlatform } from './checkup/platform.ts'
-import { seePlatform } from './checkup/seen.ts'
+import { readPlatformState } from './checkup/platform-state.ts'
 import { type Command, readArguments } from './command.ts'
 import { readVersion, repository } from './machine/repository.ts'
 import { platformEnvironment, readDotenv } from './platform/environment.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Say in plain words what is wrong with this machine or installation.',
+  summary: 'Find problems of this machine or installation, and how to fix them.',
   usage: [
     'roost doctor [--data-dir FOLDER]',
     'roost doctor --invariants',
     '',
-    '--data-dir FOLDER  of the installation to look at (ROOST_DATA_DIR, ./data)',
-    '--invariants       ask the running platform whether its records of runs hold together, and nothing else',
+    '--data-dir FOLDER  data folder of the installation (default ROOST_DATA_DIR or ./data)',
+    '--invariants       only check that the run records of the running platform are consistent',
     '',
-    'Looks and changes nothing. Exit code 1 when something fails.',
+    'Changes nothing. Exit code 1 if a check fails.',
   ],
   async run(args) {
     const { values } = readArguments({
@@ -37,10 +37,10 @@ export const doctor: Command = {
       root: repository.root,
     })
     console.log(`Roost ${await readVersion()} in ${repository.root}\n`)
-    const seen = await seePlatform(env)
+    const state = await readPlatformState(env)
     if (values.invariants) {
-      const { read, findings } = await checkInvariants(env, seen)
-      console.log(`${read}\n`)
+      const { summary, findings } = await checkInvariants(env, state)
+      console.log(`${summary}\n`)
       return report(findings)
     }
     return report([
@@ -48,19 +48,19 @@ export const doctor: Command = {
       ...(await checkEngine(env)),
       ...(await checkData(env)),
       await checkMail(env),
-      ...(await checkPlatform(env, seen)),
-      await checkAudit(env, seen),
-      ...(await checkEgress(env, seen)),
+      ...(await checkPlatform(env, state)),
+      await checkAudit(env, state),
+      ...(await checkEgress(env, state)),
     ])
   },
 }
 
-/** Prints what was found and the verdict; the exit code. */
+/** Prints the findings and a summary line; returns the exit code. */
 function report(findings: Finding[]): number {
   for (const line of findingLines(findings)) console.log(line)
   const failed = findings.filter(({ state }) => state === 'fail').length
   const warned = findings.filter(({ state }) => state === 'warn').length
-  const verdict = failed > 0 ? `${failed} to repair` : 'Nothing to repair'
-  console.log(`\n${verdict}${warned > 0 ? `, ${warned} to look at` : ''}.`)
+  const verdict = failed > 0 ? `Failed checks: ${failed}` : 'No failed checks'
+  console.log(`\n${verdict}${warned > 0 ? `, warnings: ${warned}` : ''}.`)
   return failed > 0 ? 1 : 0
 }

@@ -1,63 +1,70 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { socketCloseCodes } from '@roost/contracts/operations/sockets'
-import { type Asked, verbsCommand } from './client/client-command.ts'
+import { type CommandContext, commandGroup } from './client/client-command.ts'
 import { CommandFailed, exitCodes } from './client/exit.ts'
 import { oneLine, time } from './client/output.ts'
 import { UsageError } from './command.ts'
 
-const pauseMs = 2_000
+const reconnectDelayMs = 2_000
 
-export const events = verbsCommand('events', 'What happens on the platform, as it happens.', {
+export const events = commandGroup('events', 'Live events of the platform.', {
   tail: {
-    takes: '',
-    summary: 'Prints events until Ctrl-C, over broken connections without a gap.',
+    parameters: '',
+    summary: 'Print events until Ctrl-C; resumes without gaps after a broken connection.',
     options: { agent: { type: 'string' }, type: { type: 'string' }, limit: { type: 'string' } },
     optionLines: [
-      '--agent NAME     of this agent only; --type WORD such as execution_finished; --limit N and then end',
+      '--agent NAME     only events of this agent; --type TYPE such as execution_finished; --limit N then exit',
     ],
     run: tail,
   },
 })
 
-async function tail(asked: Asked): Promise<number> {
-  const most = asked.integer('limit') ?? Number.POSITIVE_INFINITY
-  if (most < 1) throw new UsageError('--limit must be at least 1.')
-  let last: string | null = null
-  let shown = 0
-  let wasOpen = false
+async function tail(context: CommandContext): Promise<number> {
+  const maxEvents = context.integer('limit') ?? Number.POSITIVE_INFINITY
+  if (maxEvents < 1) throw new UsageError('--limit must be at least 1.')
+  let lastEventId: string | null = null
+  let printed = 0
+  let hadConnection = false
   for (;;) {
-    const ended = await listen(asked, last, (event) => {
-      wasOpen = true
-      if (typeof event._eid === 'string') last = event._eid
-      if (!isWanted(asked, event)) return true
-      write(asked, event)
-      shown += 1
-      return shown < most
+    const outcome = await listen(context, lastEventId, (event) => {
+      hadConnection = true
+      if (typeof event._eid === 'string') lastEventId = event._eid
+      if (!matchesFilters(context, event)) return true
+      printEvent(context, event)
+      printed += 1
+      return printed < maxEvents
     })
-    if (ended === 'enough') return exitCodes.ok
-    if (ended === socketCloseCodes.unauthorized || ended === socketCloseCodes.forbidden) {
-      throw new CommandFailed('This key opens no stream of events.', exitCodes.denied)
+    if (outcome === 'enough') return exitCodes.ok
+    if (outcome === socketCloseCodes.unauthorized || outcome === socketCloseCodes.forbidden) {
+      throw new CommandFailed(
+        'This key may not read events. Sign in again, or use another key.',
+        exitCodes.denied,
+      )
     }
-    if (!wasOpen) throw new CommandFailed(`No stream of events at ${asked.url}.`, exitCodes.unreachable)
-    await pause(pauseMs)
+    if (!hadConnection)
+      throw new CommandFailed(
+        `There is no event stream at ${context.url}. Check the address.`,
+        exitCodes.unreachable,
+      )
+    await pause(reconnectDelayMs)
   }
 }
 
 type Event = Record<string, unknown>
 
-/** Resolves with the code of the close, or `enough` once `take` wants no more. */
+/** Resolves with the WebSocket close code, or with `enough` once `onEvent` returns false. */
 function listen(
-  { url, key }: Asked,
-  last: string | null,
-  take: (event: Event) => boolean,
+  { url, key }: CommandContext,
+  lastEventId: string | null,
+  onEvent: (event: Event) => boolean,
 ): Promise<number | 'enough'> {
   const address = new URL('/ws/events', url.replace(/^http/, 'ws'))
   address.searchParams.set('token', key)
-  if (last !== null) address.searchParams.set('last_event_id', last)
+  if (lastEventId !== null) address.searchParams.set('last_event_id', lastEventId)
   return new Promise((resolve) => {
     const socket = new WebSocket(address)
     socket.addEventListener('message', ({ data }) => {
-      if (take(JSON.parse(String(data)) as Event)) return
+      if (onEvent(JSON.parse(String(data)) as Event)) return
       resolve('enough')
       socket.close()
     })
@@ -65,22 +72,22 @@ function listen(
   })
 }
 
-const control = ['connected', 'refreshed', 'pong']
+const controlTypes = ['connected', 'refreshed', 'pong']
 
-function isWanted({ text }: Asked, event: Event): boolean {
-  if (control.includes(String(event.type))) return false
+function matchesFilters({ text }: CommandContext, event: Event): boolean {
+  if (controlTypes.includes(String(event.type))) return false
   const [agent, type] = [text('agent'), text('type')]
   return (agent === undefined || event.agent_name === agent) && (type === undefined || event.type === type)
 }
 
-function write({ isJson }: Asked, event: Event): void {
+function printEvent({ isJson }: CommandContext, event: Event): void {
   if (isJson) {
     console.log(JSON.stringify(event))
     return
   }
   const { type, ts, agent_name, _eid, event: _, ...fields } = event
-  const rest = Object.entries(fields)
+  const details = Object.entries(fields)
     .filter(([, value]) => value !== null && typeof value !== 'object')
     .map(([name, value]) => `${name}=${oneLine(String(value)).slice(0, 80)}`)
-  console.log([time(String(ts)), type, agent_name ?? '', ...rest].filter(Boolean).join('  '))
+  console.log([time(String(ts)), type, agent_name ?? '', ...details].filter(Boolean).join('  '))
 }

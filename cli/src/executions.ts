@@ -5,30 +5,30 @@ import {
   terminateExecution,
 } from '@roost/contracts/runs/executions'
 import { listExecutions } from '@roost/contracts/runs/fleet'
-import { verbsCommand } from './client/client-command.ts'
+import { commandGroup } from './client/client-command.ts'
 import { facts, money, plainText, seconds, table, time } from './client/output.ts'
 import { followRun } from './client/run-stream.ts'
 
-export const executions = verbsCommand('executions', 'Runs of agents: list, show, follow, stop.', {
+export const executions = commandGroup('executions', 'Executions of agents: list, show, follow, stop.', {
   list: {
-    takes: '[AGENT]',
-    summary: 'The newest runs of an agent, or of all.',
+    parameters: '[AGENT]',
+    summary: 'List the newest executions of an agent, or of all agents.',
     options: { status: { type: 'string' }, limit: { type: 'string' }, search: { type: 'string' } },
     optionLines: [
-      '--status WORD    queued, running, success, failed, cancelled …; --limit N (50)',
-      '--search TEXT    in message and id; of all agents only',
+      '--status STATUS  queued, running, success, failed, cancelled, …; --limit N (default 50)',
+      '--search TEXT    search message and id; only without AGENT',
     ],
     async run({ api, positionals: [name], text, integer, print }) {
       const limit = String(integer('limit') ?? 50)
       const status = text('status')
-      const found =
+      const runs =
         name === undefined
           ? await api.call(listExecutions, { query: { status, limit, hours: '0', search: text('search') } })
           : await api.call(listAgentExecutions, { params: { name }, query: { status, limit } })
-      print(found, () =>
+      print(runs, () =>
         table(
           ['id', 'agent', 'status', 'cause', 'created', 'took', 'cost', 'message'],
-          found.map((run) => [
+          runs.map((run) => [
             run.id,
             run.agent_name,
             run.status,
@@ -43,8 +43,8 @@ export const executions = verbsCommand('executions', 'Runs of agents: list, show
     },
   },
   show: {
-    takes: 'AGENT ID',
-    summary: 'One run and its answer.',
+    parameters: 'AGENT ID',
+    summary: 'Show one execution with its response.',
     async run({ api, positionals: [name = '', id = ''], print }) {
       const run = await api.call(getExecution, { params: { name, id } })
       print(run, () =>
@@ -65,22 +65,22 @@ export const executions = verbsCommand('executions', 'Runs of agents: list, show
     },
   },
   log: {
-    takes: 'AGENT ID',
-    summary: 'What a run did, line by line.',
+    parameters: 'AGENT ID',
+    summary: 'Print the transcript of an execution.',
     options: { follow: { type: 'boolean', short: 'f' } },
-    optionLines: ['-f, --follow     go on until it ends'],
-    async run(asked) {
-      const { api, positionals, flag, isJson } = asked
+    optionLines: ['-f, --follow     follow the execution until it ends'],
+    async run(context) {
+      const { api, positionals, flag, isJson } = context
       const [name = '', id = ''] = positionals
-      if (flag('follow')) return followRun(asked, { name, id })
+      if (flag('follow')) return followRun(context, { name, id })
       const { log } = await api.call(getExecutionLog, { params: { name, id } })
       for (const line of log) console.log(isJson ? JSON.stringify(line) : logLine(line))
       return 0
     },
   },
   stop: {
-    takes: 'AGENT ID',
-    summary: 'End a run that is queued or running.',
+    parameters: 'AGENT ID',
+    summary: 'Stop a queued or running execution.',
     async run({ api, positionals: [name = '', id = ''], print }) {
       const reply = await api.call(terminateExecution, { params: { name, id } })
       print(reply, () => reply.status)

@@ -3,7 +3,7 @@ import { readVersion } from './machine/repository.ts'
 
 export const version: Command = {
   name: 'version',
-  summary: 'Print the version of Roost and of the Node it runs on.',
+  summary: 'Print the versions of Roost and Node.',
   usage: ['roost version [--json]'],
   async run(args) {
     const { values } = readArguments({ args, options: { json: { type: 'boolean' } } })
@@ -13,18 +13,18 @@ export const version: Command = {
   },
 }
 
-/** The list of commands, or what one of them takes. */
+/** Prints the list of commands, or the help of one command; returns the exit code. */
 export function help(commands: Command[], [name]: string[]): number {
   if (name === undefined) {
     const width = Math.max(...commands.map((command) => command.name.length))
     console.log('Roost hosts AI agents on your own machine.\n')
     for (const command of commands) console.log(`  roost ${command.name.padEnd(width)}  ${command.summary}`)
-    console.log('\n`roost help COMMAND` says what a command takes.')
+    console.log('\nRun `roost help COMMAND` for its arguments and options.')
     return 0
   }
   const command = commands.find((each) => each.name === name)
   if (!command) {
-    console.error(`roost help: there is no command ${JSON.stringify(name)}. \`roost help\` lists them.`)
+    console.error(`roost help: Unknown command ${JSON.stringify(name)}. Run \`roost help\` for the list.`)
     return 2
   }
   console.log(`${command.summary}\n\n${command.usage.map((line) => `  ${line}`).join('\n')}`)

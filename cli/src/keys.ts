@@ -1,24 +1,24 @@
 import { createKey, deleteKey, listKeys, revokeKey } from '@roost/contracts/identity/keys'
-import { verbsCommand } from './client/client-command.ts'
+import { commandGroup } from './client/client-command.ts'
 import { table, time } from './client/output.ts'
 
-export const keys = verbsCommand('keys', 'Your MCP keys: list, make, revoke, delete.', {
+export const keys = commandGroup('keys', 'MCP keys: list, create, revoke, delete.', {
   list: {
-    takes: '',
-    summary: 'Your keys, without their secrets.',
+    parameters: '',
+    summary: 'List your keys, without their secrets.',
     options: { all: { type: 'boolean' } },
-    optionLines: ['--all            those of everybody; for admins'],
+    optionLines: ['--all            the keys of all users (admins only)'],
     async run({ api, flag, print }) {
-      const found = await api.call(listKeys, { query: flag('all') ? { all: 'true' } : {} })
-      print(found, () =>
+      const keyList = await api.call(listKeys, { query: flag('all') ? { all: 'true' } : {} })
+      print(keyList, () =>
         table(
-          ['id', 'name', 'scope', 'begins', 'state', 'last used', 'owner'],
-          found.map((key) => [
+          ['id', 'name', 'scope', 'prefix', 'state', 'last used', 'owner'],
+          keyList.map((key) => [
             key.id,
             key.name,
             key.scope,
             key.key_prefix,
-            key.is_active ? 'active' : 'ended',
+            key.is_active ? 'active' : 'inactive',
             time(key.last_used_at),
             key.username,
           ]),
@@ -27,27 +27,27 @@ export const keys = verbsCommand('keys', 'Your MCP keys: list, make, revoke, del
     },
   },
   create: {
-    takes: 'NAME',
-    summary: 'Make a key. Its secret is shown this once.',
+    parameters: 'NAME',
+    summary: 'Create a key. Its secret is shown only once.',
     options: { scope: { type: 'string' }, description: { type: 'string' } },
-    optionLines: ['--scope WORD     user (default); ops and portal_delegate are made in the browser'],
+    optionLines: ['--scope SCOPE    user (default); create ops and portal_delegate keys in the web UI'],
     async run({ api, positionals: [name = ''], text, print }) {
       const body = { name, scope: text('scope') ?? 'user', description: text('description') }
-      const made = await api.call(createKey, { body })
-      print(made, () => made.key)
+      const createdKey = await api.call(createKey, { body })
+      print(createdKey, () => createdKey.key)
     },
   },
   revoke: {
-    takes: 'ID',
-    summary: 'End a key; it stays listed.',
+    parameters: 'ID',
+    summary: 'Revoke a key; it stays in the list.',
     async run({ api, positionals: [id = ''], print }) {
       const reply = await api.call(revokeKey, { params: { id } })
       print(reply, () => reply.message)
     },
   },
   delete: {
-    takes: 'ID',
-    summary: 'Delete a key for good.',
+    parameters: 'ID',
+    summary: 'Delete a key permanently.',
     async run({ api, positionals: [id = ''], print }) {
       const reply = await api.call(deleteKey, { params: { id } })
       print(reply, () => reply.message)

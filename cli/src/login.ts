@@ -4,48 +4,48 @@ import { createKey, deleteKey, validateKey } from '@roost/contracts/identity/key
 import { verifyFactorLogin } from '@roost/contracts/identity/second-factor'
 import { createToken, logout as endSession } from '@roost/contracts/identity/sessions'
 import { getSetupStatus } from '@roost/contracts/identity/setup'
-import { addressOf, defaultAddress, keyOf } from './client/connect.ts'
-import { CommandFailed, endingOf, exitCodes, tellEnding } from './client/exit.ts'
+import { defaultAddress, parseAddress, parseKey } from './client/connect.ts'
+import { CommandFailed, exitCodes, failureOf, reportFailure } from './client/exit.ts'
 import { askHidden, askLine } from './client/hidden-input.ts'
 import { readServers, type Server, serversPath, writeServers } from './client/servers.ts'
 import { type Command, readArguments, UsageError } from './command.ts'
 
 export const login: Command = {
   name: 'login',
-  summary: 'Sign in to a platform and keep a key for it.',
+  summary: 'Sign in to a platform and store a key for it.',
   usage: [
     'roost login [URL] [--name NAME] [--user NAME]',
     'roost login [URL] [--name NAME] --with-key',
     '',
-    'URL            of the platform (http://localhost:8000)',
-    '--name NAME    under which it is kept; several platforms can be (default)',
-    '--user NAME    whose password is asked for (admin)',
-    '--with-key     asks for an MCP key instead; for people who sign in another way',
+    'URL            address of the platform (default http://localhost:8000)',
+    '--name NAME    name to store it under, for several platforms (default "default")',
+    '--user NAME    user to sign in as (default admin)',
+    '--with-key     enter an MCP key instead of a password, for people who sign in another way',
     '',
-    'The password or key is typed unseen, or read from what is piped in. A password is not kept: a key is made',
-    'for this machine, which `roost logout` deletes. ROOST_URL and ROOST_KEY are used instead where they are set.',
+    'The password or key is entered without echo, or read from standard input. The password is not stored: a key',
+    'is created for this machine, and `roost logout` deletes it. ROOST_URL and ROOST_KEY take precedence if set.',
   ],
-  run: (args) => told(() => signIn(args)),
+  run: (args) => exitCodeFor(() => signIn(args)),
 }
 
 export const logout: Command = {
   name: 'logout',
-  summary: 'Forget a platform and delete the key that was made for this machine.',
+  summary: 'Forget a platform and delete the key created for this machine.',
   usage: ['roost logout [NAME]'],
-  run: (args) => told(() => signOut(args)),
+  run: (args) => exitCodeFor(() => signOut(args)),
 }
 
 export const servers: Command = {
   name: 'servers',
-  summary: 'The platforms that you are signed in to; choose another one.',
+  summary: 'List the platforms you are signed in to, or select one.',
   usage: [
     'roost servers [list]',
     'roost servers use NAME',
     '',
-    '--json  the list as an array, without the keys',
+    '--json  print the list as a JSON array, without the keys',
   ],
-  verbs: ['list', 'use'],
-  run: (args) => told(() => listOrUse(args)),
+  completions: ['list', 'use'],
+  run: (args) => exitCodeFor(() => listOrUse(args)),
 }
 
 async function signIn(args: string[]): Promise<void> {
@@ -57,38 +57,41 @@ async function signIn(args: string[]): Promise<void> {
   const url = readUrl(positionals)
   const name = values.name ?? 'default'
   const path = serversPath(process.env)
-  // Before anything is asked: a file that cannot be read would be found out too late.
-  const before = await readServers(path)
-  const server = values['with-key'] ? await withKey(url) : await withPassword(url, values.user ?? 'admin')
-  await writeServers(path, { current: name, servers: { ...before.servers, [name]: server } })
-  const old = Object.hasOwn(before.servers, name) ? before.servers[name] : undefined
-  // Nobody would use it any more, and no `roost logout` would find it.
-  if (old && old.key_id !== null && old.key_id !== server.key_id) await deleteOwnKey(old, old.key_id)
-  console.log(`Signed in to ${url}${name === 'default' ? '' : ` as ${name}`}.`)
+  // Read before any prompt, so that an unreadable file fails early.
+  const serversFile = await readServers(path)
+  const server = values['with-key']
+    ? await signInWithKey(url)
+    : await signInWithPassword(url, values.user ?? 'admin')
+  await writeServers(path, { current: name, servers: { ...serversFile.servers, [name]: server } })
+  const replaced = Object.hasOwn(serversFile.servers, name) ? serversFile.servers[name] : undefined
+  // The replaced key would stay valid, and `roost logout` could not find it any more.
+  if (replaced && replaced.key_id !== null && replaced.key_id !== server.key_id)
+    await deleteOwnKey(replaced, replaced.key_id)
+  console.log(`Signed in to ${url}${name === 'default' ? '' : ` (stored as "${name}")`}.`)
 }
 
-function readUrl([text, ...more]: string[]): string {
-  if (more.length > 0) throw new UsageError(`${JSON.stringify(more[0])} is not understood.`)
-  return text === undefined ? defaultAddress : addressOf(text)
+function readUrl([text, ...extra]: string[]): string {
+  if (extra.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(extra[0])}.`)
+  return text === undefined ? defaultAddress : parseAddress(text)
 }
 
-/** Before anybody types a password for nothing. */
-async function requireSetUp(api: Client, url: string): Promise<void> {
+/** Throws before the password prompt when the platform has no password yet. */
+async function requireSetup(api: Client, url: string): Promise<void> {
   const { setup_completed } = await api.call(getSetupStatus, {})
-  if (!setup_completed) throw new CommandFailed(`This platform is not set up yet: open ${url} in a browser.`)
+  if (!setup_completed) throw new CommandFailed(`This platform is not set up yet. Open ${url} in a browser.`)
 }
 
-async function withKey(url: string): Promise<Server> {
-  const key = keyOf(await askHidden('Key: '))
+async function signInWithKey(url: string): Promise<Server> {
+  const key = parseKey(await askHidden('MCP key: '))
   await createClient(url, key).call(validateKey, {})
   return { url, key, key_id: null }
 }
 
-async function withPassword(url: string, username: string): Promise<Server> {
+async function signInWithPassword(url: string, username: string): Promise<Server> {
   const api = createClient(url)
-  await requireSetUp(api, url)
+  await requireSetup(api, url)
   const session = api.withToken(
-    await sessionToken(api, username, await askHidden(`Password of ${username}: `)),
+    await sessionToken(api, username, await askHidden(`Password for ${username}: `)),
   )
   const name = `roost command line on ${hostname()}`.slice(0, 100)
   const { id, key } = await session.call(createKey, { body: { name } })
@@ -104,11 +107,11 @@ async function sessionToken(api: Client, username: string, password: string): Pr
     if (!challenge || typeof challenge.challenge_token !== 'string') throw error
     if (challenge.mfa_enrolled === false) {
       throw new CommandFailed(
-        'A second factor is required first: set it up in the browser.',
+        'A second factor is required. Set it up in the web UI, then sign in again.',
         exitCodes.denied,
       )
     }
-    const code = await askLine('Code of your second factor: ')
+    const code = await askLine('Second-factor code: ')
     const body = { challenge_token: challenge.challenge_token, code }
     return (await api.call(verifyFactorLogin, { body })).access_token
   }
@@ -117,11 +120,15 @@ async function sessionToken(api: Client, username: string, password: string): Pr
 async function signOut(args: string[]): Promise<void> {
   const { positionals } = readArguments({ args, allowPositionals: true, options: {} })
   const path = serversPath(process.env)
-  const { current, servers: known } = await readServers(path)
+  const { current, servers: stored } = await readServers(path)
   const name = positionals[0] ?? current
-  const server = name === null ? undefined : known[name]
-  if (name === null || !server) throw new CommandFailed('Not signed in.', exitCodes.denied)
-  const { [name]: _, ...rest } = known
+  const server = name === null ? undefined : stored[name]
+  if (name === null || !server)
+    throw new CommandFailed(
+      'Not signed in to this platform. Run `roost servers` for the list.',
+      exitCodes.denied,
+    )
+  const { [name]: _, ...rest } = stored
   await writeServers(path, {
     current: current === name ? (Object.keys(rest)[0] ?? null) : current,
     servers: rest,
@@ -130,15 +137,13 @@ async function signOut(args: string[]): Promise<void> {
   console.log(`Signed out of ${server.url}.`)
 }
 
-/** Whatever the platform says, the key is gone from here; whether it is there still is told. */
+/** Deletes the key on the platform. A failure is only reported: the stored key is already removed here. */
 async function deleteOwnKey({ url, key }: Server, id: string): Promise<void> {
   try {
     await createClient(url, key).call(deleteKey, { params: { id } })
   } catch (error) {
-    const words = endingOf(error)?.message ?? String(error)
-    console.error(
-      `roost: the key could not be deleted (${words}). Delete it in the settings of the platform.`,
-    )
+    const reason = failureOf(error)?.message ?? String(error)
+    console.error(`roost: The key could not be deleted (${reason}). Delete it in the platform’s settings.`)
   }
 }
 
@@ -150,33 +155,36 @@ async function listOrUse(args: string[]): Promise<void> {
   })
   const path = serversPath(process.env)
   const file = await readServers(path)
-  const [word = 'list', name, ...more] = positionals
-  if (more.length > 0) throw new UsageError(`${JSON.stringify(more[0])} is not understood.`)
-  if (word === 'use') {
-    if (name === undefined) throw new UsageError('NAME is missing.')
+  const [verb = 'list', name, ...extra] = positionals
+  if (extra.length > 0) throw new UsageError(`Unexpected argument ${JSON.stringify(extra[0])}.`)
+  if (verb === 'use') {
+    if (name === undefined) throw new UsageError('Missing argument NAME.')
     if (!Object.hasOwn(file.servers, name))
-      throw new CommandFailed(`There is no server ${JSON.stringify(name)}.`, exitCodes.notFound)
+      throw new CommandFailed(
+        `There is no server named ${JSON.stringify(name)}. Run \`roost servers\` for the list.`,
+        exitCodes.notFound,
+      )
     return writeServers(path, { ...file, current: name })
   }
-  if (word !== 'list' || name !== undefined)
-    throw new UsageError(`${JSON.stringify(name ?? word)} is not understood.`)
-  const known = Object.entries(file.servers).map(([each, { url }]) => ({
+  if (verb !== 'list' || name !== undefined)
+    throw new UsageError(`Unexpected argument ${JSON.stringify(name ?? verb)}.`)
+  const stored = Object.entries(file.servers).map(([each, { url }]) => ({
     name: each,
     url,
     current: each === file.current,
   }))
-  if (values.json) return console.log(JSON.stringify(known, null, 2))
-  const lines = known.map(({ name, url, current }) => `${current ? '*' : ' '} ${name}  ${url}`)
-  console.log(lines.join('\n') || 'Not signed in anywhere. `roost login` does that.')
+  if (values.json) return console.log(JSON.stringify(stored, null, 2))
+  const lines = stored.map(({ name, url, current }) => `${current ? '*' : ' '} ${name}  ${url}`)
+  console.log(lines.join('\n') || 'Not signed in to any platform. Run `roost login`.')
 }
 
-async function told(work: () => Promise<void>): Promise<number> {
+async function exitCodeFor(work: () => Promise<void>): Promise<number> {
   try {
     await work()
     return exitCodes.ok
   } catch (error) {
-    const ending = endingOf(error)
-    if (!ending) throw error
-    return tellEnding(ending)
+    const failure = failureOf(error)
+    if (!failure) throw error
+    return reportFailure(failure)
   }
 }

@@ -1,23 +1,23 @@
 import { getLoop, listLoops, loopStatuses, startLoop, stopLoop } from '@roost/contracts/runs/loops'
-import { verbsCommand } from './client/client-command.ts'
+import { commandGroup } from './client/client-command.ts'
 import { facts, money, plainText, seconds, table, time } from './client/output.ts'
 import { UsageError } from './command.ts'
 
-export const loops = verbsCommand('loops', 'The same task again and again: start, watch, stop.', {
+export const loops = commandGroup('loops', 'Loops, one message repeated: list, start, show, stop.', {
   list: {
-    takes: 'AGENT',
-    summary: 'The loops of an agent.',
+    parameters: 'AGENT',
+    summary: 'List the loops of an agent.',
     options: { status: { type: 'string' } },
-    optionLines: [`--status WORD    ${loopStatuses.join(', ')}`],
+    optionLines: [`--status STATUS  ${loopStatuses.join(', ')}`],
     async run({ api, positionals: [name = ''], text, print }) {
       const status = loopStatuses.find((each) => each === text('status'))
       if (text('status') && !status)
         throw new UsageError(`--status must be one of ${loopStatuses.join(', ')}.`)
-      const found = await api.call(listLoops, { params: { name }, query: { status } })
-      print(found, () =>
+      const loopList = await api.call(listLoops, { params: { name }, query: { status } })
+      print(loopList, () =>
         table(
           ['id', 'status', 'reason', 'runs', 'cost', 'created'],
-          found.map((loop) => [
+          loopList.map((loop) => [
             loop.loop_id,
             loop.status,
             loop.stop_reason ?? '',
@@ -30,8 +30,8 @@ export const loops = verbsCommand('loops', 'The same task again and again: start
     },
   },
   start: {
-    takes: 'AGENT MESSAGE…',
-    summary: 'Start a loop. {{run}} and {{previous_response}} are filled in.',
+    parameters: 'AGENT MESSAGE…',
+    summary: 'Start a loop. {{run}} and {{previous_response}} in MESSAGE are replaced.',
     options: {
       runs: { type: 'string' },
       until: { type: 'string' },
@@ -43,10 +43,10 @@ export const loops = verbsCommand('loops', 'The same task again and again: start
       model: { type: 'string' },
     },
     optionLines: [
-      '--runs N         how often at most, 1 to 100 (10)',
-      '--until TEXT     ends when a reply contains it',
-      '--delay SECONDS between runs; --timeout SECONDS of one run; --max-duration SECONDS of all',
-      '--max-cost USD   ends when it is spent; --keep-going after failed runs; --model NAME',
+      '--runs N         maximum number of runs, 1 to 100 (default 10)',
+      '--until TEXT     stop when a response contains TEXT',
+      '--delay SECONDS between runs; --timeout SECONDS per run; --max-duration SECONDS in total',
+      '--max-cost USD   stop when this is spent; --keep-going after failed runs; --model NAME',
     ],
     async run({ api, positionals: [name = '', ...words], text, integer, flag, print }) {
       const cost = text('max-cost')
@@ -66,8 +66,8 @@ export const loops = verbsCommand('loops', 'The same task again and again: start
     },
   },
   show: {
-    takes: 'LOOP',
-    summary: 'A loop with its runs and last answer.',
+    parameters: 'LOOP',
+    summary: 'Show a loop with its runs and last response.',
     async run({ api, positionals: [loop_id = ''], print }) {
       const loop = await api.call(getLoop, { params: { loop_id } })
       print(loop, () =>
@@ -98,8 +98,8 @@ export const loops = verbsCommand('loops', 'The same task again and again: start
     },
   },
   stop: {
-    takes: 'LOOP',
-    summary: 'End a loop; the run that is going on finishes.',
+    parameters: 'LOOP',
+    summary: 'Stop a loop; its current run finishes.',
     async run({ api, positionals: [loop_id = ''], print }) {
       const reply = await api.call(stopLoop, { params: { loop_id } })
       print(reply, () => reply.status)

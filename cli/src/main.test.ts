@@ -9,27 +9,27 @@ import { test } from 'node:test'
 const main = join(import.meta.dirname, 'main.ts')
 const roost = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
 
-test('2 for what cannot be understood, with a sentence that names it', () => {
+test('2 for an invalid command line, with a sentence that names the invalid part', () => {
   const cases: [string[], RegExp][] = [
-    [['nope'], /no command "nope"/],
-    [['up', '--nope'], /no option --nope/],
-    [['up', 'extra'], /"extra" is not understood/],
+    [['nope'], /Unknown command "nope"/],
+    [['up', '--nope'], /Unknown option --nope/],
+    [['up', 'extra'], /Unexpected argument "extra"/],
     [['up', '--port', '0'], /--port must be a port from 1 to 65535, not "0"/],
     [['up', '--port'], /--port/],
-    [['model'], /needs --port N/],
+    [['model'], /Missing option --port N/],
     [['model', '--port', 'x'], /--port must be a port/],
     [['test', 'no-such-file-anywhere'], /No test file matches no-such-file-anywhere/],
-    [['doctor', '--fix'], /no option --fix/],
-    [['version', 'x'], /"x" is not understood/],
-    [['servers', 'use'], /NAME is missing/],
-    [['fleet'], /One of these must follow: status, health/],
-    [['fleet', '--json'], /One of these must follow: status, health/],
-    [['help', 'nope'], /no command "nope"/],
+    [['doctor', '--fix'], /Unknown option --fix/],
+    [['version', 'x'], /Unexpected argument "x"/],
+    [['servers', 'use'], /Missing argument NAME/],
+    [['fleet'], /Missing subcommand. Use one of: status, health/],
+    [['fleet', '--json'], /Missing subcommand. Use one of: status, health/],
+    [['help', 'nope'], /Unknown command "nope"/],
   ]
-  for (const [args, words] of cases) {
+  for (const [args, pattern] of cases) {
     const { status, stderr } = roost(...args)
     assert.equal(status, 2, args.join(' '))
-    assert.match(stderr, words)
+    assert.match(stderr, pattern)
     assert.doesNotMatch(stderr, /at .*\.ts:\d/)
   }
 })
@@ -45,35 +45,35 @@ test('help lists every command and explains each', () => {
   assert.match(roost('help', 'test').stdout, /--no-setup/)
 })
 
-test('output that a full disk does not take is told in words; `up` goes on without', (t) => {
+test('a full disk behind standard output is reported; `up` continues without output', (t) => {
   const full = openSync('/dev/full', 'w')
   t.after(() => closeSync(full))
-  const into = (args: string[], env = process.env) =>
+  const intoFullDisk = (args: string[], env = process.env) =>
     spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env, stdio: ['ignore', full, 'pipe'] })
-  const version = into(['version'])
+  const version = intoFullDisk(['version'])
   assert.equal(version.status, 1)
   assert.equal(
     version.stderr,
-    'roost: The output is lost. Cannot write: the disk is full: make room, then run it again.\n',
+    'roost: The output is lost. Cannot write: the disk is full. Free some space, then run it again.\n',
   )
   const dataDir = mkdtempSync(join(tmpdir(), 'roost-full-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
-  const wrong = { ROOST_DATA_DIR: dataDir, ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'loud' }
-  const up = into(['up'], { ...process.env, ...wrong })
+  const invalid = { ROOST_DATA_DIR: dataDir, ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'loud' }
+  const up = intoFullDisk(['up'], { ...process.env, ...invalid })
   assert.equal(up.status, 78)
   assert.match(up.stderr, /ROOST_LOG_LEVEL/)
 })
 
-test('the version is the one of the package', () => {
+test('version prints the version of the package', () => {
   assert.match(roost('version').stdout, /^Roost \d+\.\d+\.\d+ on Node 24\./)
   assert.equal(roost('--version').stdout, roost('version').stdout)
 })
 
-test('a script gets what cannot be understood as an object, too', () => {
+test('with --json an invalid command line is reported as an object', () => {
   const { status, stderr } = roost('agents', 'list', '--json', '--nope')
   assert.equal(status, 2)
   assert.equal(JSON.parse(stderr).error, 'usage')
-  assert.match(JSON.parse(stderr).message, /no option --nope/)
+  assert.match(JSON.parse(stderr).message, /Unknown option --nope/)
 })
 
 test('version and servers have --json', () => {
@@ -86,12 +86,12 @@ test('version and servers have --json', () => {
   assert.deepEqual(JSON.parse(stdout), [])
 })
 
-test('141 without a word when nobody reads on, as head does', async () => {
+test('141 without an error message when the reader closes the pipe, as head does', async () => {
   const child = spawn(process.execPath, [main, 'help'], { stdio: ['ignore', 'pipe', 'pipe'] })
   child.stdout.destroy()
-  let told = ''
+  let errorOutput = ''
   child.stderr.on('data', (text) => {
-    told += text
+    errorOutput += text
   })
-  assert.deepEqual([await once(child, 'close'), told], [[141, null], ''])
+  assert.deepEqual([await once(child, 'close'), errorOutput], [[141, null], ''])
 })

@@ -1,7 +1,7 @@
 import { agents } from './agents.ts'
 import { backup, restore } from './backup.ts'
 import { chat } from './chat.ts'
-import { exitCodes, tellEnding } from './client/exit.ts'
+import { exitCodes, reportFailure } from './client/exit.ts'
 import { type Command, UsageError } from './command.ts'
 import { createCompletion } from './completion.ts'
 import { doctor } from './doctor.ts'
@@ -22,11 +22,11 @@ import { reports } from './reports.ts'
 import { schedules } from './schedules.ts'
 import { skills } from './skills.ts'
 import { task } from './task.ts'
-import { refusalOfSystem } from './terminal/system-refusal.ts'
+import { systemErrorMessage } from './terminal/system-error.ts'
 import { test } from './test.ts'
 import { up } from './up.ts'
 
-/** The order is the one that `roost help` shows. */
+/** In the order of `roost help`. */
 const commands: Command[] = [
   up,
   login,
@@ -58,13 +58,13 @@ const commands: Command[] = [
 ]
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads the output may go before its end, as `head` does: nothing is wrong, and nobody reads on.
-  if (error.code === 'EPIPE') process.exit(exitCodes.readerGone)
-  const refusal = refusalOfSystem(error)
-  if (!refusal) throw error
-  // The platform is not stopped because a file that its words go to is on a full disk.
+  // A reader may close the pipe early, as `head` does. This is not an error.
+  if (error.code === 'EPIPE') process.exit(exitCodes.brokenPipe)
+  const systemMessage = systemErrorMessage(error)
+  if (!systemMessage) throw error
+  // A full disk behind the output must not stop the platform.
   if (process.argv[2] === up.name) return
-  console.error(`roost: The output is lost. ${refusal}`)
+  console.error(`roost: The output is lost. ${systemMessage}`)
   process.exit(exitCodes.failed)
 })
 process.exitCode = await main(process.argv.slice(2))
@@ -73,23 +73,24 @@ async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || ['help', '--help', '-h'].includes(name)) return help(commands, args)
   const command = commands.find((each) => each.name === (name === '--version' ? 'version' : name))
   if (!command) {
-    console.error(`roost: there is no command ${JSON.stringify(name)}. \`roost help\` lists them.`)
+    console.error(`roost: Unknown command ${JSON.stringify(name)}. Run \`roost help\` for the list.`)
     return 2
   }
   if (args.includes('--help') || args.includes('-h')) return help(commands, [command.name])
   try {
     return await command.run(args)
   } catch (error) {
-    const refusal = refusalOfSystem(error)
-    if (refusal) {
-      return tellEnding(
-        { error: 'failed', message: refusal, code: exitCodes.failed },
+    const systemMessage = systemErrorMessage(error)
+    if (systemMessage) {
+      return reportFailure(
+        { error: 'failed', message: systemMessage, code: exitCodes.failed },
         args.includes('--json'),
       )
     }
     if (!(error instanceof UsageError)) throw error
-    const message = `${error.message} \`roost help ${command.name}\` says what it takes.`
-    if (args.includes('--json')) return tellEnding({ error: 'usage', message, code: exitCodes.usage }, true)
+    const message = `${error.message} Run \`roost help ${command.name}\` for usage.`
+    if (args.includes('--json'))
+      return reportFailure({ error: 'usage', message, code: exitCodes.usage }, true)
     console.error(`roost ${command.name}: ${message}`)
     return exitCodes.usage
   }

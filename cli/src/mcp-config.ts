@@ -5,7 +5,7 @@ import { type Command, UsageError } from './command.ts'
 
 type Entry = { url: string; key: string }
 
-/** What each client reads, and where it is put. */
+/** The configuration of each client, and the file it belongs in. */
 const clients: Record<string, { where: string; text(entry: Entry): string }> = {
   'claude-code': {
     where: 'run this once',
@@ -25,7 +25,7 @@ const clients: Record<string, { where: string; text(entry: Entry): string }> = {
       }),
   },
   cursor: {
-    where: '~/.cursor/mcp.json, or .cursor/mcp.json of a project',
+    where: '~/.cursor/mcp.json, or .cursor/mcp.json in a project',
     text: ({ url, key }) => json({ mcpServers: { roost: { url, headers: headers(key) } } }),
   },
   vscode: {
@@ -49,18 +49,20 @@ const clients: Record<string, { where: string; text(entry: Entry): string }> = {
 export const mcpClientNames = Object.keys(clients)
 
 const command = clientCommand('mcp-config', {
-  takes: 'CLIENT',
-  summary: 'The snippet that gives an MCP client the tools of this platform.',
+  parameters: 'CLIENT',
+  summary: 'Print the configuration snippet that connects an MCP client to this platform.',
   options: { 'show-key': { type: 'boolean' } },
   optionLines: [
     `CLIENT           ${mcpClientNames.join(', ')}`,
-    '--show-key       with your key in it; else a place for one (`roost keys create NAME` makes one)',
+    '--show-key       include your key instead of YOUR_KEY (`roost keys create NAME` creates one)',
   ],
   async run({ url, key, positionals: [name = ''], flag, print }) {
     const client = Object.hasOwn(clients, name) ? clients[name] : undefined
     if (!client)
-      throw new UsageError(`There is no client ${JSON.stringify(name)}; known: ${mcpClientNames.join(', ')}.`)
-    if (key === '') throw new CommandFailed('Not signed in.')
+      throw new UsageError(
+        `Unknown client ${JSON.stringify(name)}. Use one of: ${mcpClientNames.join(', ')}.`,
+      )
+    if (key === '') throw new CommandFailed('Not signed in. Run `roost login`.')
     const text = client.text({
       url: `${url.replace(/\/$/, '')}/mcp`,
       key: flag('show-key') ? key : 'YOUR_KEY',
@@ -70,7 +72,7 @@ const command = clientCommand('mcp-config', {
   },
 })
 
-export const mcpConfig: Command = { ...command, verbs: mcpClientNames }
+export const mcpConfig: Command = { ...command, completions: mcpClientNames }
 
 function headers(key: string): Record<string, string> {
   return { Authorization: `Bearer ${key}` }

@@ -36,15 +36,15 @@ const report = {
   created_at,
 }
 
-/** A platform that answers these routes, what it was asked, and what a command that asks it prints. */
+/** Serves these routes; returns the recorded requests and a function that runs a command against the server. */
 async function serve(t: TestContext, routes: Record<string, unknown>) {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer((request, response) => {
     const { method = '', url = '' } = request
-    asked.push(`${method} ${url}`)
+    requests.push(`${method} ${url}`)
     const body = routes[`${method} ${url.split('?', 1)[0]}`]
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(body ?? { detail: 'There is nothing here.', error: 'not_found' }))
+    response.end(JSON.stringify(body ?? { detail: 'Not found.', error: 'not_found' }))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -56,7 +56,7 @@ async function serve(t: TestContext, routes: Record<string, unknown>) {
   })
   t.mock.method(console, 'error', () => {})
   return {
-    asked,
+    requests,
     async roost(command: Command, ...args: string[]) {
       stdout = ''
       const code = await command.run(args)
@@ -69,19 +69,19 @@ async function serve(t: TestContext, routes: Record<string, unknown>) {
   }
 }
 
-test('notifications: those that nobody has read, or as asked; what agents wrote does not move the cursor', async (t) => {
+test('notifications: pending ones by default, filtered on request, without control characters from agents', async (t) => {
   await using platform = await serve(t, {
     'GET /api/notifications': { count: 1, notifications: [notification] },
     'POST /api/notifications/n1/acknowledge': { ...notification, status: 'acknowledged' },
     'POST /api/notifications/n1/dismiss': { ...notification, status: 'dismissed' },
     'POST /api/notifications/dismiss-all': { dismissed: 3 },
   })
-  const { roost, asked } = platform
+  const { roost, requests } = platform
   const list = await roost(notifications)
   assert.match(list.stdout, /n1 +scout +alert +urgent +pending .*Disk \[31mfull/)
   assert.ok(!list.stdout.includes('\u001b'))
   await roost(notifications, 'scout', '--status', 'all', '--limit', '5')
-  assert.deepEqual(asked, [
+  assert.deepEqual(requests, [
     'GET /api/notifications?status=pending&limit=50',
     'GET /api/notifications?agent_name=scout&limit=5',
   ])
@@ -92,18 +92,18 @@ test('notifications: those that nobody has read, or as asked; what agents wrote 
   await assert.rejects(roost(notifications, '--status', 'open'), UsageError)
 })
 
-test('reports: a list, and one with what it says, as text or as data', async (t) => {
+test('reports: lists reports and shows one with its text or data', async (t) => {
   await using platform = await serve(t, {
     'GET /api/reports': [report],
     'GET /api/reports/r1': { ...report, payload: { sold: 7 } },
     'GET /api/reports/r2': { ...report, payload: '# Sold\n\n7 \u001b[2Jpieces' },
   })
-  const { roost, asked } = platform
+  const { roost, requests } = platform
   assert.match(
     (await roost(reports, 'scout', '--type', 'sales.weekly')).stdout,
     /r1 +scout +sales\.weekly .*Week 3/,
   )
-  assert.deepEqual(asked, ['GET /api/reports?agent_name=scout&report_type=sales.weekly&limit=50'])
+  assert.deepEqual(requests, ['GET /api/reports?agent_name=scout&report_type=sales.weekly&limit=50'])
   assert.match((await roost(reports, 'show', 'r1')).stdout, /title: +Week 3[\s\S]*"sold": 7/)
   assert.match((await roost(reports, 'show', 'r2')).stdout, /# Sold\n\n7 \[2Jpieces/)
   assert.deepEqual(JSON.parse((await roost(reports, 'show', 'r1', '--json')).stdout).payload, { sold: 7 })

@@ -5,30 +5,32 @@ import {
   listNotifications,
   notificationStatuses,
 } from '@roost/contracts/operations/notifications'
-import { verbsCommand } from './client/client-command.ts'
+import { commandGroup } from './client/client-command.ts'
 import { table, time } from './client/output.ts'
 import { UsageError } from './command.ts'
 
-export const notifications = verbsCommand(
+export const notifications = commandGroup(
   'notifications',
-  'What agents tell you: list, acknowledge, dismiss.',
+  'Notifications from agents: list, acknowledge, dismiss.',
   {
     list: {
-      takes: '[AGENT]',
-      summary: 'What nobody has read yet, of an agent or of all.',
+      parameters: '[AGENT]',
+      summary: 'List the pending notifications of an agent, or of all agents.',
       options: { status: { type: 'string' }, limit: { type: 'string' } },
-      optionLines: [`--status WORD    ${notificationStatuses.join(', ')}, all (pending); --limit N (50)`],
+      optionLines: [
+        `--status STATUS  ${notificationStatuses.join(', ')}, all (default pending); --limit N (default 50)`,
+      ],
       async run({ api, positionals: [agent_name], text, integer, print }) {
-        const wanted = text('status') ?? 'pending'
-        const status = notificationStatuses.find((each) => each === wanted)
-        if (!status && wanted !== 'all')
+        const requestedStatus = text('status') ?? 'pending'
+        const status = notificationStatuses.find((each) => each === requestedStatus)
+        if (!status && requestedStatus !== 'all')
           throw new UsageError(`--status must be one of ${notificationStatuses.join(', ')}, all.`)
         const limit = String(integer('limit') ?? 50)
-        const found = await api.call(listNotifications, { query: { agent_name, status, limit } })
-        print(found, () =>
+        const reply = await api.call(listNotifications, { query: { agent_name, status, limit } })
+        print(reply, () =>
           table(
             ['id', 'agent', 'type', 'priority', 'status', 'created', 'title', 'message'],
-            found.notifications.map((each) => [
+            reply.notifications.map((each) => [
               each.id,
               each.agent_name,
               each.notification_type,
@@ -43,24 +45,24 @@ export const notifications = verbsCommand(
       },
     },
     acknowledge: {
-      takes: 'ID',
-      summary: 'Say that it was read.',
+      parameters: 'ID',
+      summary: 'Mark a notification as read.',
       async run({ api, positionals: [id = ''], print }) {
         const reply = await api.call(acknowledgeNotification, { params: { id } })
         print(reply, () => reply.status)
       },
     },
     dismiss: {
-      takes: 'ID',
-      summary: 'Put it away, read or not.',
+      parameters: 'ID',
+      summary: 'Dismiss a notification, read or unread.',
       async run({ api, positionals: [id = ''], print }) {
         const reply = await api.call(dismissNotification, { params: { id } })
         print(reply, () => reply.status)
       },
     },
     'dismiss-all': {
-      takes: '[AGENT]',
-      summary: 'Put away all of an agent, or of all agents.',
+      parameters: '[AGENT]',
+      summary: 'Dismiss all notifications of an agent, or of all agents.',
       async run({ api, positionals: [agent_name], print }) {
         const reply = await api.call(dismissNotifications, { body: { agent_name } })
         print(reply, () => `${reply.dismissed} dismissed`)

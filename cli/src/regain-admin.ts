@@ -1,20 +1,20 @@
 import { type Command, readArguments } from './command.ts'
 import { repository } from './machine/repository.ts'
 import { platformEnvironment, readDotenv } from './platform/environment.ts'
-import { ProcessFailed } from './platform/kept-process.ts'
 import { runStep } from './platform/run-step.ts'
+import { ProcessFailed } from './platform/supervised-process.ts'
 
 export const regainAdmin: Command = {
   name: 'regain-admin',
-  summary: 'Give the admin account a new password, when nobody can sign in any more.',
+  summary: 'Reset the password of the admin account when nobody can sign in.',
   usage: [
     'roost regain-admin [--data-dir FOLDER]',
     '',
-    '--data-dir FOLDER  of the installation (ROOST_DATA_DIR, ./data)',
+    '--data-dir FOLDER  data folder of the installation (default ROOST_DATA_DIR or ./data)',
     '',
-    'On the machine that the platform is installed on, while it runs or not. The account `admin` gets a new',
-    'password, which is printed once; it is admin again, not suspended, and without its second factor, and',
-    'its sessions end within ten seconds. The audit log tells of it.',
+    'Run it on the platform’s machine; the platform may be running. The account `admin` gets a new password,',
+    'which is printed once. The account is an admin again, not suspended, and has no second factor.',
+    'Its sessions end within ten seconds. The audit log records the reset.',
   ],
   async run(args) {
     const { values } = readArguments({ args, options: { 'data-dir': { type: 'string' } } })

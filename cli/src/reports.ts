@@ -1,20 +1,22 @@
 import { getReport, listReports } from '@roost/contracts/operations/reports'
-import { verbsCommand } from './client/client-command.ts'
+import { commandGroup } from './client/client-command.ts'
 import { facts, plainText, table, time } from './client/output.ts'
 
-export const reports = verbsCommand('reports', 'What agents have reported: list, show.', {
+export const reports = commandGroup('reports', 'Reports from agents: list, show.', {
   list: {
-    takes: '[AGENT]',
-    summary: 'The newest reports of an agent, or of all.',
+    parameters: '[AGENT]',
+    summary: 'List the newest reports of an agent, or of all agents.',
     options: { type: { type: 'string' }, limit: { type: 'string' } },
-    optionLines: ['--type WORD      such as sales.weekly; --limit N (50)'],
+    optionLines: ['--type TYPE      for example sales.weekly; --limit N (default 50)'],
     async run({ api, positionals: [agent_name], text, integer, print }) {
       const limit = String(integer('limit') ?? 50)
-      const found = await api.call(listReports, { query: { agent_name, report_type: text('type'), limit } })
-      print(found, () =>
+      const reportList = await api.call(listReports, {
+        query: { agent_name, report_type: text('type'), limit },
+      })
+      print(reportList, () =>
         table(
           ['id', 'agent', 'type', 'created', 'bytes', 'title'],
-          found.map((report) => [
+          reportList.map((report) => [
             report.id,
             report.agent_name,
             report.report_type,
@@ -27,8 +29,8 @@ export const reports = verbsCommand('reports', 'What agents have reported: list,
     },
   },
   show: {
-    takes: 'ID',
-    summary: 'One report with what it says.',
+    parameters: 'ID',
+    summary: 'Show one report with its content.',
     async run({ api, positionals: [id = ''], print }) {
       const report = await api.call(getReport, { params: { id } })
       const { payload } = report

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 const root = resolve(import.meta.dirname, '../..')
 
-test('it works from anywhere, through links, with blanks in its path and no node on the PATH', async (t) => {
+test('it runs from any folder, through symbolic links, with spaces in its path and without node on the PATH', async (t) => {
   const { home, roost } = await checkout(t)
   await mkdir(join(home, '..', 'bin'))
   const link = join(home, '..', 'bin', 'my roost')
@@ -17,7 +17,7 @@ test('it works from anywhere, through links, with blanks in its path and no node
   assert.equal((await roost(['a b', 'c'], { cwd: home, script: './roost' })).stdout, 'main: a b|c\n')
 })
 
-test('dependencies are installed once, and again when their list changed', async (t) => {
+test('dependencies are installed once, and again when package-lock.json changes', async (t) => {
   const { home, roost, installs } = await checkout(t)
   for (const _ of [1, 2, 3]) await roost([])
   assert.equal(await installs(), 1)
@@ -26,7 +26,7 @@ test('dependencies are installed once, and again when their list changed', async
   assert.equal(await installs(), 2)
 })
 
-test('an install by npm itself counts, a list that is only touched too', async (t) => {
+test('an install by npm itself is fresh, and a lockfile with a new time only stays fresh', async (t) => {
   const { home, roost, installs } = await checkout(t)
   await roost([])
   await rm(join(home, 'node_modules/.roost-stamp'))
@@ -37,14 +37,14 @@ test('an install by npm itself counts, a list that is only touched too', async (
   assert.equal(await installs(), 1)
 })
 
-test('three at once install once', async (t) => {
+test('three concurrent starts install once', async (t) => {
   const { roost, installs } = await checkout(t)
   const runs = await Promise.all([1, 2, 3].map(() => roost([])))
   for (const { stdout } of runs) assert.equal(stdout, 'main: \n')
   assert.equal(await installs(), 1)
 })
 
-test('where npm runs on another Node, which leaves native parts out, a pinned npm is fetched once and installs', async (t) => {
+test('a pinned npm is fetched once and installs when npm runs on another Node, which would leave native packages out', async (t) => {
   const { home, bin, roost, installs } = await checkout(t)
   const package_ = `node-linux-${process.arch}`
   const manifest = { type: 'module', optionalDependencies: { [package_]: '24.1.0' } }
@@ -74,10 +74,10 @@ esac
   assert.match(fetches[0] ?? '', new RegExp(`${package_}@24.1.0 npm@\\d`))
 })
 
-test('without npm, and without the right to install it, it says what to do', async (t) => {
+test('without npm and without root, the error says what to do', async (t) => {
   const { home, bin, roost } = await checkout(t)
   await rm(join(bin, 'npm'))
-  // As on a machine that is no Debian: no apt-get.
+  // No apt-get either, as on a distribution other than Debian.
   const error = await roost([]).then(
     () => assert.fail('it must fail'),
     (failure: { code: number; stderr: string }) => failure,
@@ -87,12 +87,12 @@ test('without npm, and without the right to install it, it says what to do', asy
   await assert.rejects(readFile(join(home, 'node_modules/.roost-stamp')))
 })
 
-test('its shell is plain POSIX', () => {
+test('its shell code is plain POSIX', () => {
   execFileSync('sh', ['-n', join(root, 'roost')])
   execFileSync('sh', ['-n', join(root, 'images/agent/entry.sh')])
 })
 
-/** A project with the real script, a small main program, and an npm that installs this Node and counts. */
+/** Creates a project with the real script, a small main program, and an npm that links this Node and counts installs. */
 async function checkout(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'roost-script-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -114,7 +114,7 @@ echo '{}' > node_modules/.package-lock.json
 `
   await writeFile(join(bin, 'npm'), npm)
   await chmod(join(bin, 'npm'), 0o755)
-  // Only the tools that the script may rely on; neither node nor apt-get among them.
+  // Only the tools that the script may use; node and apt-get are not among them.
   const tools = 'sh uname dirname readlink cat cksum cp id mkdir mv rm ln flock sed sleep tail'.split(' ')
   for (const tool of tools) {
     await symlink(

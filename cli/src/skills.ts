@@ -5,42 +5,42 @@ import {
   unassignAgentSkill,
 } from '@roost/contracts/skills/assignments'
 import { getLibrarySkill, listSkillLibrary } from '@roost/contracts/skills/library'
-import { type Asked, verbsCommand } from './client/client-command.ts'
+import { type CommandContext, commandGroup } from './client/client-command.ts'
 import { plainText, table, time } from './client/output.ts'
 
-export const skills = verbsCommand('skills', 'The library of skills, and which agents have them.', {
+export const skills = commandGroup('skills', 'Skills: list the library, assign to agents.', {
   list: {
-    takes: '[AGENT]',
-    summary: 'The skills of the library, or those of an agent.',
-    run: (asked) => (asked.positionals.length === 0 ? listLibrary(asked) : listAssigned(asked)),
+    parameters: '[AGENT]',
+    summary: 'List the skills of the library, or those of an agent.',
+    run: (context) => (context.positionals.length === 0 ? listLibrary(context) : listAssigned(context)),
   },
   show: {
-    takes: 'SKILL',
-    summary: 'What a skill says.',
+    parameters: 'SKILL',
+    summary: 'Show the text of a skill.',
     async run({ api, positionals: [name = ''], print }) {
       const skill = await api.call(getLibrarySkill, { params: { name } })
       print(skill, () => plainText(skill.content))
     },
   },
   assign: {
-    takes: 'AGENT SKILL',
-    summary: 'Give a skill to an agent.',
+    parameters: 'AGENT SKILL',
+    summary: 'Assign a skill to an agent.',
     async run({ api, positionals: [name = '', skill = ''], print }) {
       const reply = await api.call(assignAgentSkill, { params: { name, skill } })
-      print(reply, () => deliveryWords(reply.delivery))
+      print(reply, () => describeDelivery(reply.delivery))
     },
   },
   unassign: {
-    takes: 'AGENT SKILL',
-    summary: 'Take a skill from an agent.',
+    parameters: 'AGENT SKILL',
+    summary: 'Remove a skill from an agent.',
     async run({ api, positionals: [name = '', skill = ''], print }) {
       const reply = await api.call(unassignAgentSkill, { params: { name, skill } })
-      print(reply, () => 'Taken.')
+      print(reply, () => 'Unassigned.')
     },
   },
 })
 
-async function listLibrary({ api, print }: Asked): Promise<undefined> {
+async function listLibrary({ api, print }: CommandContext): Promise<undefined> {
   const library = await api.call(listSkillLibrary, {})
   print(library, () =>
     table(
@@ -50,7 +50,7 @@ async function listLibrary({ api, print }: Asked): Promise<undefined> {
   )
 }
 
-async function listAssigned({ api, positionals: [name = ''], print }: Asked): Promise<undefined> {
+async function listAssigned({ api, positionals: [name = ''], print }: CommandContext): Promise<undefined> {
   const assigned = await api.call(listAgentSkills, { params: { name } })
   print(assigned, () =>
     table(
@@ -65,6 +65,6 @@ async function listAssigned({ api, positionals: [name = ''], print }: Asked): Pr
   )
 }
 
-function deliveryWords({ status, reason }: Pick<SkillDelivery, 'status' | 'reason'>): string {
+function describeDelivery({ status, reason }: Pick<SkillDelivery, 'status' | 'reason'>): string {
   return reason ? `${status} (${reason})` : status
 }

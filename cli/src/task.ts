@@ -1,11 +1,11 @@
 import { runTask } from '@roost/contracts/runs/tasks'
 import { clientCommand } from './client/client-command.ts'
 import { readInput } from './client/hidden-input.ts'
-import { endingOnInterrupt, followRun } from './client/run-stream.ts'
+import { followRun, stopRunOnInterrupt } from './client/run-stream.ts'
 
 export const task = clientCommand('task', {
-  takes: 'AGENT [MESSAGE…]',
-  summary: 'Give an agent a task of its own, without memory of others, and wait for its end.',
+  parameters: 'AGENT [MESSAGE…]',
+  summary: 'Give an agent a task and wait for the result. A task has no memory of other tasks.',
   options: {
     async: { type: 'boolean' },
     timeout: { type: 'string' },
@@ -14,16 +14,16 @@ export const task = clientCommand('task', {
     'idempotency-key': { type: 'string' },
   },
   optionLines: [
-    'Without a message: what is piped in.',
+    'Without MESSAGE: reads piped input.',
     '',
-    '--async                answer at once with the id of the run',
-    '--timeout SECONDS      10 to 7200; the agent’s own when left out',
-    '--model NAME           for this task only',
-    '--tools A,B            only these tools of the coding CLI',
-    '--idempotency-key KEY  the same key again gives the first answer and does nothing twice',
+    '--async                print the execution id and return immediately',
+    '--timeout SECONDS      10 to 7200 (default: the agent’s setting)',
+    '--model NAME           model for this task only',
+    '--tools A,B            allow only these tools of the coding CLI',
+    '--idempotency-key KEY  a repeated key returns the first task and starts no second one',
   ],
-  async run(asked) {
-    const { api, positionals, text, integer, flag, print } = asked
+  async run(context) {
+    const { api, positionals, text, integer, flag, print } = context
     const [name = '', ...words] = positionals
     const message = words.length > 0 ? words.join(' ') : await readInput()
     const key = text('idempotency-key')
@@ -45,10 +45,10 @@ export const task = clientCommand('task', {
       print(accepted, () => id)
       return 0
     }
-    return endingOnInterrupt(
-      asked,
+    return stopRunOnInterrupt(
+      context,
       () => ({ name, id }),
-      () => followRun(asked, { name, id }),
+      () => followRun(context, { name, id }),
     )
   },
 })

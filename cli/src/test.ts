@@ -60,7 +60,7 @@ export const test: Command = {
     if (!machine) return 130
     try {
       const times = [`setting up ${duration(Date.now() - startedAt)}`]
-      for (const what of machine.missing) progress.line(`Missing, so some tests are skipped: ${what}`)
+      for (const missing of machine.missing) progress.line(`Missing, so some tests are skipped: ${missing}`)
       const stage: StageOptions = { env: { ...process.env, ...machine.env, NODE_ENV: 'test' }, signal }
       const failed = await runStages(isPart ? [] : staticStages(), { stage, progress, times })
       const from = Date.now()
@@ -121,13 +121,13 @@ async function runQuick(): Promise<number> {
   }
 }
 
-/** What keeps a full run from passing although every test passed in the end. */
+/** Problems that fail a full run although every test passed, some only in their second run. */
 async function unstableProblems({ unstable }: TestsRun, progress: Progress): Promise<string[]> {
   const list = await readUnstableList(repository.root)
   const problems = [
     ...listProblems(list, new Date()),
     ...unlisted(unstable, list).map(
-      (file) => `${file} passed only in its second run: mend it, or list it in ${unstableListPath}`,
+      (file) => `${file} passed only in its second run: fix it, or list it in ${unstableListPath}`,
     ),
   ]
   for (const problem of problems) progress.line(problem)
@@ -136,7 +136,7 @@ async function unstableProblems({ unstable }: TestsRun, progress: Progress): Pro
 
 type Ending = { times: string[]; failed: string[]; tests: TestsRun; isStopped: boolean }
 
-/** The closing lines. Programs read the counts, which stand alone on their line. */
+/** The closing lines. Programs parse the counts, so these have a line of their own. */
 function summary({ times, failed, tests, isStopped }: Ending): string[] {
   const lines = ['', `Times: ${times.join(', ')}`]
   if (tests.slowest) lines.push(`Slowest files: ${tests.slowest}`)

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { freePort } from './machine/free-port.ts'
 
 const main = join(import.meta.dirname, 'main.ts')
-const isEngineThere = process.env.ROOST_TEST_CONTAINERS_URL !== undefined
+const hasEngine = process.env.ROOST_TEST_CONTAINERS_URL !== undefined
 let dataDir = ''
 let env: NodeJS.ProcessEnv = {}
 let port = 0
@@ -30,23 +30,23 @@ before(async () => {
 })
 after(() => rm(dataDir, { recursive: true, force: true }))
 
-test('78 for a wrong configuration, with its name, and nothing is started', async () => {
+test('78 for an invalid variable, which the error names, and nothing is started', async () => {
   const up = start({ ...env, ROOST_CONTAINERS_URL: 'fake:', ROOST_LOG_LEVEL: 'loud' })
   assert.equal(await up.ended, 78)
-  assert.match(up.said(), /ROOST_LOG_LEVEL/)
+  assert.match(up.output(), /ROOST_LOG_LEVEL/)
 })
 
-test('1 for a port that somebody else holds, named, without trying for ever', async (t) => {
+test('1 for a port that another process holds, which the error names, without endless retries', async (t) => {
   const holder = createServer().listen(port, '127.0.0.1')
   await once(holder, 'listening')
   t.after(() => holder.close())
   const up = start({ ...env, ROOST_CONTAINERS_URL: 'fake:' })
   assert.equal(await up.ended, 1)
-  assert.match(up.said(), new RegExp(`${port}`))
+  assert.match(up.output(), new RegExp(`${port}`))
 })
 
 describe('on a machine with an engine', {
-  skip: isEngineThere ? false : 'ROOST_TEST_CONTAINERS_URL is not set',
+  skip: hasEngine ? false : 'ROOST_TEST_CONTAINERS_URL is not set',
 }, () => {
   let up: ReturnType<typeof start>
   let lines: string[] = []
@@ -54,7 +54,7 @@ describe('on a machine with an engine', {
     up = start(env, '--demo')
     await up.until(/Ctrl-C stops/)
     lines = up
-      .said()
+      .output()
       .split('\n')
       .filter((line) => /^(curl|TOKEN=)/.test(line))
   })
@@ -62,7 +62,7 @@ describe('on a machine with an engine', {
     await up.stop()
   })
 
-  test('its five lines set the password, make an agent and stream its answer', async () => {
+  test('its five commands set the password, create an agent and stream its answer', async () => {
     assert.equal(lines.length, 5)
     const { stdout } = await promisify(execFile)('bash', ['-c', lines.join('\n')], { timeout: 120_000 })
     const answers = stdout
@@ -76,26 +76,26 @@ describe('on a machine with an engine', {
     assert.deepEqual([answers.at(-1).type, answers.at(-1).status], ['done', 'success'])
   })
 
-  test('a second one says where the first runs, and ends well', async () => {
+  test('0 for a second start, which reports the address of the first', async () => {
     const second = start(env)
     assert.equal(await second.ended, 0)
-    assert.match(second.said(), new RegExp(`already running at .*:${port}`))
+    assert.match(second.output(), new RegExp(`already running at .*:${port}`))
   })
 
-  test('the doctor finds it healthy', async () => {
+  test('doctor reports it healthy', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor'], { env })
     assert.match(stdout, /ok +platform +healthy/)
-    assert.match(stdout, /ok +scheduler +runs/)
+    assert.match(stdout, /ok +scheduler +running/)
     assert.match(stdout, /held by the running Roost/)
   })
 
-  test('a stop is orderly and leaves the agent, the next start finds it and shows no set-up', async () => {
+  test('a stop exits with 0 and leaves the agent running; the next start finds it and prints no setup commands', async () => {
     up.process.kill('SIGINT')
     assert.equal(await up.ended, 0)
-    assert.match(up.said(), /Agents keep running/)
+    assert.match(up.output(), /Agents keep running/)
     up = start(env, '--demo')
     await up.until(/Ctrl-C stops/)
-    assert.doesNotMatch(up.said(), /admin-password/)
+    assert.doesNotMatch(up.output(), /admin-password/)
     const password = /"password":"([^"]+)"/.exec(lines[1] ?? '')?.[1] ?? ''
     const signIn = await fetch(`http://127.0.0.1:${port}/api/token`, {
       method: 'POST',
@@ -110,7 +110,7 @@ describe('on a machine with an engine', {
     assert.equal(removal.status, 200)
   })
 
-  test('whoever has lost the password gets a new one, while the platform runs', async () => {
+  test('regain-admin sets a new password while the platform runs', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [main, 'regain-admin'], { env })
     const password = /Password: +(\S+)/.exec(stdout)?.[1] ?? ''
     const reply = await fetch(`http://127.0.0.1:${port}/api/token`, {
@@ -120,7 +120,7 @@ describe('on a machine with an engine', {
     assert.equal(reply.status, 200, stdout)
   })
 
-  test('killed, it takes its processes with it and the next start works', async () => {
+  test('SIGKILL ends its child processes too, and the next start works', async () => {
     const children = (await promisify(execFile)('pgrep', ['-P', String(up.process.pid)])).stdout
       .trim()
       .split('\n')
@@ -129,22 +129,22 @@ describe('on a machine with an engine', {
     await up.ended
     up = start(env, '--demo')
     await up.until(/Ctrl-C stops/)
-    for (const pid of children) await gone(pid)
+    for (const pid of children) await processEnd(pid)
   })
 })
 
-/** Resolves when the process has ended, whether or not somebody has collected it; fails after a minute. */
-async function gone(pid: string): Promise<void> {
+/** Resolves when the process has ended, even as a zombie; fails after a minute. */
+async function processEnd(pid: string): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; ) {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
     if (stat === '' || stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z')) return
-    if (Date.now() > deadline) assert.fail(`process ${pid} outlives the one that started it: ${stat}`)
+    if (Date.now() > deadline) assert.fail(`process ${pid} outlives its parent: ${stat}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-function start(variables: NodeJS.ProcessEnv, ...more: string[]) {
-  const child: ChildProcess = spawn(process.execPath, [main, 'up', '--yes', ...more], {
+function start(variables: NodeJS.ProcessEnv, ...options: string[]) {
+  const child: ChildProcess = spawn(process.execPath, [main, 'up', '--yes', ...options], {
     env: variables,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -160,16 +160,16 @@ function start(variables: NodeJS.ProcessEnv, ...more: string[]) {
   return {
     process: child,
     ended,
-    said: () => text,
-    /** Resolves at the words; fails when it ends without them. */
-    until: (words: RegExp) =>
+    output: () => text,
+    /** Resolves when the output matches; fails when the process ends first. */
+    until: (pattern: RegExp) =>
       new Promise<void>((resolve, reject) => {
-        const look = () => {
-          if (words.test(text)) resolve()
+        const check = () => {
+          if (pattern.test(text)) resolve()
         }
-        listeners.add(look)
-        look()
-        ended.then((code) => reject(new Error(`it ended with ${code}:\n${text}`)))
+        listeners.add(check)
+        check()
+        ended.then((code) => reject(new Error(`it exited with ${code}:\n${text}`)))
       }),
     async stop() {
       child.kill('SIGTERM')

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type Command, readArguments, readPort } from './command.ts'
 import { openApt } from './machine/apt.ts'
 import { planEngine } from './machine/engine.ts'
-import { takeUpLock } from './machine/lock.ts'
-import { enginePlanWords, prepareEngine } from './machine/prepare-engine.ts'
+import { acquireUpLock } from './machine/lock.ts'
+import { describeEnginePlan, prepareEngine } from './machine/prepare-engine.ts'
 import { readVersion, repository } from './machine/repository.ts'
 import { hasProgram } from './machine/run.ts'
 import { buildPages } from './machine/web-build.ts'
@@ -14,26 +14,26 @@ import {
   publicListener,
   readDotenv,
 } from './platform/environment.ts'
-import { ProcessFailed } from './platform/kept-process.ts'
 import { nextSteps } from './platform/next-steps.ts'
 import { startPlatform } from './platform/platform.ts'
 import { runStep } from './platform/run-step.ts'
 import { createStopRequest } from './platform/stop-request.ts'
+import { ProcessFailed } from './platform/supervised-process.ts'
 import { consents } from './terminal/ask.ts'
 import { createProgress, type Progress } from './terminal/progress.ts'
 
 export const up: Command = {
   name: 'up',
-  summary: 'Set up what is missing, start Roost and say what to do next.',
+  summary: 'Install what is missing, start Roost and print the next steps.',
   usage: [
     'roost up [--yes] [--demo] [--port N] [--host ADDRESS] [--data-dir FOLDER] [--verbose]',
     '',
-    '--yes              install what is missing without asking; so does a missing terminal',
-    '--demo             answer with the scripted model server instead of a provider, when no key is set',
-    '--port N           public port (ROOST_PORT, 8000)',
-    '--host ADDRESS     address to listen at (ROOST_HOST, 127.0.0.1)',
-    '--data-dir FOLDER  where everything is kept (ROOST_DATA_DIR, ./data)',
-    '--verbose          print the log of the platform here as well',
+    '--yes              install what is missing without asking (implied without a terminal)',
+    '--demo             answer from the scripted model server when no provider key is set',
+    '--port N           public port (default ROOST_PORT or 8000)',
+    '--host ADDRESS     address to listen on (default ROOST_HOST or 127.0.0.1)',
+    '--data-dir FOLDER  folder for all data (default ROOST_DATA_DIR or ./data)',
+    '--verbose          also print the log of the platform here',
     '',
     'Variables are read from the environment and from the file .env in the project folder.',
   ],
@@ -60,7 +60,7 @@ export const up: Command = {
       cwd: process.cwd(),
       root: repository.root,
     })
-    const lock = await takeUpLock(env.ROOST_DATA_DIR, publicListener(env))
+    const lock = await acquireUpLock(env.ROOST_DATA_DIR, publicListener(env))
     if ('heldBy' in lock) {
       const where = lock.heldBy?.url ? `at ${lock.heldBy.url}` : 'and is still starting'
       const who = lock.heldBy ? ` (process ${lock.heldBy.pid})` : ''
@@ -70,10 +70,10 @@ export const up: Command = {
     const progress = createProgress()
     const stop = createStopRequest()
     try {
-      return await bringUp({ env, values, progress, stop, onReady: lock.ready })
+      return await runPlatform({ env, values, progress, stop, onReady: lock.ready })
     } catch (error) {
       if (stop.signal.aborted) {
-        progress.line('Stopped before it was ready. Run it again to go on.')
+        progress.line('Stopped before it was ready. Run it again to continue.')
         return 130
       }
       if (!(error instanceof ProcessFailed)) throw error
@@ -86,7 +86,7 @@ export const up: Command = {
   },
 }
 
-type BringUp = {
+type UpOptions = {
   env: NodeJS.ProcessEnv & { ROOST_DATA_DIR: string }
   values: { yes: boolean; demo: boolean; verbose: boolean }
   progress: Progress
@@ -94,21 +94,21 @@ type BringUp = {
   onReady: (url: string) => Promise<void>
 }
 
-/** From a machine as it is to a platform that runs; ends when that is stopped. */
-async function bringUp({ env, values, progress, stop, onReady }: BringUp): Promise<number> {
+/** Prepares the machine, then runs the platform until it is stopped; returns the exit code. */
+async function runPlatform({ env, values, progress, stop, onReady }: UpOptions): Promise<number> {
   const { signal } = stop
   const apt = await openApt()
   const url = env.ROOST_CONTAINERS_URL ?? null
   const plan = await planEngine({ url, apt, env })
-  const need = enginePlanWords(plan)
+  const required = describeEnginePlan(plan)
   progress.line(`Roost ${await readVersion()}, data in ${env.ROOST_DATA_DIR}`)
-  if (need) progress.line(`Needed first: ${need}.`)
-  if (need && !(await consents('Go on?', values.yes))) {
+  if (required) progress.line(`Required first: ${required}.`)
+  if (required && !(await consents('Continue?', values.yes))) {
     progress.line('Nothing was changed.')
     return 1
   }
   const engine = await prepareEngine(plan, { url, apt, progress, signal })
-  if (!engine.isUsable) throw new ProcessFailed(`Agents have nothing to run in: ${engine.why}.`, 1)
+  if (!engine.isUsable) throw new ProcessFailed(`Agents cannot run: ${engine.reason}.`, 1)
   if (engine.notice) progress.line(engine.notice)
 
   const keys = providersWithKey(env)
@@ -118,15 +118,15 @@ async function bringUp({ env, values, progress, stop, onReady }: BringUp): Promi
     ROOST_SUPERVISED: 'true',
     ...(engine.containersUrl ? { ROOST_CONTAINERS_URL: engine.containersUrl } : {}),
   }
-  const step = (title: string, file: string, weight?: 'passing') =>
+  const step = (title: string, file: string, weight?: 'transient') =>
     progress.step(title, (say) => {
       const onProgress = (text: string) => say(text, weight)
       return runStep({ file, env: platformEnv, cwd: repository.root, onProgress, signal })
     })
   await step('Preparing the agent images', repository.images)
-  await step('Preparing the database', repository.migrate, 'passing')
-  await progress.step('Building the pages', (say) =>
-    buildPages({ signal, onWait: () => say('waiting for another roost that builds them') }),
+  await step('Preparing the database', repository.migrate, 'transient')
+  await progress.step('Building the web UI', (say) =>
+    buildPages({ signal, onWait: () => say('waiting for another roost process that is building it') }),
   )
 
   return startPlatform({
@@ -146,13 +146,12 @@ async function bringUp({ env, values, progress, stop, onReady }: BringUp): Promi
   })
 }
 
-/** Where answers come from, in plain words, unless the platform has said so itself. */
-function modelNotices(keys: string[], wantsDemo: boolean, said: string[]): string[] {
-  if (wantsDemo && keys.length === 0)
-    return ['--demo: the answers of agents are scripted, no model is asked.']
-  if (wantsDemo) return [`--demo does nothing here, because a provider key is set (${keys.join(', ')}).`]
-  if (keys.length > 0 || said.some((notice) => notice.includes('API_KEY'))) return []
+/** Explains where answers come from, unless a notice of the platform already does. */
+function modelNotices(keys: string[], wantsDemo: boolean, platformNotices: string[]): string[] {
+  if (wantsDemo && keys.length === 0) return ['--demo: answers are scripted; no model is called.']
+  if (wantsDemo) return [`--demo has no effect, because a provider key is set (${keys.join(', ')}).`]
+  if (keys.length > 0 || platformNotices.some((notice) => notice.includes('API_KEY'))) return []
   return [
-    'no model provider key is set, so agents cannot answer yet. Put ANTHROPIC_API_KEY=… (or GEMINI_API_KEY, OPENAI_API_KEY) into the file .env and start again, or try `./roost up --demo`.',
+    'No model provider key is set, so agents cannot answer yet. Put ANTHROPIC_API_KEY=… (or GEMINI_API_KEY, OPENAI_API_KEY) into the file .env and restart, or try `./roost up --demo`.',
   ]
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkData } from './data.ts'
 
-test('a key is missed where the platform has started before, and not where the first start was cut off', async (t) => {
+test('a missing key fails once the platform has started, but not after an interrupted first start', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-doctor-'))
   t.after(() => rm(dataDir, { recursive: true, force: true }))
   const key = async () =>
@@ -14,12 +14,12 @@ test('a key is missed where the platform has started before, and not where the f
   assert.deepEqual(await key(), {
     state: 'ok',
     about: 'encryption key',
-    words: 'will be made at the first start',
+    message: 'will be created at the first start',
   })
   await writeFile(join(dataDir, 'install-id'), 'x')
-  const gone = await key()
-  assert.equal(gone?.state, 'fail')
-  assert.match(gone?.words ?? '', /is gone/)
+  const missing = await key()
+  assert.equal(missing?.state, 'fail')
+  assert.match(missing?.message ?? '', /is missing/)
   await writeFile(join(dataDir, 'encryption.key'), 'ab', { mode: 0o600 })
   assert.equal((await key())?.state, 'ok')
 })

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { EgressAuthority } from '@roost/contracts/agents/egress'
-import { askForAuthority } from './egress.ts'
+import { fetchAuthority } from './egress.ts'
 
-/** The internal address of a platform that answers so. */
+/** Starts a server with this response and returns it as a platform's internal address. */
 async function platform(t: TestContext, body: EgressAuthority): Promise<string> {
   const server = createServer((request, response) => {
     const status = request.url === '/api/internal/egress-authority' ? 200 : 404
@@ -18,7 +18,7 @@ async function platform(t: TestContext, body: EgressAuthority): Promise<string> 
     server.closeAllConnections()
     server.close()
   })
-  // A listening TCP server has such an address.
+  // The address of a listening TCP server is an object.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
@@ -29,24 +29,24 @@ const at = (signs: string | null, renews: string | null, trusted: number): Egres
   trusted,
 })
 
-test('says how long the authority holds and when it renews itself', async (t) => {
-  const cases: [EgressAuthority, state: string, words: RegExp][] = [
-    [at(null, null, 0), 'ok', /^none is needed/],
+test('reports how long the authority is valid and when it is renewed', async (t) => {
+  const cases: [EgressAuthority, state: string, message: RegExp][] = [
+    [at(null, null, 0), 'ok', /^not needed/],
     [
       at('2039-12-30', '2038-12-30', 1),
       'ok',
-      /^holds until 2039-12-30 \(3650 days\); renews itself from 2038/,
+      /^valid until 2039-12-30 \(3650 days\); renewed automatically from 2038/,
     ],
-    [at('2030-04-01', '2038-12-30', 2), 'ok', /\(90 days\); the next one is made/],
-    [at('2030-06-01', '2029-06-01', 1), 'warn', /should have been renewed since 2029-06-01$/],
+    [at('2030-04-01', '2038-12-30', 2), 'ok', /\(90 days\); the next one exists/],
+    [at('2030-06-01', '2029-06-01', 1), 'warn', /renewal overdue since 2029-06-01$/],
   ]
-  for (const [answer, state, words] of cases) {
-    const finding = await askForAuthority(await platform(t, answer), now)
+  for (const [answer, state, message] of cases) {
+    const finding = await fetchAuthority(await platform(t, answer), now)
     assert.equal(finding.state, state)
-    assert.match(finding.words, words)
+    assert.match(finding.message, message)
   }
 })
 
-test('a platform that does not answer is a warning', async () => {
-  assert.equal((await askForAuthority('http://127.0.0.1:9', now)).state, 'warn')
+test('warns when the platform does not answer', async () => {
+  assert.equal((await fetchAuthority('http://127.0.0.1:9', now)).state, 'warn')
 })

@@ -1,46 +1,46 @@
 import { type EgressAuthority, getInternalEgressAuthority } from '@roost/contracts/agents/egress'
 import { ApiError, createClient } from '@roost/contracts/client'
 import { type Finding, ok, warn } from './finding.ts'
-import type { Seen } from './seen.ts'
+import type { PlatformState } from './platform-state.ts'
 
 const about = 'egress authority'
 const timeoutMs = 10_000
 const dayMs = 24 * 3600 * 1000
 
-/** How long the certificate holds that agents with bound credentials trust; nothing while the platform does not answer. */
-export async function checkEgress(env: NodeJS.ProcessEnv, seen: Seen): Promise<Finding[]> {
-  if (seen.state !== 'answers') return [ok(about, 'is looked at while the platform answers')]
-  return [await askForAuthority(`http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`, new Date())]
+/** Reports how long the certificate that agents with bound credentials trust is valid. */
+export async function checkEgress(env: NodeJS.ProcessEnv, platform: PlatformState): Promise<Finding[]> {
+  if (platform.state !== 'responding') return [ok(about, 'not checked: the platform does not answer')]
+  return [await fetchAuthority(`http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`, new Date())]
 }
 
-export async function askForAuthority(internalUrl: string, now: Date): Promise<Finding> {
+export async function fetchAuthority(internalUrl: string, now: Date): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     return findingOf(await createClient(internalUrl).call(getInternalEgressAuthority, { signal }), now)
   } catch (error) {
-    const why =
+    const reason =
       error instanceof ApiError
-        ? `answers ${error.message}`
+        ? `answered: ${error.message}`
         : `does not answer: ${error instanceof Error ? error.message : String(error)}`
     return warn(
       about,
-      `could not be looked at: the platform at ${internalUrl} ${why}`,
-      'look at logs/api.log in the data folder',
+      `could not be checked: the platform at ${internalUrl} ${reason}`,
+      'see logs/api.log in the data folder',
     )
   }
 }
 
 function findingOf({ signs_until, renews_at, trusted }: EgressAuthority, now: Date): Finding {
   if (signs_until === null || renews_at === null)
-    return ok(about, 'none is needed: no agent has a credential that stays in the platform')
+    return ok(about, 'not needed: no agent has a bound credential')
   const until = signs_until.slice(0, 10)
   const days = Math.floor((Date.parse(signs_until) - now.getTime()) / dayMs)
-  const left = `holds until ${until} (${days} ${days === 1 ? 'day' : 'days'})`
-  if (trusted > 1) return ok(about, `${left}; the next one is made, and agents trust both`)
-  // The platform looks each day: one that is late has failed at it.
+  const validity = `valid until ${until} (${days} ${days === 1 ? 'day' : 'days'})`
+  if (trusted > 1) return ok(about, `${validity}; the next one exists, and agents trust both`)
+  // The platform checks daily, so a renewal two days late has failed.
   if (Date.parse(renews_at) < now.getTime() - 2 * dayMs) {
-    const late = `${left}, and should have been renewed since ${renews_at.slice(0, 10)}`
-    return warn(about, late, 'look for agents.egress-authority in logs/api.log in the data folder')
+    const message = `${validity}; renewal overdue since ${renews_at.slice(0, 10)}`
+    return warn(about, message, 'search logs/api.log in the data folder for agents.egress-authority')
   }
-  return ok(about, `${left}; renews itself from ${renews_at.slice(0, 10)}`)
+  return ok(about, `${validity}; renewed automatically from ${renews_at.slice(0, 10)}`)
 }

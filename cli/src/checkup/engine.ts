@@ -4,28 +4,30 @@ import { hasProgram, run } from '../machine/run.ts'
 import { exitConfig } from '../platform/messages.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** What agents run in, and whether it can be used as the configuration says. */
+/** Checks the container engine or the sandbox, and the agent images. */
 export async function checkEngine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const about = 'container engine'
   const url = env.ROOST_CONTAINERS_URL ?? null
   const plan = await planEngine({ url, apt: null, env })
   switch (plan.type) {
     case 'ready':
-      return [ok(about, plan.words), ...(await checkImages(env))]
+      return [ok(about, plan.description), ...(await checkImages(env))]
     case 'start':
-      return [fail(about, 'installed, but it does not run', './roost up starts it')]
+      return [fail(about, 'installed but not running', 'run ./roost up to start it')]
     case 'install':
-      return [fail(about, 'there is none', './roost up installs one')]
+      return [fail(about, 'not installed', 'run ./roost up to install it')]
     case 'impossible':
-      return [fail(about, plan.why, './roost up, as root on Debian or Ubuntu, installs what is missing')]
+      return [
+        fail(about, plan.reason, 'run ./roost up as root on Debian or Ubuntu to install what is missing'),
+      ]
     case 'sandbox': {
-      const isAsked = url?.startsWith('sandbox:') ?? false
-      const findings: Finding[] = isAsked
-        ? [ok(about, 'agents run in sandboxes, as ROOST_CONTAINERS_URL says')]
+      const isConfigured = url?.startsWith('sandbox:') ?? false
+      const findings: Finding[] = isConfigured
+        ? [ok(about, 'agents run in sandboxes, as set by ROOST_CONTAINERS_URL')]
         : [
             warn(
               about,
-              `${plan.why}; agents would run in sandboxes`,
+              `${plan.reason}; agents run in sandboxes instead`,
               'start or install Docker for stronger isolation',
             ),
           ]
@@ -44,15 +46,15 @@ async function checkBubblewrap(): Promise<Finding> {
   const args = ['--ro-bind', '/', '/', '--unshare-pid', '--unshare-net', '--', 'true']
   const { code, lastLines } = await run('bwrap', args, { timeoutMs: 10_000 })
   return code === 0
-    ? ok(about, 'makes sandboxes')
+    ? ok(about, 'can create sandboxes')
     : fail(
         about,
-        `cannot make a sandbox: ${lastLines.join(' ')}`,
+        `cannot create a sandbox: ${lastLines.join(' ')}`,
         'allow user namespaces, or run Roost as root',
       )
 }
 
-/** The platform's own program looks: it also reads the whole configuration, and refuses a wrong one by name. */
+/** Runs the platform's own check, which also validates the whole configuration. */
 async function checkImages(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const { code, stdout, lastLines } = await run(process.execPath, [repository.images, '--check'], {
     env,
@@ -64,8 +66,8 @@ async function checkImages(env: NodeJS.ProcessEnv): Promise<Finding[]> {
       fail('configuration', lastLines.join('\n'), 'correct the variables in the environment or in .env'),
     ]
   }
-  const config = ok('configuration', 'every variable can be read')
-  if (code !== 0) return [config, fail('agent images', lastLines.join('\n'), './roost up says more')]
+  const config = ok('configuration', 'all variables are valid')
+  if (code !== 0) return [config, fail('agent images', lastLines.join('\n'), 'run ./roost up for details')]
   const missing = stdout
     .trim()
     .split('\n')
@@ -73,7 +75,7 @@ async function checkImages(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   return [
     config,
     missing.length === 0
-      ? ok('agent images', 'made from the present source, for every runtime')
-      : warn('agent images', `missing or stale for ${missing.join(', ')}`, './roost up makes them'),
+      ? ok('agent images', 'built from the current source, for every runtime')
+      : warn('agent images', `missing or stale for ${missing.join(', ')}`, 'run ./roost up to build them'),
   ]
 }

@@ -1,28 +1,28 @@
-/** One thing that was looked at. `advice` says what to do, and is there whenever something is to be done. */
+/** The result of one check. `advice` is set whenever there is something to do. */
 export type Finding = {
   state: 'ok' | 'warn' | 'fail'
   about: string
-  words: string
+  message: string
   advice?: string
 }
 
-export function ok(about: string, words: string): Finding {
-  return { state: 'ok', about, words }
+export function ok(about: string, message: string): Finding {
+  return { state: 'ok', about, message }
 }
 
-export function warn(about: string, words: string, advice: string): Finding {
-  return { state: 'warn', about, words, advice }
+export function warn(about: string, message: string, advice: string): Finding {
+  return { state: 'warn', about, message, advice }
 }
 
-export function fail(about: string, words: string, advice: string): Finding {
-  return { state: 'fail', about, words, advice }
+export function fail(about: string, message: string, advice: string): Finding {
+  return { state: 'fail', about, message, advice }
 }
 
-/** As the person at the terminal reads it. */
+/** Formats findings for the terminal. */
 export function findingLines(findings: Finding[]): string[] {
   const width = Math.max(...findings.map(({ about }) => about.length))
-  return findings.flatMap(({ state, about, words, advice }) => {
-    const [first = '', ...more] = words.split('\n')
+  return findings.flatMap(({ state, about, message, advice }) => {
+    const [first = '', ...more] = message.split('\n')
     const indent = ' '.repeat(6 + width + 2)
     return [
       `${state.padEnd(4)}  ${about.padEnd(width)}  ${first}`,

@@ -6,10 +6,10 @@ import { type TestContext, test } from 'node:test'
 import type { InvariantsReport } from '@roost/contracts/operations/invariants'
 import { freePort } from '../machine/free-port.ts'
 import { checkInvariants } from './invariants.ts'
-import type { Seen } from './seen.ts'
+import type { PlatformState } from './platform-state.ts'
 
-/** Not started by `roost up`, which does not keep it from being asked. */
-const down: Seen = { state: 'down' }
+/** A platform that `roost up` did not start; it is checked all the same. */
+const down: PlatformState = { state: 'down' }
 const report: InvariantsReport = {
   checked_at: '2026-01-05T08:00:00.000Z',
   ok: true,
@@ -17,24 +17,24 @@ const report: InvariantsReport = {
   violations: [],
 }
 
-/** A platform that answers so on its internal port. */
+/** Starts a server with this response; returns the environment in which it is the platform's internal port. */
 async function platform(t: TestContext, status: number, body: object): Promise<NodeJS.ProcessEnv> {
   const server = createServer((request, response) => {
-    const isAsked = request.url === '/api/internal/invariants'
+    const isInvariants = request.url === '/api/internal/invariants'
     response
-      .writeHead(isAsked ? status : 404, { 'content-type': 'application/json' })
+      .writeHead(isInvariants ? status : 404, { 'content-type': 'application/json' })
       .end(JSON.stringify(body))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  // A listening TCP server has such an address.
+  // The address of a listening TCP server is an object.
   return { ROOST_INTERNAL_PORT: String((server.address() as AddressInfo).port) }
 }
 
-test('says what was read, and of each rule that it holds', async (t) => {
-  const { read, findings } = await checkInvariants(await platform(t, 200, report), down)
-  assert.match(read, /6 runs \(1 queued, 1 running, 4 ended\), 14 events, 0 schedules/)
+test('summarizes what was read, and reports each rule as satisfied', async (t) => {
+  const { summary, findings } = await checkInvariants(await platform(t, 200, report), down)
+  assert.match(summary, /6 runs \(1 queued, 1 running, 4 ended\), 14 events, 0 schedules/)
   assert.deepEqual(
     findings.map(({ state, about }) => [state, about]),
     [
@@ -48,7 +48,7 @@ test('says what was read, and of each rule that it holds', async (t) => {
   )
 })
 
-test('names every violation under its rule, with what to do', async (t) => {
+test('lists every violation under its rule, with advice', async (t) => {
   const violations: InvariantsReport['violations'] = [
     { rule: 'no_running_without_lease', subject: 'x1', message: 'is running without lease' },
     { rule: 'no_running_without_lease', subject: 'x2', message: 'is running without lease' },
@@ -59,35 +59,35 @@ test('names every violation under its rule, with what to do', async (t) => {
   )
   const failed = findings.filter(({ state }) => state === 'fail')
   assert.deepEqual(
-    failed.map(({ about, words }) => [about, words]),
+    failed.map(({ about, message }) => [about, message]),
     [['leases', 'x1: is running without lease\nx2: is running without lease']],
   )
   assert.ok(failed[0]?.advice)
 })
 
-test('a platform that does not run or fails is a failure, not a clean answer', async (t) => {
-  const silent = await checkInvariants({ ROOST_INTERNAL_PORT: String(await freePort()) }, down)
+test('a platform that is stopped or answers with an error is a failure', async (t) => {
+  const unreachable = await checkInvariants({ ROOST_INTERNAL_PORT: String(await freePort()) }, down)
   assert.deepEqual(
-    [silent.findings.length, silent.findings[0]?.state, silent.read],
+    [unreachable.findings.length, unreachable.findings[0]?.state, unreachable.summary],
     [1, 'fail', 'Nothing was read.'],
   )
-  assert.match(silent.findings[0]?.words ?? '', /does not answer/)
+  assert.match(unreachable.findings[0]?.message ?? '', /does not answer/)
   const broken = { detail: 'Something went wrong on our side.', error: 'internal_error' }
   const failing = await checkInvariants(await platform(t, 500, broken), down)
-  assert.match(failing.findings[0]?.words ?? '', /Something went wrong/)
+  assert.match(failing.findings[0]?.message ?? '', /Something went wrong/)
 })
 
-test('one that starts or hangs is not waited for, and what to do about it is said', async () => {
+test('a platform that is starting or unresponsive is reported immediately, with advice', async () => {
   const running = { pid: 7, started_at: '', process_started: '', host: '127.0.0.1', port: 1, url: null }
   const starting = await checkInvariants({}, { state: 'starting', running })
   assert.deepEqual(
-    [starting.read, starting.findings[0]?.words],
-    ['Nothing was read.', 'is starting (process 7)'],
+    [starting.summary, starting.findings[0]?.message],
+    ['Nothing was read.', 'starting (process 7)'],
   )
-  const why = 'no answer within 5 s'
-  const silent = { state: 'silent', running, url: 'http://here', why, apiPid: '8' } as const
-  const [finding] = (await checkInvariants({}, silent)).findings
+  const reason = 'no answer within 5 s'
+  const unresponsive = { state: 'unresponsive', running, url: 'http://here', reason, apiPid: '8' } as const
+  const [finding] = (await checkInvariants({}, unresponsive)).findings
   assert.equal(finding?.state, 'fail')
-  assert.match(finding?.words ?? '', /does not answer at http:\/\/here: no answer within 5 s/)
+  assert.match(finding?.message ?? '', /does not answer at http:\/\/here: no answer within 5 s/)
   assert.match(finding?.advice ?? '', /kill -9 8/)
 })

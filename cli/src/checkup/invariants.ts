@@ -6,41 +6,44 @@ import {
   invariantRules,
 } from '@roost/contracts/operations/invariants'
 import { type Finding, fail, ok } from './finding.ts'
-import { adviceForSilent, type Seen } from './seen.ts'
+import { adviceForUnresponsive, type PlatformState } from './platform-state.ts'
 
-/** The platform looks a second time when it finds something. */
+/** The platform reads a second time when it finds a violation. */
 const timeoutMs = 60_000
 
-export type InvariantsCheck = { read: string; findings: Finding[] }
+export type InvariantsCheck = { summary: string; findings: Finding[] }
 
-/** Asks the platform that runs on this machine whether its records of runs hold together. */
-export async function checkInvariants(env: NodeJS.ProcessEnv, seen: Seen): Promise<InvariantsCheck> {
+/** Asks the platform on this machine whether its run records are consistent. */
+export async function checkInvariants(
+  env: NodeJS.ProcessEnv,
+  platform: PlatformState,
+): Promise<InvariantsCheck> {
   const url = `http://127.0.0.1:${env.ROOST_INTERNAL_PORT ?? 8001}`
-  const why = notAsked(seen)
-  if (why) return { read: nothing, findings: [why] }
+  const unavailable = unavailableFinding(platform)
+  if (unavailable) return { summary: nothing, findings: [unavailable] }
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const report = await createClient(url).call(getInternalInvariants, { signal })
-    return { read: wordsOf(report), findings: findingsOf(report) }
+    return { summary: summaryOf(report), findings: findingsOf(report) }
   } catch (error) {
-    return { read: nothing, findings: [unanswered(url, error)] }
+    return { summary: nothing, findings: [failedRequest(url, error)] }
   }
 }
 
 const nothing = 'Nothing was read.'
 
-/** Null for one to ask; one that `roost up` did not start may be there all the same. */
-function notAsked(seen: Seen): Finding | null {
+/** Returns null for a platform to ask, including one that `roost up` did not start. */
+function unavailableFinding(platform: PlatformState): Finding | null {
   const about = 'platform'
-  if (seen.state === 'starting') {
-    return fail(about, `is starting (process ${seen.running.pid})`, 'ask again in a moment')
+  if (platform.state === 'starting') {
+    return fail(about, `starting (process ${platform.running.pid})`, 'try again in a moment')
   }
-  if (seen.state !== 'silent') return null
-  const words = `runs (process ${seen.running.pid}) but does not answer at ${seen.url}: ${seen.why}`
-  return fail(about, words, adviceForSilent(seen.apiPid))
+  if (platform.state !== 'unresponsive') return null
+  const message = `running (process ${platform.running.pid}) but does not answer at ${platform.url}: ${platform.reason}`
+  return fail(about, message, adviceForUnresponsive(platform.apiPid))
 }
 
-export function wordsOf({ read, checked_at }: InvariantsReport): string {
+export function summaryOf({ read, checked_at }: InvariantsReport): string {
   const { executions, queued, running, terminal, events, schedules } = read
   const runs = `${executions} runs (${queued} queued, ${running} running, ${terminal} ended)`
   return `Read at ${checked_at}: ${runs}, ${events} events, ${schedules} schedules.`
@@ -48,40 +51,43 @@ export function wordsOf({ read, checked_at }: InvariantsReport): string {
 
 export function findingsOf({ violations }: InvariantsReport): Finding[] {
   return invariantRules.map((rule) => {
-    const { about, holds } = rules[rule]
+    const { about, satisfied } = rules[rule]
     const broken = violations.filter((violation) => violation.rule === rule)
-    if (broken.length === 0) return ok(about, holds)
+    if (broken.length === 0) return ok(about, satisfied)
     const lines = broken.map(({ subject, message }) => `${subject}: ${message}`)
     return fail(
       about,
       lines.join('\n'),
-      'a fault of Roost: keep logs/api.log of the data folder and report it',
+      'this is a bug in Roost: keep logs/api.log of the data folder and report it',
     )
   })
 }
 
-const rules: Record<InvariantRule, { about: string; holds: string }> = {
-  slots_equal_running_rows: { about: 'slots', holds: 'no agent works on more runs than it has slots' },
+const rules: Record<InvariantRule, { about: string; satisfied: string }> = {
+  slots_equal_running_rows: { about: 'slots', satisfied: 'no agent runs more than it has slots for' },
   no_queued_beside_free_slot: {
     about: 'queues',
-    holds: 'no run waits beside a free slot of an agent in reach',
+    satisfied: 'no run waits while a connected agent has a free slot',
   },
-  no_running_without_lease: { about: 'leases', holds: 'every run that is worked on has its lease' },
-  no_event_without_row: { about: 'events', holds: 'every event about a run has its record' },
-  fan_outs_follow_their_runs: { about: 'fan-outs', holds: 'every fan-out ends with the last of its runs' },
-  terminal_rows_unchanged: { about: 'ends', holds: 'every end was told once, and the record still says so' },
+  no_running_without_lease: { about: 'leases', satisfied: 'every running run has a lease' },
+  no_event_without_row: { about: 'events', satisfied: 'every event of a run has its run record' },
+  fan_outs_follow_their_runs: { about: 'fan-outs', satisfied: 'every fan-out ends with its last run' },
+  terminal_rows_unchanged: {
+    about: 'ends',
+    satisfied: 'every run ended once, and its record is unchanged since',
+  },
 }
 
-function unanswered(url: string, error: unknown): Finding {
+function failedRequest(url: string, error: unknown): Finding {
   const about = 'platform'
   if (error instanceof ApiError) {
-    return fail(about, `at ${url} it answers ${error.message}`, 'look at logs/api.log in the data folder')
+    return fail(about, `at ${url} answered: ${error.message}`, 'see logs/api.log in the data folder')
   }
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const reason = cause instanceof Error ? cause.message : String(cause)
   return fail(
     about,
-    `does not answer at ${url}: ${why}`,
-    './roost up starts it; ROOST_INTERNAL_PORT says where it listens',
+    `does not answer at ${url}: ${reason}`,
+    'run ./roost up to start it; ROOST_INTERNAL_PORT sets its port',
   )
 }

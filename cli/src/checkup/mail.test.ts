@@ -5,20 +5,20 @@ import { checkMail } from './mail.ts'
 
 const check = (url: string | undefined) => checkMail({ ROOST_MAIL_URL: url })
 
-test('without mail it is said in plain words that nobody signs in by e-mail', async () => {
+test('warns that nobody can sign in by e-mail without a mail server', async () => {
   for (const url of [undefined, '', ' ']) {
-    const { state, words, advice } = await check(url)
+    const { state, message, advice } = await check(url)
     assert.equal(state, 'warn')
-    assert.match(words, /nobody can sign in by e-mail/)
+    assert.match(message, /nobody can sign in by e-mail/)
     assert.match(advice ?? '', /ROOST_MAIL_URL/)
   }
 })
 
-test('mail that goes nowhere is said to', async () => {
-  for (const url of ['file:/tmp/mail', 'log:']) assert.match((await check(url)).words, /sent to nobody/)
+test('reports that mail to a file or the log reaches nobody', async () => {
+  for (const url of ['file:/tmp/mail', 'log:']) assert.match((await check(url)).message, /sent to nobody/)
 })
 
-test('a mail server is asked whether it is there; its password is not printed', async () => {
+test('connects to the mail server and never prints its password', async () => {
   const server = createServer((socket) => socket.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -27,15 +27,15 @@ test('a mail server is asked whether it is there; its password is not printed', 
   assert.deepEqual(await check(url), {
     state: 'ok',
     about: 'mail',
-    words: `the server 127.0.0.1:${port} answers`,
+    message: `the server 127.0.0.1:${port} answers`,
   })
   await new Promise((resolve) => server.close(resolve))
-  const gone = await check(url)
-  assert.equal(gone.state, 'fail')
-  assert.ok(!JSON.stringify(gone).includes('hidden'))
+  const unreachable = await check(url)
+  assert.equal(unreachable.state, 'fail')
+  assert.ok(!JSON.stringify(unreachable).includes('hidden'))
 })
 
-test('what is no mail URL is a failure', async () => {
+test('an invalid mail URL is a failure', async () => {
   for (const url of ['mail.example.com', 'http://mail.example.com', 'smtp://[x'])
     assert.equal((await check(url)).state, 'fail', url)
 })

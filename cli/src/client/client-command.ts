@@ -1,94 +1,106 @@
 import type { ParseArgsConfig, ParseArgsOptionsConfig } from 'node:util'
 import { type Command, readArguments, UsageError } from '../command.ts'
 import { type Connection, connect } from './connect.ts'
-import { endingOf, exitCodeLines, tellEnding } from './exit.ts'
+import { exitCodeLines, failureOf, reportFailure } from './exit.ts'
 
-/** What every command that asks a platform takes. */
-const common = { json: { type: 'boolean' }, server: { type: 'string' } } as const
+/** Options of every client command. */
+const commonOptions = { json: { type: 'boolean' }, server: { type: 'string' } } as const
 const commonLines = [
-  '--json         the platform’s own reply, for scripts; an error as an object on the error output',
-  '--server NAME  another server than the one signed in to last',
+  '--json         print the platform’s response as JSON; errors as an object on standard error',
+  '--server NAME  use this stored server instead of the current one',
   ...exitCodeLines,
 ]
 
 type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
 
-export type Asked = Connection & {
+export type CommandContext = Connection & {
   positionals: string[]
   values: Values
   isJson: boolean
-  /** The text of an option; undefined when it was not given. */
+  /** The text of an option; undefined when it is absent. */
   text(name: string): string | undefined
   flag(name: string): boolean
-  /** An option that must be a whole number. Throws `UsageError`. */
+  /** An option that must be a whole number; undefined when it is absent. Throws `UsageError`. */
   integer(name: string): number | undefined
-  /** The reply itself with `--json`, else what a person reads. */
-  print(reply: unknown, words: () => string): void
+  /** Prints the reply as JSON with `--json`, otherwise the text for people. */
+  print(reply: unknown, text: () => string): void
 }
 
-export type Verb = {
-  /** What follows the name: `AGENT ID`, in brackets what may be left out, with dots what may come again. */
-  takes: string
+export type Subcommand = {
+  /** Parameters such as `AGENT ID`; brackets mark optional ones, dots repeated ones. */
+  parameters: string
   summary: string
   options?: ParseArgsOptionsConfig
   optionLines?: string[]
-  run(asked: Asked): Promise<number | undefined>
+  run(context: CommandContext): Promise<number | undefined>
 }
 
-/** A command that is one verb. */
-export function clientCommand(name: string, verb: Verb): Command {
+/** A command without subcommands. */
+export function clientCommand(name: string, subcommand: Subcommand): Command {
   return {
     name,
-    summary: verb.summary,
-    usage: [`roost ${name} ${verb.takes}`.trimEnd(), '', ...(verb.optionLines ?? []), ...commonLines],
-    run: (args) => runVerb(verb, args),
+    summary: subcommand.summary,
+    usage: [
+      `roost ${name} ${subcommand.parameters}`.trimEnd(),
+      '',
+      ...(subcommand.optionLines ?? []),
+      ...commonLines,
+    ],
+    run: (args) => runSubcommand(subcommand, args),
   }
 }
 
-/** A command with verbs; `list` is what the bare command does. */
-export function verbsCommand(name: string, summary: string, verbs: Record<string, Verb>): Command {
+/** A command with subcommands. Without one it runs `list`, if it has that. */
+export function commandGroup(
+  name: string,
+  summary: string,
+  subcommands: Record<string, Subcommand>,
+): Command {
   return {
     name,
     summary,
-    verbs: Object.keys(verbs),
+    completions: Object.keys(subcommands),
     usage: [
-      ...Object.entries(verbs).flatMap(([word, verb]) => [
-        `${`roost ${name} ${word} ${verb.takes}`.trimEnd()}`,
-        `    ${verb.summary}`,
-        ...(verb.optionLines ?? []).map((line) => `    ${line}`),
+      ...Object.entries(subcommands).flatMap(([word, subcommand]) => [
+        `${`roost ${name} ${word} ${subcommand.parameters}`.trimEnd()}`,
+        `    ${subcommand.summary}`,
+        ...(subcommand.optionLines ?? []).map((line) => `    ${line}`),
       ]),
       '',
       ...commonLines,
     ],
     async run([word, ...args]) {
-      const known = word !== undefined && Object.hasOwn(verbs, word) ? verbs[word] : undefined
-      if (known) return runVerb(known, args)
-      const list = verbs.list
-      if (list && word === undefined) return runVerb(list, [])
-      if (list && word !== undefined && (word.startsWith('-') || list.takes !== ''))
-        return runVerb(list, [word, ...args])
+      const subcommand =
+        word !== undefined && Object.hasOwn(subcommands, word) ? subcommands[word] : undefined
+      if (subcommand) return runSubcommand(subcommand, args)
+      const list = subcommands.list
+      if (list && word === undefined) return runSubcommand(list, [])
+      if (list && word !== undefined && (word.startsWith('-') || list.parameters !== ''))
+        return runSubcommand(list, [word, ...args])
       if (word === undefined || word.startsWith('-'))
-        throw new UsageError(`One of these must follow: ${Object.keys(verbs).join(', ')}.`)
-      throw new UsageError(`There is no ${JSON.stringify(word)}; there are ${Object.keys(verbs).join(', ')}.`)
+        throw new UsageError(`Missing subcommand. Use one of: ${Object.keys(subcommands).join(', ')}.`)
+      throw new UsageError(
+        `Unknown subcommand ${JSON.stringify(word)}. Use one of: ${Object.keys(subcommands).join(', ')}.`,
+      )
     },
   }
 }
 
-async function runVerb(verb: Verb, args: string[]): Promise<number> {
+async function runSubcommand(subcommand: Subcommand, args: string[]): Promise<number> {
   const config: ParseArgsConfig = {
     args,
-    options: { ...common, ...verb.options },
+    options: { ...commonOptions, ...subcommand.options },
     allowPositionals: true,
   }
   const { values, positionals } = readArguments(config) as { values: Values; positionals: string[] }
-  checkCount(verb.takes, positionals)
+  checkCount(subcommand.parameters, positionals)
   const isJson = values.json === true
   try {
     const text = (name: string) => {
       const value = values[name]
       return typeof value === 'string' ? value : undefined
     }
-    const code = await verb.run({
+    const code = await subcommand.run({
       ...(await connect(text('server'))),
       positionals,
       values,
@@ -96,26 +108,26 @@ async function runVerb(verb: Verb, args: string[]): Promise<number> {
       text,
       flag: (name) => values[name] === true,
       integer: (name) => integer(name, text(name)),
-      print(reply, words) {
-        console.log(isJson ? JSON.stringify(reply, null, 2) : words())
+      print(reply, toText) {
+        console.log(isJson ? JSON.stringify(reply, null, 2) : toText())
       },
     })
     return code ?? 0
   } catch (error) {
-    const ending = endingOf(error)
-    if (!ending) throw error
-    return tellEnding(ending, isJson)
+    const failure = failureOf(error)
+    if (!failure) throw error
+    return reportFailure(failure, isJson)
   }
 }
 
-function checkCount(takes: string, given: readonly string[]): void {
-  const words = takes.split(' ').filter(Boolean)
-  const needed = words.filter((word) => !word.startsWith('['))
-  const missing = needed[given.length]
-  if (missing) throw new UsageError(`${missing} is missing.`)
-  const isOpen = words.some((word) => word.includes('…'))
-  if (!isOpen && given.length > words.length) {
-    throw new UsageError(`${JSON.stringify(given[words.length])} is not understood.`)
+function checkCount(parameters: string, positionals: readonly string[]): void {
+  const names = parameters.split(' ').filter(Boolean)
+  const required = names.filter((name) => !name.startsWith('['))
+  const missing = required[positionals.length]
+  if (missing) throw new UsageError(`Missing argument ${missing}.`)
+  const isRepeated = names.some((name) => name.includes('…'))
+  if (!isRepeated && positionals.length > names.length) {
+    throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[names.length])}.`)
   }
 }
 

@@ -8,18 +8,23 @@ import { type Command, UsageError } from '../command.ts'
 import { events } from '../events.ts'
 import { exitCodes } from './exit.ts'
 
-/** A command at whatever answers there; its exit code and what it said on the error output. */
-async function at(t: TestContext, address: string, key: string, [command, ...args]: [Command, ...string[]]) {
+/** Runs a command against the address; returns its exit code and its error output. */
+async function runAgainst(
+  t: TestContext,
+  address: string,
+  key: string,
+  [command, ...args]: [Command, ...string[]],
+) {
   process.env.ROOST_URL = address
   process.env.ROOST_KEY = key
-  let said = ''
+  let errorOutput = ''
   t.mock.method(console, 'error', (text: string) => {
-    said += text
+    errorOutput += text
   })
-  return { code: await command.run(args), said }
+  return { code: await command.run(args), errorOutput }
 }
 
-test('what is no Roost is told in words, whatever its status', async (t) => {
+test('1 with a sentence for a server that is not Roost, whatever its status', async (t) => {
   for (const [status, body] of [
     [200, '<html>Welcome</html>'],
     [200, '{"half": '],
@@ -29,40 +34,43 @@ test('what is no Roost is told in words, whatever its status', async (t) => {
     const server = createServer((_request, response) => response.writeHead(status).end(body))
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const { code, said } = await at(t, address, 'svc_mcp_test', [agents, 'list'])
+    const { code, errorOutput } = await runAgainst(t, address, 'svc_mcp_test', [agents, 'list'])
     assert.equal(code, exitCodes.failed)
-    assert.match(said, new RegExp(`cannot be read.*HTTP ${status}`))
-    const tail = await at(t, address, 'svc_mcp_test', [events, 'tail'])
+    assert.match(errorOutput, new RegExp(`cannot be read.*HTTP ${status}`))
+    const tail = await runAgainst(t, address, 'svc_mcp_test', [events, 'tail'])
     assert.equal(tail.code, exitCodes.unreachable)
     server.closeAllConnections()
     await new Promise<void>((done) => server.close(() => done()))
   }
 })
 
-test('what is no key is refused before it is sent, and not shown', async (t) => {
+test('3 for an invalid key, which is neither sent nor shown', async (t) => {
   for (const key of ['svc_mcp_one\nsvc_mcp_two', 'svc_mcp_ö', ' \n']) {
-    const { code, said } = await at(t, 'http://127.0.0.1:1', key, [agents, 'list'])
+    const { code, errorOutput } = await runAgainst(t, 'http://127.0.0.1:1', key, [agents, 'list'])
     assert.equal(code, exitCodes.denied)
-    assert.ok(!said.includes('svc_mcp_'), said)
+    assert.ok(!errorOutput.includes('svc_mcp_'), errorOutput)
   }
 })
 
-test('what is no address of a platform is not asked, and its password not shown', async (t) => {
+test('an invalid platform address is refused without a request, and its password is not shown', async (t) => {
   for (const address of ['ftp://roost.example', 'http://me:hunter2@roost.example', '::::']) {
     await assert.rejects(
-      at(t, address, 'svc_mcp_test', [agents, 'list']),
+      runAgainst(t, address, 'svc_mcp_test', [agents, 'list']),
       (error) => error instanceof UsageError && !error.message.includes('hunter2'),
     )
   }
 })
 
-test('what a refusal repeats does not move the cursor of the terminal', async (t) => {
+test('control characters in an error message do not reach the terminal', async (t) => {
   const body = JSON.stringify({ detail: 'There is no "\x1b[31mred\x07".', error: 'agent_not_found' })
   const server = createServer((_request, response) => response.writeHead(404).end(body))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { code, said } = await at(t, address, 'svc_mcp_test', [agents, 'list'])
-  assert.deepEqual([code, said], [exitCodes.notFound, 'roost: There is no "[31mred". (agent_not_found)'])
+  const { code, errorOutput } = await runAgainst(t, address, 'svc_mcp_test', [agents, 'list'])
+  assert.deepEqual(
+    [code, errorOutput],
+    [exitCodes.notFound, 'roost: There is no "[31mred". (agent_not_found)'],
+  )
   server.closeAllConnections()
   await new Promise<void>((done) => server.close(() => done()))
 })

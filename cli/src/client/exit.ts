@@ -1,33 +1,33 @@
 import { ApiError } from '@roost/contracts/client'
 import { plainText } from './output.ts'
 
-/** What a script can tell from how a command ended. */
+/** Exit codes of client commands, stable for scripts. */
 export const exitCodes = {
   ok: 0,
   /** The platform refused, or the run failed. */
   failed: 1,
-  /** The command line cannot be understood. */
+  /** The command line is invalid. */
   usage: 2,
   /** Not signed in, or not allowed. */
   denied: 3,
-  /** There is no such thing, or none that you can reach. */
+  /** Not found, or no access. */
   notFound: 4,
   /** The platform cannot be reached. */
   unreachable: 5,
-  /** Nothing is wrong, and it is not over yet: ask again later. */
+  /** Not finished yet; ask again later. */
   pending: 6,
   /** Ctrl-C. */
   interrupted: 130,
-  /** Nobody reads the output any more. As for programs that SIGPIPE ends. */
-  readerGone: 141,
+  /** The reader closed the pipe; the code of a program that SIGPIPE ends. */
+  brokenPipe: 141,
 } as const
 
 export const exitCodeLines = [
-  'Exit codes: 0 done, 1 refused or failed, 2 not understood, 3 not signed in or not allowed, 4 not found,',
-  '5 the platform cannot be reached, 6 not over yet, 130 interrupted.',
+  'Exit codes: 0 success, 1 refused or failed, 2 invalid command line, 3 not signed in or not allowed,',
+  '4 not found or no access, 5 platform unreachable, 6 not finished yet, 130 interrupted.',
 ]
 
-/** A command cannot go on, for a reason that a person can act on. */
+/** A command failed for a reason that the user can act on. */
 export class CommandFailed extends Error {
   readonly code: number
   constructor(message: string, code: number = exitCodes.failed) {
@@ -37,38 +37,42 @@ export class CommandFailed extends Error {
   }
 }
 
-/** How a command ended that could not do its work: the platform's name for it, or ours; words; the exit code. */
-export type Ending = { error: string; message: string; code: number }
+/** A failed command: the error name of the platform or of this command line, a sentence and the exit code. */
+export type Failure = { error: string; message: string; code: number }
 
-const unreadable = 'The answer cannot be read: it is not from Roost, or it was cut'
+const unreadableReply = 'The response cannot be read: it is not from Roost, or it is incomplete'
 
-/** How a command that threw is told to its user; null: it is a fault of ours. */
-export function endingOf(error: unknown): Ending | null {
+/** Describes an expected error to the user; returns null for a bug. */
+export function failureOf(error: unknown): Failure | null {
   if (error instanceof CommandFailed) return { error: 'failed', message: error.message, code: error.code }
   if (error instanceof ApiError) {
     const { message, status, body } = error
-    if (body) return { error: body.error, message, code: codeOf(status) }
-    return { error: 'unexpected_reply', message: `${unreadable} (HTTP ${status}).`, code: codeOf(status) }
+    if (body) return { error: body.error, message, code: exitCodeOfStatus(status) }
+    return {
+      error: 'unexpected_reply',
+      message: `${unreadableReply} (HTTP ${status}).`,
+      code: exitCodeOfStatus(status),
+    }
   }
-  // What `fetch` throws when nobody answers.
+  // `fetch` throws this when there is no answer.
   if (error instanceof TypeError && error.message === 'fetch failed') {
     return {
       error: 'unreachable',
-      message: `The platform cannot be reached: ${reasonOf(error.cause)}.`,
+      message: `The platform cannot be reached: ${reasonOf(error.cause)}. Check the address and that it is running.`,
       code: exitCodes.unreachable,
     }
   }
   return null
 }
 
-/** On the error output: one line of words for a person, one object for a script. */
-export function tellEnding({ error, message, code }: Ending, isJson = false): number {
+/** Writes one line for people, or one JSON object for scripts, to standard error; returns the exit code. */
+export function reportFailure({ error, message, code }: Failure, isJson = false): number {
   const name = error === 'failed' || error === 'unreachable' ? '' : ` (${error})`
   console.error(isJson ? JSON.stringify({ error, message }) : `roost: ${plainText(message)}${name}`)
   return code
 }
 
-function codeOf(status: number): number {
+function exitCodeOfStatus(status: number): number {
   if (status === 401 || status === 403) return exitCodes.denied
   if (status === 404) return exitCodes.notFound
   return exitCodes.failed

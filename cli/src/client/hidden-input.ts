@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { CommandFailed } from './exit.ts'
 
-/** A line that is typed unseen, or the first line of what is piped in. */
+/** Reads a line without echo, or the first line of piped input. */
 export async function askHidden(question: string): Promise<string> {
   if (!process.stdin.isTTY) return firstLine()
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true })
-  // The terminal shows nothing from here on: whoever types at once is not seen either.
+  // Echo is already off here, so input typed before the prompt stays hidden too.
   process.stderr.write(question)
   try {
     return await terminal.question('')
@@ -18,7 +18,8 @@ export async function askHidden(question: string): Promise<string> {
 }
 
 export async function askLine(question: string): Promise<string> {
-  if (!process.stdin.isTTY) throw new CommandFailed(`${question.trim()} cannot be asked without a terminal.`)
+  if (!process.stdin.isTTY)
+    throw new CommandFailed(`A terminal is required for this input: ${question.trim()}`)
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return (await terminal.question(question)).trim()
@@ -27,7 +28,7 @@ export async function askLine(question: string): Promise<string> {
   }
 }
 
-/** All of what is piped in. */
+/** Reads all piped input. */
 export async function readInput(): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)

@@ -1,10 +1,10 @@
-/** Rows under their headings, each column as wide as its widest cell. */
+/** Formats rows below their headings; each column is as wide as its widest cell. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const clean = rows.map((row) => row.map(oneLine))
+  const cells = rows.map((row) => row.map(oneLine))
   const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...clean.map((row) => row[column]?.length ?? 0)),
+    Math.max(heading.length, ...cells.map((row) => row[column]?.length ?? 0)),
   )
-  return [headings.map((heading) => heading.toUpperCase()), ...clean]
+  return [headings.map((heading) => heading.toUpperCase()), ...cells]
     .map((row) =>
       row
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))
@@ -14,21 +14,23 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n')
 }
 
-/** Names and values under each other. */
+/** Formats one `name: value` line per pair; empty values are left out. */
 export function facts(pairs: Record<string, unknown>): string {
-  const shown = Object.entries(pairs).filter(
+  const present = Object.entries(pairs).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',
   )
-  const width = Math.max(0, ...shown.map(([name]) => name.length))
-  return shown.map(([name, value]) => `${`${name}:`.padEnd(width + 1)}  ${oneLine(String(value))}`).join('\n')
+  const width = Math.max(0, ...present.map(([name]) => name.length))
+  return present
+    .map(([name, value]) => `${`${name}:`.padEnd(width + 1)}  ${oneLine(String(value))}`)
+    .join('\n')
 }
 
-/** What others wrote must not move the cursor of this terminal. */
+/** Collapses whitespace and removes control characters, which could move the cursor of the terminal. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/\p{Cc}/gu, '')
 }
 
-/** Text of an agent for a terminal: its lines stay, its control sequences do not. */
+/** Removes control characters other than line breaks and tabs. */
 export function plainText(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '')
 }
@@ -43,11 +45,11 @@ export function seconds(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s`
 }
 
-/** A time as it is in this zone, to the second. */
+/** Formats a time in the local zone, to the second. */
 export function time(timestamp: string | null | undefined): string {
   if (!timestamp) return ''
   const at = new Date(timestamp)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+  const twoDigits = (value: number) => String(value).padStart(2, '0')
+  const day = `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())}`
+  return `${day} ${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}:${twoDigits(at.getSeconds())}`
 }

@@ -1,19 +1,19 @@
 import { ApiError, errorOf } from '@roost/contracts/client'
 import { getExecution, streamExecution, terminateExecution } from '@roost/contracts/runs/executions'
-import type { Asked } from './client-command.ts'
+import type { CommandContext } from './client-command.ts'
 import { exitCodes } from './exit.ts'
 import { createTurnPrinter, type Streamed } from './turn-printer.ts'
 
 type Run = { name: string; id: string }
 
 const succeeded = 'success'
-/** How often a broken stream is taken up again before it is given up. */
-const mostAttempts = 20
-const pauseMs = 1_000
+/** Failed attempts in a row before the command stops following a broken stream. */
+const maxAttempts = 20
+const retryDelayMs = 1_000
 
-/** Prints objects of a run as they come; answers the status it ended with, null when the stream broke off. */
+/** Prints the objects of a run as they arrive; returns its final status, or null when the stream broke off. */
 export async function printRun(
-  asked: Pick<Asked, 'isJson'>,
+  context: Pick<CommandContext, 'isJson'>,
   objects: AsyncIterable<Record<string, unknown>>,
 ): Promise<string | null> {
   const printer = createTurnPrinter(
@@ -21,24 +21,24 @@ export async function printRun(
     (text) => process.stderr.write(text),
   )
   try {
-    for await (const loose of objects) {
-      if (asked.isJson) console.log(JSON.stringify(loose))
-      // Objects of a kind that this version does not know are passed over by the printer.
-      const object = loose as Streamed
-      if (!asked.isJson) printer.take(object)
+    for await (const received of objects) {
+      if (context.isJson) console.log(JSON.stringify(received))
+      // The printer ignores kinds of objects that this version does not know.
+      const object = received as Streamed
+      if (!context.isJson) printer.take(object)
       if (object.type === 'done' || object.type === 'stream_end') {
-        if (!asked.isJson && typeof object.detail === 'string') process.stderr.write(`${object.detail}\n`)
+        if (!context.isJson && typeof object.detail === 'string') process.stderr.write(`${object.detail}\n`)
         return object.status
       }
     }
     return null
   } finally {
-    if (!asked.isJson) printer.end()
+    if (!context.isJson) printer.end()
   }
 }
 
-/** A turn tells why it failed at its end; a run is asked. */
-async function tellWhy({ api }: Pick<Asked, 'api'>, params: Run): Promise<void> {
+/** Prints why a run failed. The stream of a run, unlike that of a turn, does not end with the reason. */
+async function printReason({ api }: Pick<CommandContext, 'api'>, params: Run): Promise<void> {
   const { status, error, error_code } = await api.call(getExecution, { params })
   const code = error_code ? ` (${error_code})` : ''
   process.stderr.write(`${error ?? `The run is ${status}.`}${code}\n`)
@@ -48,35 +48,35 @@ export function exitCodeOf(status: string): number {
   return status === succeeded ? exitCodes.ok : exitCodes.failed
 }
 
-/** Follows a run to its end, over broken connections and a platform that starts again; its exit code. */
-export async function followRun(asked: Asked, run: Run): Promise<number> {
+/** Follows a run to its end, across broken connections and platform restarts; returns the exit code. */
+export async function followRun(context: CommandContext, run: Run): Promise<number> {
   let after = 0
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     try {
-      const objects = events(asked, run, after, (number) => {
+      const objects = events(context, run, after, (number) => {
         after = number
         attempt = 0
       })
-      const status = await printRun(asked, objects)
+      const status = await printRun(context, objects)
       if (status !== null) {
-        if (status !== succeeded && !asked.isJson) await tellWhy(asked, run)
+        if (status !== succeeded && !context.isJson) await printReason(context, run)
         return exitCodeOf(status)
       }
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) throw error
-      if (attempt === mostAttempts - 1) throw error
+      if (attempt === maxAttempts - 1) throw error
     }
-    await new Promise((done) => setTimeout(done, pauseMs))
+    await new Promise((done) => setTimeout(done, retryDelayMs))
   }
   return exitCodes.pending
 }
 
-/** The objects of the server-sent events of a run, behind the line `after`. */
+/** Yields the objects of a run's server-sent events after line `after`; reports each line number to `onLine`. */
 async function* events(
-  { api }: Pick<Asked, 'api'>,
+  { api }: Pick<CommandContext, 'api'>,
   { name, id }: Run,
   after: number,
-  reached: (line: number) => void,
+  onLine: (line: number) => void,
 ): AsyncIterable<Record<string, unknown>> {
   const response = await api.open(streamExecution, {
     params: { name, id },
@@ -84,10 +84,10 @@ async function* events(
   })
   if (!response.ok || !response.body) throw await errorOf(response)
   const decoder = new TextDecoder()
-  let rest = ''
+  let remainder = ''
   for await (const chunk of response.body) {
-    const parts = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n\n')
-    rest = parts.pop() ?? ''
+    const parts = (remainder + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n\n')
+    remainder = parts.pop() ?? ''
     for (const part of parts) {
       const lines = part.split('\n')
       const number = lines
@@ -96,40 +96,40 @@ async function* events(
         .trim()
       const data = lines.find((line) => line.startsWith('data:'))?.slice(5)
       if (data !== undefined) yield JSON.parse(data)
-      if (number) reached(Number(number))
+      if (number) onLine(Number(number))
     }
   }
 }
 
 /**
- * Runs `work` with Ctrl-C meaning: end the run that `current` names, once it is known. A second Ctrl-C leaves
- * at once, and the run goes on.
+ * Runs `work`; Ctrl-C ends the run that `current` returns, if it is known by then. A second Ctrl-C exits
+ * immediately, and the run continues.
  */
-export async function endingOnInterrupt(
-  asked: Pick<Asked, 'api'>,
+export async function stopRunOnInterrupt(
+  context: Pick<CommandContext, 'api'>,
   current: () => Run | null,
   work: (signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const interrupted = new AbortController()
-  let presses = 0
-  const press = () => {
-    presses += 1
-    if (presses > 1) process.exit(exitCodes.interrupted)
+  let interrupts = 0
+  const onInterrupt = () => {
+    interrupts += 1
+    if (interrupts > 1) process.exit(exitCodes.interrupted)
     const run = current()
     process.stderr.write(run ? '\nStopping the run …\n' : '\n')
-    const ended = run
-      ? asked.api.call(terminateExecution, { params: run }).catch(() => null)
+    const termination = run
+      ? context.api.call(terminateExecution, { params: run }).catch(() => null)
       : Promise.resolve()
-    void ended.finally(() => interrupted.abort())
+    void termination.finally(() => interrupted.abort())
   }
-  process.on('SIGINT', press)
+  process.on('SIGINT', onInterrupt)
   try {
     const code = await work(interrupted.signal)
-    return presses > 0 ? exitCodes.interrupted : code
+    return interrupts > 0 ? exitCodes.interrupted : code
   } catch (error) {
-    if (presses > 0) return exitCodes.interrupted
+    if (interrupts > 0) return exitCodes.interrupted
     throw error
   } finally {
-    process.off('SIGINT', press)
+    process.off('SIGINT', onInterrupt)
   }
 }

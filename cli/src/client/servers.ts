@@ -4,20 +4,20 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { CommandFailed } from './exit.ts'
 
-/** A platform that this person has signed in to. The key is one that was made at the sign-in for this machine. */
+/** A platform the user is signed in to. `key_id` is null for a key that the user entered. */
 const Server = z.object({ url: z.string(), key: z.string(), key_id: z.string().nullable() })
 export type Server = z.output<typeof Server>
 
 const ServersFile = z.object({ current: z.string().nullable(), servers: z.record(z.string(), Server) })
 export type ServersFile = z.output<typeof ServersFile>
 
-/** `$ROOST_CONFIG`, else `roost/config.json` in the user's folder for settings. */
+/** `$ROOST_CONFIG`, else `roost/config.json` in the user's configuration folder. */
 export function serversPath(env: NodeJS.ProcessEnv): string {
   const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config')
   return env.ROOST_CONFIG || join(home, 'roost', 'config.json')
 }
 
-/** Nothing yet is an empty file; one that cannot be read is never written over. */
+/** A missing file counts as empty. Throws for an unreadable one, so that it is never overwritten. */
 export async function readServers(path: string): Promise<ServersFile> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -25,11 +25,12 @@ export async function readServers(path: string): Promise<ServersFile> {
   })
   if (text === null) return { current: null, servers: {} }
   const parsed = ServersFile.safeParse(json(text))
-  if (!parsed.success) throw new CommandFailed(`${path} is not a file of this command; move it away.`)
+  if (!parsed.success)
+    throw new CommandFailed(`${path} has an unknown format. Move it away, then sign in again.`)
   return parsed.data
 }
 
-/** Only this user can read it. It is replaced in one step, so that a crash leaves the old one or the new one. */
+/** Writes the file, readable only by this user. The rename is atomic: a crash leaves the old file or the new one. */
 export async function writeServers(path: string, file: ServersFile): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const next = `${path}.${process.pid}.new`

@@ -19,17 +19,17 @@ const block = (text: string): Streamed => ({
   message: { role: 'assistant', content: [{ type: 'text', text }] },
 })
 
-test('pieces and the whole block behind them stand there once', () =>
+test('a block that follows its own pieces is not printed again', () =>
   assert.equal(printed(piece('hel', 0), piece('lo', 3), block('hello')).out, 'hello\n'))
-test('so do pieces that do not tell their place', () =>
+test('neither is a block whose pieces have no position', () =>
   assert.equal(printed(piece('hel'), piece('lo'), block('hello')).out, 'hello\n'))
-test('a piece that comes again after a reconnection is not written twice', () =>
+test('a piece repeated after a reconnection is printed once', () =>
   assert.equal(printed(piece('hel', 0), piece('hello', 0), block('hello you')).out, 'hello you\n'))
-test('blocks without pieces are written whole, each on its own line', () =>
+test('blocks without pieces are printed whole, each on its own line', () =>
   assert.equal(printed(block('one'), block('two')).out, 'one\ntwo\n'))
-test('what an agent writes cannot control the terminal', () =>
+test('control characters from an agent do not reach the terminal', () =>
   assert.equal(printed(block('a\u001b[2Jb\u0007\tc')).out, 'a[2Jb\tc\n'))
-test('tools and errors are told beside the answer', () => {
+test('tools and errors go to the side output, not into the answer', () => {
   const { out, aside } = printed(
     {
       type: 'assistant',

@@ -1,15 +1,15 @@
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { oneLine, plainText } from './output.ts'
 
-/** `at`: characters of the block before it; left out where no piece can come twice. */
+/** `at`: characters of the block before this piece; absent where no piece can be repeated. */
 type Piece = { type: 'partial'; kind: 'text' | 'thinking'; text: string; at?: number }
 type End = { type: 'done' | 'stream_end'; status: string; detail?: unknown }
-/** What a stream of a run brings; unknown kinds are passed over. */
+/** An object of a run's stream; unknown kinds are ignored. */
 export type Streamed = TranscriptLine | Piece | End | { type: 'keepalive' }
 
-/** Writes an answer to `out` as it comes, and beside it to `aside` which tools are at work. */
+/** Writes an answer to `out` as it arrives; tool calls and errors go to `aside`. */
 export function createTurnPrinter(out: (text: string) => void, aside: (text: string) => void) {
-  /** Characters of the block being written that stand there already. */
+  /** Characters of the current block that are already written. */
   let written = 0
   let isAtLineStart = true
   const write = (text: string) => {
@@ -23,7 +23,7 @@ export function createTurnPrinter(out: (text: string) => void, aside: (text: str
   return {
     take(object: Streamed): void {
       if (object.type === 'partial' && object.kind === 'text') {
-        // Behind a reconnection a piece may begin before what stands there.
+        // After a reconnection a piece may start with characters that are already written.
         const at = object.at ?? written
         write(object.text.slice(Math.max(0, written - at)))
         written = Math.max(written, at + object.text.length)

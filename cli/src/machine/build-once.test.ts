@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { buildOnce } from './build-once.ts'
 
-test('of three at once one builds, the others wait for it and use what it made', async (t) => {
+test('of three concurrent builds one runs; the others wait for it and use its result', async (t) => {
   const parent = await folder(t)
-  let made = 0
+  let builds = 0
   let waiting = 0
   const others = Promise.withResolvers<void>()
-  const make = async (half: string) => {
-    made += 1
+  const make = async (target: string) => {
+    builds += 1
     await others.promise
-    await writeFile(join(half, 'index.html'), 'page')
+    await writeFile(join(target, 'index.html'), 'page')
   }
   const onWait = () => {
     waiting += 1
@@ -21,13 +21,13 @@ test('of three at once one builds, the others wait for it and use what it made',
   }
   const outcomes = await Promise.all([1, 2, 3].map(() => buildOnce({ parent, stamp: 'a', make, onWait })))
   assert.deepEqual(outcomes.sort(), ['built', 'fresh', 'fresh'])
-  assert.equal(made, 1)
+  assert.equal(builds, 1)
   assert.equal(await readFile(join(parent, 'dist/index.html'), 'utf8'), 'page')
 })
 
-test('the same again is not made; another one takes its place, and what was cut off before is gone', async (t) => {
+test('an unchanged stamp is not rebuilt; a new one replaces dist and removes interrupted builds', async (t) => {
   const parent = await folder(t)
-  const make = (text: string) => (half: string) => writeFile(join(half, text), text)
+  const make = (text: string) => (target: string) => writeFile(join(target, text), text)
   assert.equal(await buildOnce({ parent, stamp: 'a', make: make('one') }), 'built')
   assert.equal(await buildOnce({ parent, stamp: 'a', make: make('never') }), 'fresh')
   for (const name of ['dist.half', 'dist.half-1-2'])
@@ -37,9 +37,9 @@ test('the same again is not made; another one takes its place, and what was cut 
   assert.deepEqual((await readdir(join(parent, 'dist'))).sort(), ['.sources', 'two'])
 })
 
-test('a build that fails leaves the old one, and the next one is tried', async (t) => {
+test('a failed build keeps the old one, and the next attempt builds again', async (t) => {
   const parent = await folder(t)
-  await buildOnce({ parent, stamp: 'a', make: (half) => writeFile(join(half, 'one'), '') })
+  await buildOnce({ parent, stamp: 'a', make: (target) => writeFile(join(target, 'one'), '') })
   const failing = buildOnce({ parent, stamp: 'b', make: () => Promise.reject(new Error('no room')) })
   await assert.rejects(failing, /no room/)
   assert.deepEqual((await readdir(join(parent, 'dist'))).sort(), ['.sources', 'one'])
@@ -47,19 +47,19 @@ test('a build that fails leaves the old one, and the next one is tried', async (
   assert.equal(await buildOnce({ parent, stamp: 'b', make: async () => {} }), 'built')
 })
 
-test('who waits for another one’s build can be stopped', async (t) => {
+test('waiting for another build can be aborted', async (t) => {
   const parent = await folder(t)
   const end = Promise.withResolvers<void>()
   const stop = new AbortController()
-  const begun = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
   const first = buildOnce({
     ...{ parent, stamp: 'a' },
     make: () => {
-      begun.resolve()
+      started.resolve()
       return end.promise
     },
   })
-  await begun.promise
+  await started.promise
   const second = buildOnce({
     ...{ parent, stamp: 'a', signal: stop.signal },
     make: async () => {},

@@ -1,63 +1,63 @@
 import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hold } from './lock.ts'
+import { acquireLock } from './lock.ts'
 
 export type Build = {
-  /** Where the folder `dist` comes to stand. */
+  /** The folder that will contain `dist`. */
   parent: string
-  /** Of what it is made from: a build with the same one is not made again. */
+  /** Digest of the sources; a build with the same stamp is reused. */
   stamp: string
-  /** Makes it in a folder that is there and empty. */
+  /** Builds into an existing, empty folder. */
   make(folder: string): Promise<void>
-  /** Somebody else builds here: called once. */
+  /** Called once when another process is building. */
   onWait?: () => void
   signal?: AbortSignal
 }
 
 const stampFile = '.sources'
-const pauseMs = 250
+const pollMs = 250
 
 /**
- * Has `dist` made, unless the one that is there was made of the same. One process builds at a time; the new build
- * takes the old one's place when it is complete, so that none that was cut off is ever used.
+ * Builds `dist` unless the existing one has the same stamp. One process builds at a time. The new build replaces
+ * the old one only when it is complete, so an interrupted build is never used.
  */
 export async function buildOnce({ parent, stamp, make, onWait, signal }: Build): Promise<'built' | 'fresh'> {
   const built = join(parent, 'dist')
   const isFresh = async () => (await readFile(join(built, stampFile), 'utf8').catch(() => '')) === stamp
   if (await isFresh()) return 'fresh'
   const folder = await realpath(parent)
-  let held = await hold('build', folder)
-  if (!held) onWait?.()
-  while (!held) {
-    await pause(pauseMs, undefined, { signal })
-    held = await hold('build', folder)
+  let lock = await acquireLock('build', folder)
+  if (!lock) onWait?.()
+  while (!lock) {
+    await pause(pollMs, undefined, { signal })
+    lock = await acquireLock('build', folder)
   }
   try {
     if (await isFresh()) return 'fresh'
-    await removeHalves(parent)
-    // Of a name of its own: a builder whose `roost` was killed may still be writing to its folder.
-    const half = join(parent, `dist.half-${process.pid}-${Date.now()}`)
-    await mkdir(half)
+    await removePartialBuilds(parent)
+    // The name is unique, because a builder whose `roost` was killed may still be writing to its folder.
+    const partial = join(parent, `dist.half-${process.pid}-${Date.now()}`)
+    await mkdir(partial)
     try {
-      await make(half)
-      await writeFile(join(half, stampFile), stamp)
+      await make(partial)
+      await writeFile(join(partial, stampFile), stamp)
       await rm(built, { recursive: true, force: true })
-      await rename(half, built)
+      await rename(partial, built)
     } catch (error) {
-      await rm(half, { recursive: true, force: true }).catch(() => {})
+      await rm(partial, { recursive: true, force: true }).catch(() => {})
       throw error
     }
     return 'built'
   } finally {
-    await held.release()
+    await lock.release()
   }
 }
 
-/** What was cut off. One that is still written to is left, and found by the next build. */
-async function removeHalves(parent: string): Promise<void> {
-  const halves = (await readdir(parent)).filter((name) => /^dist\.half(-|$)/.test(name))
-  for (const name of halves) {
+/** Removes interrupted builds. One that is still being written stays until the next build. */
+async function removePartialBuilds(parent: string): Promise<void> {
+  const partials = (await readdir(parent)).filter((name) => /^dist\.half(-|$)/.test(name))
+  for (const name of partials) {
     await rm(join(parent, name), { recursive: true, force: true }).catch(() => {})
   }
 }

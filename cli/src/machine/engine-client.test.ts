@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { askEngine, engineAddress } from './engine-client.ts'
 
-test('each form of a docker: URL names an address', () => {
+test('every form of a docker: URL gives an address', () => {
   const cases: [string, NodeJS.ProcessEnv, unknown][] = [
     ['docker:', {}, { socketPath: '/var/run/docker.sock' }],
     ['docker:', { DOCKER_HOST: 'unix:///run/user/1/docker.sock' }, { socketPath: '/run/user/1/docker.sock' }],
@@ -18,26 +18,26 @@ test('each form of a docker: URL names an address', () => {
   for (const [url, env, address] of cases) assert.deepEqual(engineAddress(url, env), address, url)
 })
 
-test('an engine that answers is told by name and version, one that does not by its reason', async (t) => {
+test('a responding engine is reported with name and version, another one with the reason', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-engine-'))
   const socketPath = join(folder, 'engine.sock')
-  assert.equal((await askEngine({ socketPath })).type, 'silent')
-  const server = createServer((_, answer) =>
-    answer.end('{"Version":"4.3","Components":[{"Name":"Podman Engine"}]}'),
+  assert.equal((await askEngine({ socketPath })).type, 'unresponsive')
+  const server = createServer((_, response) =>
+    response.end('{"Version":"4.3","Components":[{"Name":"Podman Engine"}]}'),
   )
   await new Promise<void>((done) => server.listen(socketPath, done))
   t.after(async () => {
     server.close()
     await rm(folder, { recursive: true, force: true })
   })
-  assert.deepEqual(await askEngine({ socketPath }), { type: 'answers', name: 'Podman', version: '4.3' })
+  assert.deepEqual(await askEngine({ socketPath }), { type: 'responding', name: 'Podman', version: '4.3' })
 })
 
-test('what answers no JSON is no engine', async (t) => {
-  const server = createServer((_, answer) => answer.end('hello'))
+test('a server that does not response with JSON is not an engine', async (t) => {
+  const server = createServer((_, response) => response.end('hello'))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   t.after(() => server.close())
   const address = server.address()
   assert.ok(typeof address === 'object' && address)
-  assert.equal((await askEngine({ host: '127.0.0.1', port: address.port })).type, 'silent')
+  assert.equal((await askEngine({ host: '127.0.0.1', port: address.port })).type, 'unresponsive')
 })

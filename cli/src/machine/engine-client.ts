@@ -3,13 +3,13 @@ import { request } from 'node:http'
 /** Where a container engine listens. */
 export type EngineAddress = { socketPath: string } | { host: string; port: number }
 
-/** `denied`: it is there, and this user may not talk to it. */
+/** `denied`: the engine exists, but this user may not use it. */
 export type EngineAnswer =
-  | { type: 'answers'; name: string; version: string }
+  | { type: 'responding'; name: string; version: string }
   | { type: 'denied'; socketPath: string }
-  | { type: 'silent'; why: string }
+  | { type: 'unresponsive'; reason: string }
 
-/** The address in a `docker:` URL; `docker:` alone means `DOCKER_HOST` or the default socket. Null: another form. */
+/** Parses a `docker:` URL; `docker:` alone means `DOCKER_HOST` or the default socket. Null for other forms. */
 export function engineAddress(url: string, env: NodeJS.ProcessEnv): EngineAddress | null {
   const target = url.replace(/^docker:/, '') || env.DOCKER_HOST || '/var/run/docker.sock'
   const socketPath = /^(?:unix:)?(?:\/\/)?(\/[^/].*)$/.exec(target)?.[1]
@@ -18,43 +18,45 @@ export function engineAddress(url: string, env: NodeJS.ProcessEnv): EngineAddres
   return tcp ? { host: (tcp[1] ?? '').replace(/^\[|\]$/g, ''), port: Number(tcp[2]) } : null
 }
 
-/** One question to the engine, within five seconds. */
+/** Asks the engine for its version; the timeout is five seconds. */
 export async function askEngine(address: EngineAddress): Promise<EngineAnswer> {
   try {
     const { status, body } = await get(address, '/version')
-    if (status !== 200) return { type: 'silent', why: `it answers with status ${status}` }
-    const { Version, Components } = readVersionAnswer(body)
+    if (status !== 200) return { type: 'unresponsive', reason: `it answers with status ${status}` }
+    const { Version, Components } = parseVersion(body)
     const isPodman = Components?.some(({ Name }) => /podman/i.test(Name ?? '')) ?? false
-    return { type: 'answers', name: isPodman ? 'Podman' : 'Docker', version: Version ?? 'unknown' }
+    return { type: 'responding', name: isPodman ? 'Podman' : 'Docker', version: Version ?? 'unknown' }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null
     if (code === 'EACCES' && 'socketPath' in address)
       return { type: 'denied', socketPath: address.socketPath }
-    return { type: 'silent', why: error instanceof Error ? error.message : String(error) }
+    return { type: 'unresponsive', reason: error instanceof Error ? error.message : String(error) }
   }
 }
 
-type VersionAnswer = { Version?: string; Components?: { Name?: string }[] }
+type EngineVersion = { Version?: string; Components?: { Name?: string }[] }
 
-function readVersionAnswer(body: string): VersionAnswer {
+function parseVersion(body: string): EngineVersion {
   const value: unknown = JSON.parse(body)
-  // The engine's own format; every field is optional.
-  return typeof value === 'object' && value !== null ? (value as VersionAnswer) : {}
+  // The engine defines this format; every field is optional.
+  return typeof value === 'object' && value !== null ? (value as EngineVersion) : {}
 }
 
-/** A GET over the engine's socket. Also serves questions to a platform that runs on this machine. */
+/** Sends a GET request to the engine, or to a platform on this machine. */
 export function get(address: EngineAddress, path: string, timeoutMs = 5_000) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
-    const asked = request({ ...address, path, headers: { host: 'localhost' } }, (answer) => {
+    const outgoing = request({ ...address, path, headers: { host: 'localhost' } }, (response) => {
       let body = ''
-      answer.setEncoding('utf8').on('data', (text: string) => {
+      response.setEncoding('utf8').on('data', (text: string) => {
         body += text
       })
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body }))
-      answer.on('error', reject)
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      response.on('error', reject)
     })
-    asked.setTimeout(timeoutMs, () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
-    asked.on('error', reject)
-    asked.end()
+    outgoing.setTimeout(timeoutMs, () =>
+      outgoing.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
+    )
+    outgoing.on('error', reject)
+    outgoing.end()
   })
 }

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net'
 
-const first = 10_000
-const count = 12_000
+const firstPort = 10_000
+const portCount = 12_000
 
 /**
- * A port of loopback that nobody listens on at this moment, outside of the range from which systems give
- * connections theirs: one of that range may belong to a connection before anybody listens on it.
+ * Returns a free loopback port below the ephemeral range. A port of that range could be taken by an outgoing
+ * connection before the caller listens on it.
  */
-export async function freePort(chance: () => number = Math.random): Promise<number> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const port = first + Math.floor(chance() * count)
+export async function freePort(random: () => number = Math.random): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const port = firstPort + Math.floor(random() * portCount)
     if (await isFree(port)) return port
   }
   throw new Error('There is no free port on loopback.')

@@ -4,42 +4,43 @@ import { type EnginePlan, planEngine, startEngine } from './engine.ts'
 import { hasProgram } from './run.ts'
 
 export type EngineOutcome =
-  /** `containersUrl` is set when the platform must use something else than what it would by itself. */
-  { isUsable: true; containersUrl: string | null; notice: string | null } | { isUsable: false; why: string }
+  /** `containersUrl` overrides the platform's default; null keeps it. */
+  | { isUsable: true; containersUrl: string | null; notice: string | null }
+  | { isUsable: false; reason: string }
 
 export type PrepareOptions = {
-  /** `ROOST_CONTAINERS_URL` as it was set, null when it was not. */
+  /** `ROOST_CONTAINERS_URL`; null when it is not set. */
   url: string | null
   apt: Apt | null
   progress: Progress
   signal?: AbortSignal
 }
 
-/** What `prepareEngine` would install or start, for a person to read before it happens. Null: nothing. */
-export function enginePlanWords(plan: EnginePlan): string | null {
+/** Describes what `prepareEngine` will install or start, so that the user can confirm it. Null when nothing. */
+export function describeEnginePlan(plan: EnginePlan): string | null {
   switch (plan.type) {
     case 'ready':
     case 'impossible':
       return null
     case 'start':
-      return 'start the container engine (dockerd), which is installed and does not run'
+      return 'start the installed container engine (dockerd)'
     case 'install':
-      return 'install the container engine docker.io from this distribution’s packages (apt-get), and start it'
+      return 'install the container engine docker.io with apt-get, and start it'
     case 'sandbox':
-      return plan.isInstalled ? null : 'install bubblewrap from this distribution’s packages (apt-get)'
+      return plan.isInstalled ? null : 'install bubblewrap with apt-get'
   }
 }
 
-/** Carries the plan out. Where an engine cannot be had after all, the sandbox takes its place if it may. */
+/** Executes the plan. Falls back to the sandbox if the engine fails and none was configured. */
 export async function prepareEngine(plan: EnginePlan, options: PrepareOptions): Promise<EngineOutcome> {
   const { url, apt, progress, signal } = options
   switch (plan.type) {
     case 'ready':
       return { isUsable: true, containersUrl: null, notice: null }
     case 'impossible':
-      return { isUsable: false, why: plan.why }
+      return { isUsable: false, reason: plan.reason }
     case 'sandbox':
-      return prepareSandbox(plan.why, options)
+      return prepareSandbox(plan.reason, options)
     case 'start':
     case 'install': {
       try {
@@ -48,7 +49,7 @@ export async function prepareEngine(plan: EnginePlan, options: PrepareOptions): 
             apt.install(['docker.io'], { onProgress, signal }),
           )
         }
-        // On a system with services the package has started it.
+        // Where systemd runs, the package has already started the engine.
         const now = await planEngine({ url, apt, env: process.env })
         if (now.type !== 'ready') {
           await progress.step('Starting the container engine', (onProgress) =>
@@ -58,31 +59,31 @@ export async function prepareEngine(plan: EnginePlan, options: PrepareOptions): 
         return { isUsable: true, containersUrl: null, notice: null }
       } catch (error) {
         if (signal?.aborted) throw error
-        const why = error instanceof Error ? error.message : String(error)
-        return url === null ? prepareSandbox(why, options) : { isUsable: false, why }
+        const reason = error instanceof Error ? error.message : String(error)
+        return url === null ? prepareSandbox(reason, options) : { isUsable: false, reason }
       }
     }
   }
 }
 
 async function prepareSandbox(
-  why: string,
+  reason: string,
   { apt, progress, signal }: PrepareOptions,
 ): Promise<EngineOutcome> {
   if (!(await hasProgram('bwrap'))) {
-    if (!apt) return { isUsable: false, why: `${why}, and there is no bubblewrap for sandboxes` }
+    if (!apt) return { isUsable: false, reason: `${reason}, and bubblewrap for sandboxes is not installed` }
     try {
       await progress.step('Installing bubblewrap', (onProgress) =>
         apt.install(['bubblewrap'], { onProgress, signal }),
       )
     } catch (error) {
       if (!(error instanceof AptError)) throw error
-      return { isUsable: false, why: `${why}, and bubblewrap cannot be installed: ${error.message}` }
+      return { isUsable: false, reason: `${reason}, and bubblewrap cannot be installed: ${error.message}` }
     }
   }
   return {
     isUsable: true,
     containersUrl: 'sandbox:',
-    notice: `Agents run in sandboxes instead of containers: ${why}. A sandbox keeps an agent apart less strictly.`,
+    notice: `Agents run in sandboxes instead of containers: ${reason}. A sandbox isolates an agent less strictly.`,
   }
 }

@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** Where things stand in the repository that this command belongs to. */
+/** Paths in the repository of this command. */
 export const repository = {
   root,
-  /** What this checkout keeps on this machine beside the data folder; not under version control. */
+  /** Local files of this checkout other than the data folder; not under version control. */
   local: join(root, '.roost'),
   dotenv: join(root, '.env'),
   images: join(root, 'server/src/start/images.ts'),

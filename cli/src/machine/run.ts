@@ -4,19 +4,19 @@ export type RunOptions = {
   cwd?: string
   env?: NodeJS.ProcessEnv
   signal?: AbortSignal
-  /** Hears every line of both streams. */
+  /** Called with every line of both streams. */
   onLine?: (line: string) => void
   timeoutMs?: number
 }
 export type RunResult = {
-  /** Null when it was ended by a signal or could not be started. */
+  /** Null when a signal ended it or it could not be started. */
   code: number | null
   stdout: string
   /** The last lines of both streams, for a message about a failure. */
   lastLines: string[]
 }
 
-/** Runs a command to its end. A program that is not there answers code null, like one that was killed. */
+/** Runs a command to its end. A missing program gives the code null, like a killed one. */
 export function run(file: string, args: string[], options: RunOptions = {}): Promise<RunResult> {
   return new Promise((resolve) => {
     let stdout = ''
@@ -50,34 +50,34 @@ export function run(file: string, args: string[], options: RunOptions = {}): Pro
   })
 }
 
-/** Hands on whole lines; carriage returns of progress bars count as line ends. */
+/** Splits text into whole lines; carriage returns of progress bars count as line ends. */
 export function lineSplitter(onLine: (line: string) => void) {
-  let rest = ''
+  let remainder = ''
   return {
     take(text: string) {
-      const lines = (rest + text).split(/[\r\n]+/)
-      rest = lines.pop() ?? ''
+      const lines = (remainder + text).split(/[\r\n]+/)
+      remainder = lines.pop() ?? ''
       for (const line of lines) onLine(line)
     },
     end() {
-      if (rest !== '') onLine(rest)
-      rest = ''
+      if (remainder !== '') onLine(remainder)
+      remainder = ''
     },
   }
 }
 
-/** True when a program of this name is on the PATH or in the folders of the administrator's programs. */
+/** True when a program of this name is on the PATH, in /usr/sbin or in /sbin. */
 export async function hasProgram(name: string): Promise<boolean> {
   const path = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
   return (await run('sh', ['-c', 'command -v "$1"', 'sh', name], { env: { PATH: path } })).code === 0
 }
 
-/** Asks to end, then ends it after `graceMs`. Resolves when it is gone. */
+/** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has ended. */
 export async function endProcess(child: ChildProcess, graceMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
-  await gone
+  await exited
   clearTimeout(timer)
 }

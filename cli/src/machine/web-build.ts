@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { ProcessFailed } from '../platform/kept-process.ts'
+import { ProcessFailed } from '../platform/supervised-process.ts'
 import { buildOnce } from './build-once.ts'
 import { repository } from './repository.ts'
 import { run } from './run.ts'
 
 const web = join(repository.root, 'web')
 
-/** What the pages are made of; the list of dependencies stands for the libraries. */
+/** Sources of the web UI. `package-lock.json` represents its libraries. */
 const sources = ['src', 'public', 'build', 'index.html', 'vite.config.ts', 'package.json'].map((path) =>
   join(web, path),
 )
 const shared = [join(repository.root, 'contracts/src'), join(repository.root, 'package-lock.json')]
 
 /**
- * Builds the pages of the web UI into `web/dist`, unless the build that is there was made of the same sources.
- * Throws `ProcessFailed` with the words of the build.
+ * Builds the web UI into `web/dist`, unless the existing build has the same sources. Throws `ProcessFailed` with
+ * the output of the build.
  */
 export async function buildPages(
   options: { signal?: AbortSignal; onWait?: () => void } = {},
@@ -35,13 +35,13 @@ async function runVite(folder: string, signal: AbortSignal | undefined): Promise
     timeoutMs: 300_000,
   })
   signal?.throwIfAborted()
-  if (code !== 0) throw new ProcessFailed(`The pages could not be built:\n${lastLines.join('\n')}`, 1)
+  if (code !== 0) throw new ProcessFailed(`The web UI could not be built:\n${lastLines.join('\n')}`, 1)
 }
 
-async function digestOf(places: string[]): Promise<string> {
+async function digestOf(paths: string[]): Promise<string> {
   const hash = createHash('sha256')
-  for (const place of places) {
-    for (const path of await filesOf(place)) {
+  for (const source of paths) {
+    for (const path of await filesOf(source)) {
       hash
         .update(`${relative(repository.root, path)}\0`)
         .update(await readFile(path))
@@ -51,10 +51,10 @@ async function digestOf(places: string[]): Promise<string> {
   return hash.digest('hex')
 }
 
-/** The file itself, or every file below the folder, in a fixed order. */
-async function filesOf(place: string): Promise<string[]> {
-  const entries = await readdir(place, { recursive: true, withFileTypes: true }).catch(() => null)
-  if (!entries) return [place]
+/** Returns the file itself, or every file below the folder in a fixed order. */
+async function filesOf(source: string): Promise<string[]> {
+  const entries = await readdir(source, { recursive: true, withFileTypes: true }).catch(() => null)
+  if (!entries) return [source]
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -13,7 +13,7 @@ import {
 
 const places = { cwd: '/somewhere', root: '/srv/roost' }
 
-test('the command line wins over the shell, the shell over .env, and an empty value is none', () => {
+test('options override the shell, the shell overrides .env, and an empty value is ignored', () => {
   const env = platformEnvironment({
     ...places,
     dotenv: { A: 'file', B: 'file', C: 'file', D: 'file' },
@@ -23,7 +23,7 @@ test('the command line wins over the shell, the shell over .env, and an empty va
   assert.deepEqual([env.A, env.B, env.C, env.D], ['file', 'shell', 'option', 'file'])
 })
 
-test('a data folder is meant from where it was written, and is in the project by default', () => {
+test('a relative data folder is resolved from its source, and defaults to the project folder', () => {
   const dataDir = (shell: NodeJS.ProcessEnv, dotenv: NodeJS.ProcessEnv, options: NodeJS.ProcessEnv) =>
     platformEnvironment({ ...places, shell, dotenv, options }).ROOST_DATA_DIR
   assert.equal(dataDir({}, {}, {}), '/srv/roost/data')
@@ -47,7 +47,7 @@ test('a listener on every address is reached over loopback', () => {
   assert.deepEqual(publicListener({}), { host: '127.0.0.1', port: 8000 })
 })
 
-test('.env may be missing, and may quote', async (t) => {
+test('.env may be missing, and may contain quotes', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-env-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   assert.deepEqual({ ...(await readDotenv(join(folder, '.env'))) }, {})

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** Names of the variables that hold a model provider's key, and where its traffic can be sent instead. */
+/** Variables of each model provider: its key, and the base URL that redirects its traffic. */
 export const providers = [
   { name: 'Anthropic', key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL', path: '' },
   { name: 'Google', key: 'GEMINI_API_KEY', baseUrl: 'GOOGLE_GEMINI_BASE_URL', path: '' },
   { name: 'OpenAI', key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL', path: '/v1' },
 ] as const
 
-/** The variables of a `.env` file; empty when there is none. */
+/** Reads the variables of a `.env` file; empty when the file is missing. */
 export async function readDotenv(path: string): Promise<NodeJS.ProcessEnv> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
@@ -19,14 +19,14 @@ export async function readDotenv(path: string): Promise<NodeJS.ProcessEnv> {
 }
 
 export type EnvironmentSources = {
-  /** What the shell gave: it wins, but an empty value counts as not set. */
+  /** Overrides `.env`; an empty value counts as not set. */
   shell: NodeJS.ProcessEnv
   dotenv: NodeJS.ProcessEnv
-  /** What the command line says, above both. */
+  /** Options of the command line; they override both. */
   options: NodeJS.ProcessEnv
-  /** A relative data folder from the shell or the command line is meant from here … */
+  /** Base of a relative data folder from the shell or the command line. */
   cwd: string
-  /** … one from `.env`, and the default, from the project folder. */
+  /** The project folder: base of a relative data folder from `.env`, and of the default. */
   root: string
 }
 
@@ -37,12 +37,12 @@ export function platformEnvironment(
   const { dotenv, cwd, root } = sources
   const shell = withoutEmpty(sources.shell)
   const options = withoutEmpty(sources.options)
-  const near = options.ROOST_DATA_DIR ?? shell.ROOST_DATA_DIR
-  const dataDir = near ? resolve(cwd, near) : resolve(root, dotenv.ROOST_DATA_DIR || 'data')
+  const explicit = options.ROOST_DATA_DIR ?? shell.ROOST_DATA_DIR
+  const dataDir = explicit ? resolve(cwd, explicit) : resolve(root, dotenv.ROOST_DATA_DIR || 'data')
   return { ...withoutEmpty(dotenv), ...shell, ...options, ROOST_DATA_DIR: dataDir }
 }
 
-/** Where the platform's public listener can be reached on this machine. */
+/** Returns the address of the platform's public listener as seen from this machine. */
 export function publicListener(env: NodeJS.ProcessEnv): { host: string; port: number } {
   const host = env.ROOST_HOST ?? '127.0.0.1'
   return {
@@ -56,7 +56,7 @@ export function providersWithKey(env: NodeJS.ProcessEnv): string[] {
   return providers.filter(({ key }) => env[key]).map(({ name }) => name)
 }
 
-/** What points every provider at a scripted model server. */
+/** Returns the variables that redirect every provider to the scripted model server. */
 export function demoEnvironment(modelUrl: string): NodeJS.ProcessEnv {
   return Object.fromEntries(
     providers.flatMap(({ key, baseUrl, path }) => [

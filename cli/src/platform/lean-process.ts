@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 
 /**
- * V8 lets garbage grow while memory is free; on a machine full of agents it is theirs. Measured: the API holds
- * half the memory after a load, at the same rate.
+ * V8 lets garbage grow while memory is free, but agents need that memory. Measured: after a load the API holds
+ * half the memory at the same request rate.
  */
 export const leanHeap = ['--max-semi-space-size=4', '--heap-growing-percent=20']
 
 /**
- * What a process must know before it starts. With the cache named, even its first file needs no stripping of types: the
- * module for that, once it is loaded, stays for good with 20 MB. Two arenas and a fixed threshold have glibc give back
- * what V8's threads have freed, another 20 to 25 MB; other allocators pass over its variables.
+ * Variables that must be set before a process starts. The compile cache avoids loading the type stripper, which
+ * would stay in memory with 20 MB. Two arenas and a fixed threshold make glibc return memory that V8's threads
+ * freed, another 20 to 25 MB; other allocators ignore these variables.
  */
 export function leanEnvironment(root: string): Record<string, string> {
   return {

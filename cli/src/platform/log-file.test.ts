@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openLogFile } from './log-file.ts'
 
-test('a log keeps its last three parts, the newest without a number', async (t) => {
+test('a log keeps its last three files; the newest has no number', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-log-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const path = join(folder, 'logs', 'api.log')
@@ -16,13 +16,13 @@ test('a log keeps its last three parts, the newest without a number', async (t) 
   assert.equal(await readFile(`${path}.2`, 'utf8'), 'two\n')
 })
 
-test('what cannot be written is told once and left out; the log says how much is missing and goes on', async (t) => {
+test('a write error is reported once; the log continues later and records the lost bytes', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-log-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const path = join(folder, 'api.log')
   const troubles: unknown[] = []
   const log = openLogFile(path, { onTrouble: (error) => troubles.push(error) })
-  // A folder in its place: nobody can write, whoever runs the test.
+  // A folder at the path of the log makes every write fail, even as root.
   await mkdir(path)
   log.write('lost\n')
   log.write('too\n')
@@ -31,11 +31,11 @@ test('what cannot be written is told once and left out; the log says how much is
   await rmdir(path)
   log.write('kept\n')
   log.write('again\n')
-  const [, gap = '', ...rest] = (await readFile(path, 'utf8')).split('\n')
-  const { time, ...told } = JSON.parse(gap)
+  const [, gap = '', ...lines] = (await readFile(path, 'utf8')).split('\n')
+  const { time, ...entry } = JSON.parse(gap)
   assert.ok(time)
-  assert.deepEqual(told, { level: 'warn', lost_bytes: 9, msg: 'this log could not be written' })
-  assert.deepEqual(rest, ['kept', 'again', ''])
+  assert.deepEqual(entry, { level: 'warn', lost_bytes: 9, msg: 'this log could not be written' })
+  assert.deepEqual(lines, ['kept', 'again', ''])
   await rm(path)
   await mkdir(path)
   log.write('lost\n')

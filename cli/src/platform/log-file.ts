@@ -5,15 +5,15 @@ export type LogFile = { readonly path: string; write(text: string): void }
 
 export type LogFileOptions = {
   maxBytes?: number
-  /** Hears why nothing can be written, once until it can be again. */
+  /** Called with a write error, once until a write succeeds again. */
   onTrouble?: (error: unknown) => void
 }
 
-const kept = 3
+const keptFiles = 3
 
 /**
- * A log that keeps its last `kept` parts of at most `maxBytes` each: `api.log`, `api.log.1`, … What cannot be
- * written, to a full disk say, is left out and counted: a log is no reason for the platform to stop.
+ * Opens a log that keeps its last `keptFiles` files of at most `maxBytes` each: `api.log`, `api.log.1`, … Text that
+ * cannot be written, for example to a full disk, is dropped and counted, so that a log never stops the platform.
  */
 export function openLogFile(path: string, options: LogFileOptions = {}): LogFile {
   const { maxBytes = 10 * 1024 * 1024, onTrouble = () => {} } = options
@@ -24,17 +24,17 @@ export function openLogFile(path: string, options: LogFileOptions = {}): LogFile
   function append(text: string): void {
     const bytes = Buffer.byteLength(text)
     if (size > 0 && size + bytes > maxBytes) {
-      turnOver()
+      rotate()
       size = 0
     }
     appendFileSync(path, text, { mode: 0o600 })
     size += bytes
   }
 
-  function turnOver(): void {
-    for (let part = kept - 1; part >= 1; part -= 1) {
-      const older = part === 1 ? path : `${path}.${part - 1}`
-      if (statSync(older, { throwIfNoEntry: false })) renameSync(older, `${path}.${part}`)
+  function rotate(): void {
+    for (let number = keptFiles - 1; number >= 1; number -= 1) {
+      const older = number === 1 ? path : `${path}.${number - 1}`
+      if (statSync(older, { throwIfNoEntry: false })) renameSync(older, `${path}.${number}`)
     }
   }
 
@@ -42,7 +42,7 @@ export function openLogFile(path: string, options: LogFileOptions = {}): LogFile
     path,
     write(text) {
       try {
-        // A line of its own: what failed may have been written in part.
+        // Starts on a new line, because the failed write may have been partial.
         const gap = lostBytes > 0 ? `\n${gapLine(lostBytes)}\n` : ''
         append(gap + text)
         lostBytes = 0
@@ -54,7 +54,7 @@ export function openLogFile(path: string, options: LogFileOptions = {}): LogFile
   }
 }
 
-/** In the form of the platform's own lines. */
+/** A log line in the format of the platform's own. */
 function gapLine(bytes: number): string {
   const time = new Date().toISOString()
   return JSON.stringify({ level: 'warn', time, lost_bytes: bytes, msg: 'this log could not be written' })

@@ -1,4 +1,4 @@
-/** What a process of the platform tells the one that supervises it. */
+/** A message from a process of the platform to its supervisor. */
 export type PlatformMessage =
   | { type: 'progress'; text: string }
   | ReadyMessage
@@ -14,13 +14,13 @@ export type ReadyMessage = {
   notices: string[]
 }
 
-/** Null for what is none of them. */
+/** Returns null for anything else. */
 export function readMessage(message: unknown): PlatformMessage | null {
   if (typeof message !== 'object' || message === null || !('type' in message)) return null
-  const known = ['progress', 'ready', 'fatal'].includes(String(message.type))
-  // Sent by our own processes of the same checkout; only the kind needs to be looked at.
-  return known ? (message as PlatformMessage) : null
+  const isKnown = ['progress', 'ready', 'fatal'].includes(String(message.type))
+  // The sender is a process of the same checkout, so checking the type is enough.
+  return isKnown ? (message as PlatformMessage) : null
 }
 
-/** The exit code of a process whose configuration cannot work: starting it again would not help. */
+/** The exit code of a process with an invalid configuration; restarting it would not help. */
 export const exitConfig = 78

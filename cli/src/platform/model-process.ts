@@ -1,11 +1,11 @@
 /**
- * Runs the program named by the first argument with the other arguments, and ends with the process that
- * started it: the scripted model server itself knows of no supervisor and would outlive one that was killed.
+ * Runs the program given as first argument with the remaining arguments, and ends with its parent process. The
+ * scripted model server itself does not watch its parent and would outlive a killed one.
  */
 import { pathToFileURL } from 'node:url'
 
 process.on('disconnect', () => process.exit(0))
-// Listening alone must not keep it alive once its server is closed.
+// The channel alone must not keep the process alive once its server is closed.
 process.channel?.unref()
 const [file = ''] = process.argv.splice(2, 1)
 await import(pathToFileURL(file).href)

@@ -1,8 +1,8 @@
 import type { ReadyMessage } from './messages.ts'
 
 /**
- * What the person at the terminal reads when the platform is ready: where it is and what to do next. `password` is
- * a fresh one to propose; `hasCurl` is false where the lines for a shell need something installed first.
+ * Returns the lines printed when the platform is ready: its address and the next steps. `password` is a new random
+ * one to propose. Without `hasCurl` a line says that the commands need curl.
  */
 export function nextSteps(ready: ReadyMessage, password: string, hasCurl = true): string[] {
   const { url, docs_url: docs, containers } = ready
@@ -14,7 +14,7 @@ export function nextSteps(ready: ReadyMessage, password: string, hasCurl = true)
 }
 
 const noCurlLine =
-  'These lines need curl, which is not installed here: `apt-get install curl` first, as root.'
+  'These commands need curl, which is not installed. Run `apt-get install curl` as root first.'
 
 const stopLine = 'Ctrl-C stops the platform; agents keep running.'
 const json = `-H 'Content-Type: application/json'`
@@ -30,10 +30,10 @@ function chatLine(url: string): string {
 
 function firstLines(url: string, password: string): string[] {
   return [
-    `Next step: open ${url} in a browser and choose the password of the user "admin".`,
+    `Next step: open ${url} in a browser and choose a password for the user "admin".`,
     '',
-    'Or from this terminal: these five lines show the state of the set-up, set the password (made up just',
-    'now: put your own in both places), sign in, create an agent and chat with it.',
+    'Or use this terminal: these five commands show the setup state, set the password (a random one: put',
+    'your own in both places), sign in, create an agent and chat with it.',
     '',
     `curl -s ${url}/api/setup/status; echo`,
     `curl -s ${url}/api/setup/admin-password ${json} -d '{"password":"${password}"}'; echo`,
@@ -45,7 +45,7 @@ function firstLines(url: string, password: string): string[] {
 
 function signInLines(url: string): string[] {
   return [
-    `Open ${url} in a browser, or sign in and see your agents from here:`,
+    `Open ${url} in a browser, or sign in and list your agents from here:`,
     '',
     tokenLine(url, 'YOUR PASSWORD'),
     `curl -s ${url}/api/agents ${bearer}; echo`,

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { endProcess, lineSplitter } from '../machine/run.ts'
-import { ProcessFailed } from './kept-process.ts'
 import { readMessage } from './messages.ts'
+import { ProcessFailed } from './supervised-process.ts'
 
 export type StepOptions = {
   file: string
@@ -12,7 +12,7 @@ export type StepOptions = {
   signal?: AbortSignal
 }
 
-/** Runs one of the platform's programs that do something and end. Throws `ProcessFailed` with its reason. */
+/** Runs a program of the platform that ends by itself, such as a migration. Throws `ProcessFailed` with its reason. */
 export async function runStep({ file, args = [], env, cwd, onProgress, signal }: StepOptions): Promise<void> {
   signal?.throwIfAborted()
   const child = fork(file, args, {

@@ -3,17 +3,16 @@ import { createInterface } from 'node:readline/promises'
 import { UsageError } from '../command.ts'
 
 /**
- * Before something is lost for good: without a terminal nobody can be asked, and only `--yes` says that it is meant.
- * Throws `UsageError`.
+ * Requires `--yes` for an irreversible action when there is no terminal to confirm it. Throws `UsageError`.
  */
 export function needsYes(isYes: boolean): void {
   if (isYes || hasTerminal()) return
-  throw new UsageError('Without a terminal nobody can be asked: say --yes if it is meant.')
+  throw new UsageError('There is no terminal to confirm this. Add --yes to proceed.')
 }
 
 /**
- * Asks for a yes. `--yes` and the absence of a terminal count as one: who starts this from a script has no way
- * to answer. Enter alone is a no.
+ * Asks for confirmation; Enter alone means no. `--yes` and a missing terminal count as yes, because a script
+ * cannot answer.
  */
 export async function consents(question: string, isYes: boolean): Promise<boolean> {
   if (isYes || !hasTerminal()) return true

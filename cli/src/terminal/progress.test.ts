@@ -8,7 +8,7 @@ function output(isTTY: boolean) {
   return { isTTY, columns: 40, write: (text: string) => written.push(text), written }
 }
 
-test('durations read as a person says them', () => {
+test('durations are formatted for people', () => {
   assert.deepEqual([400, 9_940, 12_300, 59_400, 185_000].map(duration), [
     '0.4 s',
     '9.9 s',
@@ -18,30 +18,30 @@ test('durations read as a person says them', () => {
   ])
 })
 
-test('without a terminal a quick step says nothing, and its result is handed on', async () => {
+test('without a terminal a quick step prints nothing and returns its result', async () => {
   const out = output(false)
   assert.equal(await createProgress(out, Date.now, 'xterm').step('Quick', async () => 7), 7)
   assert.deepEqual(out.written, [])
 })
 
-test('without a terminal every word of a step is a line, passing ones are not', async () => {
+test('without a terminal each message of a step is a line, except transient ones', async () => {
   const out = output(false)
   let now = 0
   await createProgress(out, () => now).step('Building', async (say) => {
     say('first part')
-    say('a detail', 'passing')
+    say('a detail', 'transient')
     now = 12_000
   })
   assert.deepEqual(out.written, ['Building …\n', '  first part\n', 'Building: done in 12 s\n'])
 })
 
-test('a dumb terminal gets lines, and nothing that is written over', async () => {
+test('a dumb terminal gets plain lines that are never overwritten', async () => {
   const out = output(true)
   await createProgress(out, () => 0, 'dumb').step('Building', async (say) => say('first part'))
   assert.deepEqual(out.written, ['Building …\n', '  first part\n', 'Building: done in 0.0 s\n'])
 })
 
-test('a step that fails says so and passes the error on', async () => {
+test('a failing step prints its failure and rethrows the error', async () => {
   for (const isTTY of [true, false]) {
     const out = output(isTTY)
     await assert.rejects(

@@ -1,25 +1,25 @@
 import { duration } from './duration.ts'
 
-/** Tells a person what is going on, on a terminal with a moving line, elsewhere with plain lines. */
+/** Shows progress: an animated line on a terminal, plain lines elsewhere. */
 export type Progress = {
   line(text: string): void
-  /** Shows `title` and the time since while `work` runs, and what it says. Passes on its result and errors. */
-  step<T>(title: string, work: (say: Say) => Promise<T>): Promise<T>
+  /** Shows `title`, the elapsed time and the messages of `work` while it runs. Passes its result and errors on. */
+  step<T>(title: string, work: (say: Report) => Promise<T>): Promise<T>
 }
 
-/** `passing` words are shown where they can be overwritten by the next ones, and not kept anywhere else. */
-export type Say = (text: string, weight?: 'passing') => void
+/** A `transient` message is shown only where the next one can overwrite it. */
+export type Report = (text: string, weight?: 'transient') => void
 
 type Output = { isTTY?: boolean; columns?: number; write(text: string): unknown }
 type Now = () => number
 
-/** What takes less than this is not worth a line. */
-const worthTellingMs = 1_500
-/** Without a terminal: how often somebody who waits is told that it still goes on. */
-const stillMs = 15_000
+/** Quicker steps get no line. */
+const minShownMs = 1_500
+/** Without a terminal: the time after which a silent step prints that it still runs. */
+const maxSilenceMs = 15_000
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** `terminal` is the kind of terminal (`TERM`): a dumb one cannot write over a line. */
+/** `terminal` is the type of terminal (`TERM`); a dumb one cannot overwrite a line. */
 export function createProgress(
   output: Output = process.stdout,
   now: Now = Date.now,
@@ -49,9 +49,9 @@ function onTerminal(output: Output, now: Now): Progress {
       const outer = status
       let detail = ''
       status = () => {
-        const spent = now() - startedAt
-        const frame = frames[Math.floor(spent / 100) % frames.length]
-        return `${frame} ${title} (${duration(spent)})${detail ? `: ${detail}` : ''}`
+        const elapsed = now() - startedAt
+        const frame = frames[Math.floor(elapsed / 100) % frames.length]
+        return `${frame} ${title} (${duration(elapsed)})${detail ? `: ${detail}` : ''}`
       }
       draw()
       const timer = setInterval(draw, 100)
@@ -62,7 +62,7 @@ function onTerminal(output: Output, now: Now): Progress {
         })
         status = outer
         clear()
-        if (now() - startedAt >= worthTellingMs) line(`✓ ${title} (${duration(now() - startedAt)})`)
+        if (now() - startedAt >= minShownMs) line(`✓ ${title} (${duration(now() - startedAt)})`)
         return result
       } catch (error) {
         status = outer
@@ -83,24 +83,25 @@ function inLines(output: Output, now: Now): Progress {
     line,
     async step(title, work) {
       const startedAt = now()
-      let toldAt = startedAt
-      let isTold = false
-      const tell = (text: string) => {
-        if (!isTold) line(`${title} …`)
-        isTold = true
-        toldAt = now()
+      let lastLineAt = startedAt
+      let hasTitle = false
+      const print = (text: string) => {
+        if (!hasTitle) line(`${title} …`)
+        hasTitle = true
+        lastLineAt = now()
         if (text) line(text)
       }
       const timer = setInterval(() => {
-        const spent = now() - startedAt
-        if (!isTold && spent >= worthTellingMs) tell('')
-        else if (isTold && now() - toldAt >= stillMs) tell(`  still at it (${duration(spent)})`)
+        const elapsed = now() - startedAt
+        if (!hasTitle && elapsed >= minShownMs) print('')
+        else if (hasTitle && now() - lastLineAt >= maxSilenceMs)
+          print(`  still running (${duration(elapsed)})`)
       }, 500)
       try {
         const result = await work((text, weight) => {
-          if (weight !== 'passing') tell(`  ${text}`)
+          if (weight !== 'transient') print(`  ${text}`)
         })
-        if (isTold) line(`${title}: done in ${duration(now() - startedAt)}`)
+        if (hasTitle) line(`${title}: done in ${duration(now() - startedAt)}`)
         return result
       } catch (error) {
         line(`${title}: failed after ${duration(now() - startedAt)}`)

@@ -19,23 +19,23 @@ const green = (path: string, seconds: number): FileOutcome => ({
   isGreen: true,
 })
 
-test('few files that failed run again, many do not', () => {
+test('a few failed files run repeated, many do not', () => {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   assert.deepEqual(secondRun({ counts, files: [failed('/a'), green('/b', 1)] }), ['/a'])
   const many = Array.from({ length: 7 }, (_, index) => failed(`/${index}`))
   assert.deepEqual(secondRun({ counts, files: many }), [])
 })
 
-test('what ran again counts as it was the second time; what fails twice has failed', () => {
+test('the second result of a file replaces the first; a file that fails twice has failed', () => {
   const first = { counts: { passed: 7, failed: 2, skipped: 1 }, files: [failed('/a'), green('/b', 1)] }
-  const again = { ...green('/a', 1), counts: { passed: 3, failed: 0, skipped: 1 } }
-  const passed = afterSecondRun(first, { counts: { passed: 3, failed: 0, skipped: 1 }, files: [again] })
+  const repeated = { ...green('/a', 1), counts: { passed: 3, failed: 0, skipped: 1 } }
+  const passed = afterSecondRun(first, { counts: { passed: 3, failed: 0, skipped: 1 }, files: [repeated] })
   assert.deepEqual(passed, { passed: 8, failed: 0, skipped: 1 })
   const twice = afterSecondRun(first, { counts: { passed: 2, failed: 1, skipped: 1 }, files: [failed('/a')] })
   assert.deepEqual(twice, { passed: 7, failed: 1, skipped: 1 })
 })
 
-test('the slowest files are told first', () => {
+test('the slowest files are listed first', () => {
   const files = [green('/root/x/fast.test.ts', 1), green('/root/y/slow.test.ts', 62.4)]
   assert.equal(
     slowest({ counts: { passed: 0, failed: 0, skipped: 0 }, files }, '/root', 2),
@@ -43,7 +43,7 @@ test('the slowest files are told first', () => {
   )
 })
 
-test('a real run tells each file apart: green, failed, one that broke off, one that never ends', async () => {
+test('a real run reports each file: passed, failed, exited early, never ended', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-outcome-'))
   try {
     const path = (name: string) => join(folder, `${name}.test.ts`)
@@ -54,7 +54,7 @@ test('a real run tells each file apart: green, failed, one that broke off, one t
     const leftOpen = "spawn('sleep', ['600'], { stdio: 'inherit' })\nsetInterval(() => {}, 1000)\n"
     await writeFile(path('open'), `import { spawn } from 'node:child_process'\n${start}${leftOpen}`)
     const paths = [path('green'), path('red'), path('torn'), path('open')]
-    // A runner that thinks it runs inside another one runs nothing.
+    // Without this, the inner runner would see the outer one and run nothing.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const stage = {
       env: { ...env, ROOST_TEST_GRACE_MS: '200' },
@@ -64,8 +64,8 @@ test('a real run tells each file apart: green, failed, one that broke off, one t
     const { isGreen, outcome } = await runFiles(paths, [], stage)
     assert.equal(isGreen, false)
     assert.deepEqual(outcome?.counts, { passed: 3, failed: 3, skipped: 1 })
-    const seen = outcome?.files.map((file) => [file.path, file.isGreen]) ?? []
-    assert.deepEqual(seen.sort(), [
+    const results = outcome?.files.map((file) => [file.path, file.isGreen]) ?? []
+    assert.deepEqual(results.sort(), [
       [path('green'), true],
       [path('open'), false],
       [path('red'), false],

@@ -12,30 +12,30 @@ import type { Progress } from '../terminal/progress.ts'
 import { findPostgres, hasRedis, type Service, startPostgres, startRedis } from './services.ts'
 
 export type TestMachine = {
-  /** Variables that tell tests what is there. */
+  /** Variables that tell the tests what is available. */
   env: NodeJS.ProcessEnv
-  /** What could not be had, and so which tests are skipped. */
+  /** What could not be prepared; the tests that need it are skipped. */
   missing: string[]
   stop(): Promise<void>
 }
 
 const chromiumPath = '/usr/bin/chromium-headless-shell'
 
-/** Packages that tests need beside the container engine, and how to tell that they are there. */
-const packages: { name: string; isThere: () => Promise<boolean> }[] = [
-  { name: 'bubblewrap', isThere: () => hasProgram('bwrap') },
-  { name: 'postgresql', isThere: async () => (await findPostgres()) !== null },
-  { name: 'redis-server', isThere: hasRedis },
-  // The part of Chromium that a browser without a window needs: half of the time for a page.
-  { name: 'chromium-headless-shell', isThere: () => isFile(chromiumPath) },
-  { name: 'openssh-client', isThere: () => hasProgram('ssh') },
-  // The smallest image there is: one static program.
-  { name: 'busybox-static', isThere: () => isFile('/bin/busybox') },
+/** Packages that tests need besides the container engine, and how to detect them. */
+const packages: { name: string; isInstalled: () => Promise<boolean> }[] = [
+  { name: 'bubblewrap', isInstalled: () => hasProgram('bwrap') },
+  { name: 'postgresql', isInstalled: async () => (await findPostgres()) !== null },
+  { name: 'redis-server', isInstalled: hasRedis },
+  // Headless Chromium only, which needs half the time per page.
+  { name: 'chromium-headless-shell', isInstalled: () => isFile(chromiumPath) },
+  { name: 'openssh-client', isInstalled: () => hasProgram('ssh') },
+  // One static program, used as the smallest possible image.
+  { name: 'busybox-static', isInstalled: () => isFile('/bin/busybox') },
 ]
 
 /**
- * Everything that tests stand on: what is missing is installed where that is possible, servers are started in
- * a folder of their own. What could not be had is told, not thrown: its tests skip themselves.
+ * Prepares the machine for tests: installs missing packages where possible and starts servers in a temporary
+ * folder. Failures are reported in `missing`, not thrown, and the tests concerned skip themselves.
  */
 export async function prepareTestMachine(progress: Progress, signal: AbortSignal): Promise<TestMachine> {
   const services: Service[] = []
@@ -44,22 +44,22 @@ export async function prepareTestMachine(progress: Progress, signal: AbortSignal
   const stop = async () => {
     for (const service of services.splice(0)) await service.stop()
   }
-  const attempt = async (what: string, work: () => Promise<void>) => {
+  const tryToPrepare = async (title: string, work: () => Promise<void>) => {
     try {
       await work()
     } catch (error) {
       if (signal.aborted) throw error
-      missing.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+      missing.push(`${title}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   try {
     await installPackages(progress, signal, missing)
-    await attempt('agents’ containers', () => prepareContainers(env, progress, signal))
-    await attempt('the CLIs of the runtimes', async () => {
+    await tryToPrepare('agent containers', () => prepareContainers(env, progress, signal))
+    await tryToPrepare('runtime CLIs', async () => {
       env.ROOST_TEST_CLIS = await installClis(progress, signal)
     })
-    await attempt('the pages of the web UI', async () => {
-      await progress.step('Building the pages', () => buildPages({ signal }))
+    await tryToPrepare('the web UI build', async () => {
+      await progress.step('Building the web UI', () => buildPages({ signal }))
     })
     const folder = await mkdtemp(join(tmpdir(), 'roost-test-'))
     services.push({ url: '', stop: () => rm(folder, { recursive: true, force: true }) })
@@ -67,14 +67,14 @@ export async function prepareTestMachine(progress: Progress, signal: AbortSignal
     env.ROOST_TEST_SHARED_FOLDER = folder
     const postgres = await findPostgres()
     if (postgres) {
-      await attempt('PostgreSQL', async () => {
+      await tryToPrepare('PostgreSQL', async () => {
         const service = await progress.step('Starting PostgreSQL', () => startPostgres(postgres, folder))
         services.unshift(service)
         env.ROOST_TEST_POSTGRES_URL = service.url
       })
     }
     if (await hasRedis()) {
-      await attempt('Redis', async () => {
+      await tryToPrepare('Redis', async () => {
         const service = await progress.step('Starting Redis', () => startRedis(folder))
         services.unshift(service)
         env.ROOST_TEST_REDIS_URL = service.url
@@ -89,19 +89,17 @@ export async function prepareTestMachine(progress: Progress, signal: AbortSignal
 }
 
 async function installPackages(progress: Progress, signal: AbortSignal, missing: string[]): Promise<void> {
-  const wanted: string[] = []
-  for (const { name, isThere } of packages) if (!(await isThere())) wanted.push(name)
-  if (wanted.length === 0) return
+  const absent: string[] = []
+  for (const { name, isInstalled } of packages) if (!(await isInstalled())) absent.push(name)
+  if (absent.length === 0) return
   const apt = await openApt()
   if (!apt) {
-    missing.push(
-      `${wanted.join(', ')}: not installed, and only root on Debian or Ubuntu can install them here`,
-    )
+    missing.push(`${absent.join(', ')}: not installed. Run as root on Debian or Ubuntu to install them`)
     return
   }
   try {
-    await progress.step(`Installing what tests need (${wanted.join(', ')})`, (onProgress) =>
-      apt.install(wanted, { onProgress, signal, withoutServices: true }),
+    await progress.step(`Installing title tests need (${absent.join(', ')})`, (onProgress) =>
+      apt.install(absent, { onProgress, signal, withoutServices: true }),
     )
   } catch (error) {
     if (signal.aborted) throw error
@@ -118,7 +116,7 @@ async function prepareContainers(
   const url = 'docker:'
   const plan = await planEngine({ url, apt, env: process.env })
   const engine = await prepareEngine(plan, { url, apt, progress, signal })
-  if (!engine.isUsable) throw new Error(engine.why)
+  if (!engine.isUsable) throw new Error(engine.reason)
   await progress.step('Preparing the agent images', (onProgress) =>
     runStep({
       file: repository.images,
@@ -131,27 +129,27 @@ async function prepareContainers(
   env.ROOST_TEST_CONTAINERS_URL = url
 }
 
-/** The runtimes' CLIs as ordinary npm packages, for tests that run them without a container. */
+/** Installs the runtimes' CLIs as npm packages, for tests that run them without a container. */
 async function installClis(progress: Progress, signal: AbortSignal): Promise<string> {
   const folder = join(repository.local, 'test-clis')
   const text = await readFile(join(repository.root, 'images/agent/runtimes.json'), 'utf8')
-  // The file is part of this repository, and its shape is held by the tests of the agent images.
+  // The tests of the agent images check the format of this file.
   const runtimes = Object.values(JSON.parse(text) as Record<string, { package: string; version: string }>)
   const dependencies = Object.fromEntries(runtimes.map((each) => [each.package, each.version]))
   const allowScripts = Object.fromEntries(runtimes.map((each) => [each.package, true]))
   const manifest = `${JSON.stringify({ private: true, dependencies, allowScripts }, null, 2)}\n`
   if ((await readFile(join(folder, 'package.json'), 'utf8').catch(() => '')) === manifest) return folder
-  const half = `${folder}.half`
-  await rm(half, { recursive: true, force: true })
-  await mkdir(half, { recursive: true })
-  await writeFile(join(half, 'package.json'), manifest)
-  await progress.step('Installing the CLIs of the runtimes', async () => {
+  const partial = `${folder}.half`
+  await rm(partial, { recursive: true, force: true })
+  await mkdir(partial, { recursive: true })
+  await writeFile(join(partial, 'package.json'), manifest)
+  await progress.step('Installing the runtime CLIs', async () => {
     const args = ['install', '--ignore-scripts=false', '--no-audit', '--no-fund', '--no-package-lock']
-    const { code, lastLines } = await run('npm', args, { cwd: half, signal })
+    const { code, lastLines } = await run('npm', args, { cwd: partial, signal })
     if (code !== 0) throw new Error(`npm install failed:\n${lastLines.join('\n')}`)
   })
   await rm(folder, { recursive: true, force: true })
-  await rename(half, folder)
+  await rename(partial, folder)
   return folder
 }
 

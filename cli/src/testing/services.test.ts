@@ -8,26 +8,26 @@ import { promisify } from 'node:util'
 import { findPostgres, hasRedis, startPostgres, startRedis } from './services.ts'
 
 const postgres = await findPostgres()
-const isRedisThere = await hasRedis()
+const hasRedisServer = await hasRedis()
 
-test('a PostgreSQL answers with every right, and leaves nothing', {
+test('PostgreSQL runs with a superuser and leaves no files', {
   skip: postgres ? false : 'no PostgreSQL',
 }, async (t) => {
   const parent = await folder(t)
   const service = await startPostgres(postgres ?? '', parent)
-  const question = [
+  const statements = [
     '-Atc',
     'create database made_now',
     '-Atc',
     'select rolsuper from pg_roles where rolname = current_user',
   ]
-  const { stdout } = await promisify(execFile)('psql', [service.url, ...question])
+  const { stdout } = await promisify(execFile)('psql', [service.url, ...statements])
   assert.match(stdout, /^t$/m)
   await service.stop()
   assert.deepEqual(await readdir(parent), [])
 })
 
-test('a Redis answers, and leaves nothing', { skip: isRedisThere ? false : 'no Redis' }, async (t) => {
+test('Redis responds and leaves no files', { skip: hasRedisServer ? false : 'no Redis' }, async (t) => {
   const parent = await folder(t)
   const service = await startRedis(parent)
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
@@ -40,7 +40,7 @@ test('a Redis answers, and leaves nothing', { skip: isRedisThere ? false : 'no R
 })
 
 async function folder(t: { after(work: () => Promise<void>): void }): Promise<string> {
-  // A short path that another user can enter: PostgreSQL runs as its own.
+  // A short path that other users can enter, because PostgreSQL runs as its own user.
   const path = await mkdtemp(join('/tmp', 'roost-services-'))
   await promisify(execFile)('chmod', ['755', path])
   t.after(() => rm(path, { recursive: true, force: true }))

@@ -5,24 +5,24 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { freePort } from '../machine/free-port.ts'
 import { endProcess, hasProgram, run } from '../machine/run.ts'
 
-/** A server for the time of the tests, on loopback, with its files in a folder that vanishes with it. */
+/** A server for the duration of the tests, on loopback; `stop` also removes its files. */
 export type Service = { url: string; stop(): Promise<void> }
 export type RestartableService = Service & {
-  /** `immediate`: as if it had been killed, with recovery at its start. */
+  /** `immediate` restarts as after a kill, with crash recovery. */
   restart(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-/** The newest PostgreSQL server on this machine; null when there is none. */
+/** Returns the program folder of the newest PostgreSQL server on this machine, or null. */
 export async function findPostgres(): Promise<string | null> {
   const folder = '/usr/lib/postgresql'
   const versions = (await readdir(folder).catch(() => [])).sort((a, b) => Number(b) - Number(a))
   for (const version of versions) {
     const bin = join(folder, version, 'bin')
-    const isWhole = await access(join(bin, 'initdb')).then(
+    const isComplete = await access(join(bin, 'initdb')).then(
       () => true,
       () => false,
     )
-    if (isWhole) return bin
+    if (isComplete) return bin
   }
   return null
 }
@@ -32,10 +32,9 @@ export async function hasRedis(): Promise<boolean> {
 }
 
 /**
- * A cluster of its own with a superuser `postgres` and no password; the URL names the database `postgres`.
- * Nothing is forced to disk: a cluster that lives for a test run has nothing to lose. With `keepsCommits` what
- * was committed survives the end of its processes, though not that of the machine; with `isDurable` it survives
- * both, as PostgreSQL comes.
+ * Starts a new cluster with the superuser `postgres` and no password; the URL names the database `postgres`.
+ * By default nothing is synced to disk. With `keepsCommits` commits survive a crash of the server, but not of the
+ * machine. With `isDurable` they survive both, which is PostgreSQL's default.
  */
 export async function startPostgres(
   bin: string,
@@ -43,7 +42,7 @@ export async function startPostgres(
   { keepsCommits = false, isDurable = false }: { keepsCommits?: boolean; isDurable?: boolean } = {},
 ): Promise<RestartableService> {
   const folder = await makeFolder(parent, 'postgres-')
-  // PostgreSQL refuses to run as root; its package made a user for it.
+  // PostgreSQL refuses to run as root; its package created a user for it.
   const isRoot = process.getuid?.() === 0
   if (isRoot) {
     const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
@@ -51,14 +50,14 @@ export async function startPostgres(
   }
   const asPostgres = async (program: string, args: string[]) => {
     const command = [join(bin, program), ...args]
-    // Its output goes to a file: a server that holds our pipe would keep us waiting for its end.
+    // The output goes to a file, because the server would inherit a pipe and keep it open.
     const script = 'out=$1; shift; cd / && exec "$@" > "$out" 2>&1 < /dev/null'
-    const whole = ['sh', '-c', script, 'sh', join(folder, `${program}.out`), ...command]
-    const [file = '', ...rest] = isRoot ? ['runuser', '-u', 'postgres', '--', ...whole] : whole
+    const shellCommand = ['sh', '-c', script, 'sh', join(folder, `${program}.out`), ...command]
+    const [file = '', ...rest] = isRoot ? ['runuser', '-u', 'postgres', '--', ...shellCommand] : shellCommand
     const { code, lastLines } = await run(file, rest, { timeoutMs: 180_000 })
     if (code === 0) return
-    const said = await run('cat', [join(folder, `${program}.out`)])
-    throw new Error(`${program} failed:\n${[...lastLines, ...said.lastLines].join('\n')}`)
+    const output = await run('cat', [join(folder, `${program}.out`)])
+    throw new Error(`${program} failed:\n${[...lastLines, ...output.lastLines].join('\n')}`)
   }
   const data = join(folder, 'data')
   await asPostgres('initdb', [
@@ -107,13 +106,13 @@ export async function startRedis(parent: string): Promise<Service> {
     '--dir',
     folder,
   ]
-  // Out of the terminal's group: Ctrl-C must not take it away from tests that are still ending.
+  // A separate process group: Ctrl-C must not end it before the tests have stopped.
   const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true })
   const isReady = new Promise<boolean>((resolve) => {
-    let said = ''
+    let output = ''
     server.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      if (/ready to accept connections/i.test(said)) resolve(true)
+      output += text
+      if (/ready to accept connections/i.test(output)) resolve(true)
     })
     server.on('error', () => resolve(false))
     server.on('exit', () => resolve(false))
@@ -125,7 +124,7 @@ export async function startRedis(parent: string): Promise<Service> {
   }
   if (!isUp) {
     await stop()
-    throw new Error('redis-server does not start')
+    throw new Error('redis-server did not start')
   }
   return { url: `redis://127.0.0.1:${port}`, stop }
 }

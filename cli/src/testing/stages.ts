@@ -9,12 +9,12 @@ import { afterSecondRun, type Counts, type Outcome, secondRun, slowest } from '.
 
 export type StageOptions = { env: NodeJS.ProcessEnv; signal: AbortSignal }
 
-/** A check that says in its own words what is wrong; answers whether nothing is. */
+/** A check that prints its own problems; exit code 0 means that there are none. */
 export type StaticStage = { name: string; file: string; args: string[] }
 
 export const tool = (path: string) => join(repository.root, 'node_modules', path)
 
-/** In the order in which they are run: the quickest to fix first. */
+/** Returns the stages in running order; the problems that are quickest to fix come first. */
 export function staticStages(): StaticStage[] {
   const checks = ['laws', 'docs', 'language', 'reference', 'coverage'].map(checkStage)
   return [
@@ -32,7 +32,7 @@ export function checkStage(name: string): StaticStage {
   return { name: `checks/${name}.ts`, file: process.execPath, args: [join('checks', `${name}.ts`)] }
 }
 
-/** The server, the pages, and the tests that drive the pages have different global types. */
+/** The server, the web UI and the browser tests have different global types. */
 function typeChecks(): StaticStage[] {
   return ['tsconfig.json', 'web/tsconfig.json', 'checks/browser/tsconfig.json'].map((project) => ({
     name: `tsc --noEmit -p ${project}`,
@@ -45,14 +45,14 @@ export async function runStatic(stage: StaticStage, options: StageOptions): Prom
   return (await runInherited(stage.file, stage.args, options)) === 0
 }
 
-/** No test may hang for ever: one that takes longer than this has failed. For whole files see `watchdog.ts`. */
+/** Limit per test; `watchdog.ts` has the limit per file. */
 const testTimeoutMs = 5 * 60_000
-/** All files together; who waits for the outcome is to hear which ones were through, not nothing. */
-const wholeTimeoutMs = 70 * 60_000
+/** Limit for all files together. It ends the run early enough to report which files have finished. */
+const totalTimeoutMs = 70 * 60_000
 
 export type TestsRun = {
   isGreen: boolean
-  /** Null: the runner broke off before its sum. */
+  /** Null when the runner broke off before its summary. */
   counts: Counts | null
   /** Files that failed in the first run and passed in the second, alone; paths below the repository. */
   unstable: string[]
@@ -61,36 +61,36 @@ export type TestsRun = {
 }
 
 /**
- * Runs all files; the few that fail run again, one at a time. A file that passes only then is unstable: the caller
- * decides what follows.
+ * Runs all files; if only a few fail, they run again, one at a time. A file that passes only then is unstable; the
+ * caller decides what follows.
  */
 export async function runTests(files: string[], names: string[], options: StageOptions): Promise<TestsRun> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(wholeTimeoutMs)])
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(totalTimeoutMs)])
   const first = await runFiles(files, names, { ...options, signal })
   const { outcome } = first
   if (!outcome) return { isGreen: false, counts: null, unstable: [], slowest: '' }
   const base = { counts: outcome.counts, unstable: [], slowest: slowest(outcome, repository.root) }
-  const again = first.isGreen || signal.aborted ? [] : secondRun(outcome)
-  if (again.length === 0) return { ...base, isGreen: first.isGreen }
-  const second = await runFiles(again, names, { ...options, signal, atOnce: 1 })
+  const repeated = first.isGreen || signal.aborted ? [] : secondRun(outcome)
+  if (repeated.length === 0) return { ...base, isGreen: first.isGreen }
+  const second = await runFiles(repeated, names, { ...options, signal, concurrency: 1 })
   if (!second.outcome) return { ...base, isGreen: false }
-  const isSteady = new Map(second.outcome.files.map(({ path, isGreen }) => [path, isGreen]))
+  const passedAgain = new Map(second.outcome.files.map(({ path, isGreen }) => [path, isGreen]))
   return {
     ...base,
     isGreen: second.isGreen,
     counts: afterSecondRun(outcome, second.outcome),
-    unstable: again.filter((path) => isSteady.get(path)).map((path) => relative(repository.root, path)),
+    unstable: repeated.filter((path) => passedAgain.get(path)).map((path) => relative(repository.root, path)),
   }
 }
 
 type FilesOptions = StageOptions & {
-  /** Files at the same time; one more than there are processors unless told. */
-  atOnce?: number
-  /** Without the report of Node's runner. */
+  /** Files that run concurrently; by default one more than there are processors, at most four. */
+  concurrency?: number
+  /** Suppresses the report of Node's runner. */
   isQuiet?: boolean
 }
 
-/** Runs the files with Node's runner, which prints its own report. A null outcome: it broke off before its sum. */
+/** Runs the files with Node's runner. A null outcome means that it broke off before its summary. */
 export async function runFiles(
   files: string[],
   names: string[],
@@ -98,13 +98,13 @@ export async function runFiles(
 ): Promise<{ isGreen: boolean; outcome: Outcome | null }> {
   const outcomeFile = join(repository.local, `test-outcome-${process.pid}.json`)
   await mkdir(repository.local, { recursive: true })
-  // Real engines and CLIs in many tests: many more at a time than processors only makes them time out. One
-  // more is for the files that wait, for an engine or for a minute to pass.
-  const atOnce = options.atOnce ?? Math.min(4, availableParallelism() + 1)
+  // Many tests run real engines and CLIs, which time out with many more files than processors. One more file than
+  // processors uses the time in which others wait.
+  const concurrency = options.concurrency ?? Math.min(4, availableParallelism() + 1)
   const args = [
     `--import=${join(import.meta.dirname, 'watchdog.ts')}`,
     '--test',
-    `--test-concurrency=${atOnce}`,
+    `--test-concurrency=${concurrency}`,
     `--test-timeout=${testTimeoutMs}`,
     ...(options.isQuiet ? [] : ['--test-reporter=spec', '--test-reporter-destination=stdout']),
     `--test-reporter=${join(import.meta.dirname, 'outcome-reporter.ts')}`,
@@ -113,7 +113,7 @@ export async function runFiles(
     ...files,
   ]
   try {
-    // Each file is a process of its own: what one has stripped of types and compiled, the others need not.
+    // Each file is its own process; the cache shares stripped and compiled modules between them.
     const env = { NODE_COMPILE_CACHE: join(repository.local, 'compile-cache'), ...options.env }
     const code = await runInherited(process.execPath, args, { ...options, env })
     const outcome = await readOutcome(outcomeFile)

@@ -12,11 +12,11 @@ const files = [
   'node_modules/x/c.test.ts',
 ]
 
-test('all test files, sorted, without those of dependencies', async (t) => {
+test('without a filter all test files, sorted, without those of dependencies', async (t) => {
   assert.deepEqual(findTestFiles(await repository(t), [], '/'), files.slice(0, 2))
 })
 
-test('a file, a folder seen from here or from the repository, or a part of a path', async (t) => {
+test('a filter is a file, a folder relative to the working folder or the repository, or a part of a path', async (t) => {
   const root = await repository(t)
   const found = (filter: string, cwd = '/') => findTestFiles(root, [filter], cwd)
   assert.deepEqual(found('server/src/kit'), ['server/src/kit/b.test.ts'])
@@ -26,7 +26,7 @@ test('a file, a folder seen from here or from the repository, or a part of a pat
   assert.deepEqual(found('nothing'), [])
 })
 
-test('what waits for long and what drives a browser stand evenly among each other, the rest after them', () => {
+test('acceptance and browser files alternate evenly, all others follow', () => {
   const acceptance = ['a', 'b', 'c', 'd'].map((name) => `checks/acceptance/${name}.test.ts`)
   const browser = ['x', 'y'].map((name) => `checks/browser/${name}.test.ts`)
   const rest = ['agent/src/a.test.ts', 'web/src/z.test.ts']

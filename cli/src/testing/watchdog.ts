@@ -1,30 +1,30 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { after } from 'node:test'
 
-/** How long a file may take; see `--test-timeout` for a single test of it. */
+/** Limit per file; `--test-timeout` is the limit per test. */
 const fileLimitMs = 12 * 60_000
-/** How long its process may go on once the last test is through. */
+/** Time a file's process may continue after its last test. */
 const graceMs = Number(process.env.ROOST_TEST_GRACE_MS ?? 30_000)
 
-// Loaded into every process of Node's runner: a test that ran out of time leaves its servers and programs
-// behind, and the runner would wait for them for ever. Such a file ends here, failed, with what is left of it.
+// Loaded into every process of Node's runner. A test that timed out can leave servers and programs behind, and the
+// runner would wait for them forever. This ends such a file as failed and prints its open resources.
 if (process.env.NODE_TEST_CONTEXT) {
-  endAfter(fileLimitMs, `was not through after ${fileLimitMs / 60_000} minutes`)
-  after(() => endAfter(graceMs, `went on for ${graceMs / 1000} s after its last test`))
+  endAfter(fileLimitMs, `did not finish within ${fileLimitMs / 60_000} minutes`)
+  after(() => endAfter(graceMs, `kept running for ${graceMs / 1000} s after its last test`))
 }
 
-function endAfter(ms: number, fault: string): void {
+function endAfter(ms: number, problem: string): void {
   setTimeout(() => {
     const open = process.getActiveResourcesInfo().join(', ')
-    process.stderr.write(`${process.argv[1]} ${fault}; open: ${open}\n`)
-    // They hold the file's output open, and the runner waits for its end.
-    for (const pid of offspringOf(process.pid)) tryKill(pid)
+    process.stderr.write(`${process.argv[1]} ${problem}; open: ${open}\n`)
+    // Descendants hold the file's output open, and the runner waits for its end.
+    for (const pid of descendantsOf(process.pid)) tryKill(pid)
     process.exit(1)
   }, ms).unref()
 }
 
-/** All processes below this one, by Linux's process table. */
-function offspringOf(root: number): number[] {
+/** Returns all descendant processes, read from `/proc`. */
+function descendantsOf(root: number): number[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const parents = new Map(all.map((name) => [Number(name), parentOf(name)]))
   const isBelow = (pid: number | null | undefined): boolean => {
@@ -35,7 +35,7 @@ function offspringOf(root: number): number[] {
 
 function parentOf(pid: string): number | null {
   try {
-    // The name, in parentheses, may hold anything; state and parent follow it.
+    // The name, in parentheses, may contain anything; state and parent id follow it.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   } catch {
@@ -47,6 +47,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

@@ -12,27 +12,27 @@ export type ProcessSpec = {
   env: NodeJS.ProcessEnv
   cwd: string
   log: LogFile
-  /** A line of its output that says that it is ready, for a program that sends no messages. */
+  /** Matches the output line that means ready, for a program that sends no messages. */
   readyLine?: RegExp
 }
 
-export type KeptProcess = {
+export type SupervisedProcess = {
   readonly name: string
-  /** Settles at the first readiness; null for a program without messages. Fails with `ProcessFailed`. */
+  /** Resolves when first ready, with null for a program without messages. Rejects with `ProcessFailed`. */
   readonly ready: Promise<ReadyMessage | null>
-  /** Resolves when it must not be started again: its configuration is wrong, or it never got ready. */
+  /** Resolves when restarting is pointless: the configuration is invalid, or the process never became ready. */
   readonly failed: Promise<ProcessFailed>
   stop(graceMs: number): Promise<void>
   kill(): void
 }
 
-export type KeepOptions = {
+export type SuperviseOptions = {
   onProgress: (text: string) => void
-  /** One line for the person at the terminal. */
+  /** Called with one line for the terminal. */
   onTrouble: (text: string) => void
-  /** Every line it writes, for `--verbose`. */
+  /** Called with every output line, for `--verbose`. */
   onLine?: (line: string) => void
-  timing?: { firstPauseMs: number; longestPauseMs: number; steadyMs: number; readyTries: number }
+  timing?: { firstPauseMs: number; maxPauseMs: number; stableMs: number; maxStartAttempts: number }
 }
 
 export class ProcessFailed extends Error {
@@ -44,20 +44,20 @@ export class ProcessFailed extends Error {
   }
 }
 
-const defaultTiming = { firstPauseMs: 500, longestPauseMs: 30_000, steadyMs: 60_000, readyTries: 3 }
+const defaultTiming = { firstPauseMs: 500, maxPauseMs: 30_000, stableMs: 60_000, maxStartAttempts: 3 }
 
-/** Starts a process of the platform and starts it again whenever it ends, until it is stopped. */
-export function keepProcess(spec: ProcessSpec, options: KeepOptions): KeptProcess {
+/** Starts a process of the platform and restarts it whenever it ends, until it is stopped. */
+export function superviseProcess(spec: ProcessSpec, options: SuperviseOptions): SupervisedProcess {
   const timing = options.timing ?? defaultTiming
   const ready = Promise.withResolvers<ReadyMessage | null>()
   const failed = Promise.withResolvers<ProcessFailed>()
-  // Who waits for readiness hears of the failure there; nobody may be waiting any more.
+  // Prevents an unhandled rejection when nobody awaits readiness any more.
   ready.promise.catch(() => {})
   let child: ChildProcess | null = null
   let pause: NodeJS.Timeout | undefined
   let isStopping = false
-  let wasReady = false
-  let falls = 0
+  let hasBeenReady = false
+  let failures = 0
 
   start()
   return {
@@ -85,7 +85,7 @@ export function keepProcess(spec: ProcessSpec, options: KeepOptions): KeptProces
       cwd: spec.cwd,
       execArgv: leanHeap,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Out of the terminal's group: Ctrl-C reaches this process alone, which stops the others in order.
+      // A separate process group: Ctrl-C reaches only this process, which stops the others in order.
       detached: true,
     })
     child = started
@@ -112,42 +112,42 @@ export function keepProcess(spec: ProcessSpec, options: KeepOptions): KeptProces
     started.on('error', (error) => {
       reason = error.message
     })
-    // `close` and not `exit`: only then is everything read that it wrote.
+    // `close`, not `exit`: by then all output has been read.
     started.on('close', (code, signal) => {
       child = null
       if (isStopping) return
-      if (Date.now() - startedAt >= timing.steadyMs) falls = 0
-      ended({ code, signal, reason, lastLines })
+      if (Date.now() - startedAt >= timing.stableMs) failures = 0
+      onEnd({ code, signal, reason, lastLines })
     })
   }
 
   function becomeReady(message: ReadyMessage | null): void {
-    wasReady = true
+    hasBeenReady = true
     ready.resolve(message)
   }
 
-  function ended(end: {
+  function onEnd(end: {
     code: number | null
     signal: NodeJS.Signals | null
     reason: string | null
     lastLines: string[]
   }): void {
-    const how = end.signal ? `was ended by ${end.signal}` : `ended with code ${end.code}`
-    const words = end.reason ?? end.lastLines.join('\n')
-    falls += 1
+    const how = end.signal ? `was terminated by ${end.signal}` : `exited with code ${end.code}`
+    const details = end.reason ?? end.lastLines.join('\n')
+    failures += 1
     if (end.code === exitConfig) {
-      giveUp(words, exitConfig)
+      giveUp(details, exitConfig)
       return
     }
-    // A reason given before it was ever ready (a port that is taken, say) is for a person to act on.
-    if (!wasReady && (end.reason || falls >= timing.readyTries)) {
-      giveUp(`${spec.name} ${how} before it was ready${words ? `:\n${words}` : ''}`, 1)
+    // A fatal reason before the first readiness, such as a port in use, needs a person.
+    if (!hasBeenReady && (end.reason || failures >= timing.maxStartAttempts)) {
+      giveUp(`${spec.name} ${how} before it was ready${details ? `:\n${details}` : ''}`, 1)
       return
     }
-    const pauseMs = Math.min(timing.firstPauseMs * 2 ** (falls - 1), timing.longestPauseMs)
-    const why = end.reason ? `: ${end.reason}` : ''
+    const pauseMs = Math.min(timing.firstPauseMs * 2 ** (failures - 1), timing.maxPauseMs)
+    const reason = end.reason ? `: ${end.reason}` : ''
     options.onTrouble(
-      `${spec.name} ${how}${why}; starting it again in ${duration(pauseMs)} (its log: ${spec.log.path})`,
+      `${spec.name} ${how}${reason}; restarting in ${duration(pauseMs)} (log: ${spec.log.path})`,
     )
     pause = setTimeout(start, pauseMs)
   }
