@@ -13,7 +13,7 @@ const buildMs = 120_000
 
 type Manifest = { version: string; license: string; name: string; dependencies: Record<string, string> }
 
-/** Empties the folder and fills it with the package; throws what the compiler says. */
+/** Replaces the contents of the folder with the package. Throws with the compiler's output. */
 export async function buildClient(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
@@ -28,7 +28,7 @@ async function compile(folder: string): Promise<void> {
   const typescript = createRequire(import.meta.url).resolve('typescript/package.json')
   const args = [join(dirname(typescript), 'bin/tsc'), '-p', join(root, 'client'), '--outDir', folder]
   const compiling = promisify(execFile)(process.execPath, args, { timeout: buildMs })
-  // What is wrong is on its standard output.
+  // The compiler writes its errors to standard output.
   await compiling.catch((error: Error & { stdout?: string }) => {
     throw new Error(error.stdout || error.message, { cause: error })
   })
@@ -45,7 +45,7 @@ function manifestOf(platform: Manifest, { name, license, dependencies }: Manifes
     exports: { '.': entry('index'), './*': entry('*'), './package.json': './package.json' },
     sideEffects: false,
     engines: { node: '>=20' },
-    // A project that has the library already shares it.
+    // A range, so that a project shares the version of the library that it already has.
     dependencies: Object.fromEntries(
       Object.entries(dependencies).map(([library, version]) => [library, `^${version}`]),
     ),

@@ -1,5 +1,5 @@
 /**
- * Asks an agent something over the API, with types:
+ * Sends a question to an agent through the typed client:
  *
  *   ROOST_URL=http://localhost:8000 ROOST_KEY=svc_mcp_… node ask.ts <agent> <question>
  */
@@ -18,19 +18,19 @@ try {
   await conversation()
   await task()
 } catch (error) {
-  // `error.body.error` is the stable name of what went wrong; its text is for people.
+  // `error.body.error` is the stable name of the error; the message is for people.
   if (!(error instanceof ApiError)) throw error
   console.error(`${error.status} ${error.body?.error ?? ''}: ${error.message}`)
   process.exitCode = 1
 }
 
-/** One call: parameters and reply have the types of the endpoint. */
+/** A single call: parameters and response have the types of the endpoint. */
 async function agents(): Promise<void> {
   for (const { name, status, runtime } of await roost.call(listAgents, {}))
     console.log(`agent ${name}: ${status}, ${runtime}`)
 }
 
-/** A turn in your conversation with the agent, line by line as it happens; the last line is the reply. */
+/** A chat turn, streamed line by line; the last line contains the response. */
 async function conversation(): Promise<void> {
   const lines = roost.lines(sendChat, { params: { name }, body: { message: question } })
   for await (const line of lines) {
@@ -38,7 +38,7 @@ async function conversation(): Promise<void> {
   }
 }
 
-/** A task without memory: asked for at once, looked at until it is over. A key makes asking again harmless. */
+/** A task without memory: starts it, then polls until it ends. The idempotency key makes a retry safe. */
 async function task(): Promise<void> {
   const accepted = await roost.call(runTask, {
     params: { name },
