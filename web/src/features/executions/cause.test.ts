@@ -56,6 +56,21 @@ test('what a run belongs to leads there', () => {
   )
 })
 
+test('a run of a deleted agent leads to no page of that agent', () => {
+  const linked = { parent_execution_id: 'e1', fan_out_id: 'fo_1', schedule_id: 's', session_id: 's1' }
+  const parts = causesOf(run({ ...linked, agent_deleted: true }), 'me')
+  assert.deepEqual(
+    parts.map(({ label, target }) => [label, target]),
+    [
+      ['Trigger', null],
+      ['Schedule', null],
+      ['Fan-out', null],
+      ['Conversation', null],
+      ['Part of', { to: 'any_execution', id: 'e1' }],
+    ],
+  )
+})
+
 test('in a list the cause is one line', () => {
   assert.equal(causeLine(run({ triggered_by: 'agent', source_agent_name: 'scout' })), 'Agent · scout')
   assert.equal(causeLine(run({ triggered_by: 'schedule' })), 'Schedule')
