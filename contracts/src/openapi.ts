@@ -1,5 +1,5 @@
 import { schemas } from './index.ts'
-import type { Endpoint } from './kit/endpoint.ts'
+import { type Endpoint, isStrict } from './kit/endpoint.ts'
 import { type HeaderInfo, type RequestHeader, replyHeaders, requestHeaders } from './kit/headers.ts'
 import { errorSchema, issueSchema, mediaSchema, repliesOf, type SharedReplies } from './openapi/replies.ts'
 import { createSchemaWriter, type Json, type SchemaWriter } from './openapi/schemas.ts'
@@ -47,7 +47,9 @@ function operation(endpoint: Endpoint, writer: SchemaWriter, shared: SharedRepli
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
-    description: [endpoint.description, accessWords(endpoint)].filter(Boolean).join('\n\n'),
+    description: [endpoint.description, strictWords(endpoint), accessWords(endpoint)]
+      .filter(Boolean)
+      .join('\n\n'),
     tags: [endpoint.tag],
     security: endpoint.access.who === 'none' || endpoint.access.who === 'internal' ? [] : [{ bearer: [] }],
     parameters: [
@@ -68,6 +70,14 @@ function headerParameters(endpoints: readonly Endpoint[]): Json {
   const read = new Set(endpoints.flatMap(headersOf))
   const infos = Object.entries<HeaderInfo>(requestHeaders).filter(([name]) => read.has(name as RequestHeader))
   return Object.fromEntries(infos.map(([name, info]) => [name, { name, in: 'header', ...info }]))
+}
+
+function strictWords(endpoint: Endpoint): string {
+  if (!isStrict(endpoint)) return ''
+  const unknown = 'Unknown names in the query and the body are refused with 422.'
+  return endpoint.query && endpoint.body
+    ? `The fields of the body may be in the query as well; the body wins. ${unknown}`
+    : unknown
 }
 
 function accessWords({ access }: Endpoint): string {
