@@ -67,33 +67,35 @@ export function isAgentName(name: string): boolean {
   return agentNamePattern.test(name)
 }
 
-export const AgentRow = z.object({
-  name: z.string(),
-  type: z.string(),
-  status: z.enum(agentStatuses),
-  /** SSH port of the container; 0 without one. */
-  port: z.number().int(),
-  created: Timestamp,
-  runtime: z.enum(runtimes),
-  runtime_model: z.string().nullable(),
-  resources: Resources,
-  template: z.string().nullable(),
-  container_id: z.string().nullable(),
-  tags: z.array(z.string()),
-  label: z.string().nullable(),
-  owner: z.string(),
-  is_owner: z.boolean(),
-  is_shared: z.boolean(),
-  is_system: z.boolean(),
-  ephemeral: z.boolean(),
-  autonomy_enabled: z.boolean(),
-  read_only_enabled: z.boolean(),
-  github_repo: z.string().nullable(),
-  avatar_url: z.string(),
-  max_parallel_tasks: z.number().int(),
-  /** Version of the image the container was made from; null while there is no container. */
-  base_image_version: z.string().nullable(),
-})
+export const AgentRow = z
+  .object({
+    name: z.string(),
+    type: z.string(),
+    status: z.enum(agentStatuses),
+    /** SSH port of the container; 0 without one. */
+    port: z.number().int(),
+    created: Timestamp,
+    runtime: z.enum(runtimes),
+    runtime_model: z.string().nullable(),
+    resources: Resources,
+    template: z.string().nullable(),
+    container_id: z.string().nullable(),
+    tags: z.array(z.string()),
+    label: z.string().nullable(),
+    owner: z.string(),
+    is_owner: z.boolean(),
+    is_shared: z.boolean(),
+    is_system: z.boolean(),
+    ephemeral: z.boolean(),
+    autonomy_enabled: z.boolean(),
+    read_only_enabled: z.boolean(),
+    github_repo: z.string().nullable(),
+    avatar_url: z.string(),
+    max_parallel_tasks: z.number().int(),
+    /** Version of the image the container was made from; null while there is no container. */
+    base_image_version: z.string().nullable(),
+  })
+  .meta({ id: 'Agent' })
 export type AgentRow = z.output<typeof AgentRow>
 
 export const heartbeatStates = ['alive', 'stale', 'unsupported'] as const

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonValue } from '../kit/json.ts'
 
 export type Json = Record<string, unknown>
 type Direction = 'input' | 'output'
@@ -102,18 +103,37 @@ function simplify(schema: z.core.$ZodTypes, json: Json): void {
   if (def.type === 'object' && def.catchall === undefined) delete json.additionalProperties
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
-  if (def.type === 'tuple' && !def.rest) json.items = false
+  if (def.type === 'tuple') evenList(json)
+  if (def.type === 'lazy' && def.getter === anyJson.getter) anything(json)
   if (def.type === 'record') namedFields(json)
   if (json.format === 'date-time' && json.pattern !== undefined) delete json.format
+  if (json.format === 'starts_with') delete json.format
+}
+
+const anyJson = JsonValue._zod.def as unknown as z.core.$ZodLazyDef
+
+/** JSON Schema has no shorter way to say it; spelt out, it refers to itself, which TypeScript refuses. */
+function anything(json: Json): void {
+  for (const key of Object.keys(json)) if (key !== 'description') delete json[key]
+  json.description ??= 'Any JSON value.'
 }
 
 /** A record of a fixed set of names is an object with these properties. */
 function namedFields(json: Json): void {
-  const { enum: names } = (json.propertyNames ?? {}) as { enum?: string[] }
-  if (!names) return
-  json.properties = Object.fromEntries(names.map((name) => [name, json.additionalProperties]))
-  delete json.propertyNames
-  delete json.additionalProperties
+  const { enum: names, type, ...rules } = (json.propertyNames ?? {}) as { enum?: string[]; type?: string }
+  if (names) {
+    json.properties = Object.fromEntries(names.map((name) => [name, json.additionalProperties]))
+    delete json.additionalProperties
+  }
+  if (names || (type === 'string' && Object.keys(rules).length === 0)) delete json.propertyNames
+}
+
+/** A tuple of one type is a list of that length: not every tool knows tuples. */
+function evenList(json: Json): void {
+  const items = json.prefixItems as Json[]
+  if (json.items || new Set(items.map((item) => JSON.stringify(item))).size !== 1) return
+  Object.assign(json, { items: items[0], minItems: items.length, maxItems: items.length })
+  delete json.prefixItems
 }
 
 /** Objects, choices and what refers to itself; texts, numbers and lists of them read better in place. */

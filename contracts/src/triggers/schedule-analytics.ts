@@ -17,8 +17,9 @@ export type SummaryWindow = (typeof summaryWindows)[number]
 
 const WindowHours = z
   .enum(['24', '168', '720'])
-  .optional()
-  .transform((text) => analyticsHours.find((hours) => String(hours) === text) ?? 168)
+  .transform(Number)
+  .pipe(z.literal(analyticsHours))
+  .default(168)
 
 export const ScheduleAnalytics = z.object({
   window_hours: z.union(analyticsHours.map((hours) => z.literal(hours))),
