@@ -34,7 +34,20 @@ const inPages: Phrase[] = [
 ]
 
 /** Folders that are checked; files in their roots are given by name. */
-const covered = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'AGENTS.md', 'CHANGELOG.md', 'docs']
+const covered = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'AGENTS.md',
+  'CHANGELOG.md',
+  'docs',
+  'cli',
+  'client',
+  'examples',
+  'images',
+  'roost',
+  '.ci/run',
+]
 
 /** These files name the phrases themselves. */
 const exempt = /^(checks\/(language|phrases(\.test)?)\.ts|docs\/reference\/)/

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 
 const main = join(import.meta.dirname, 'main.ts')
 
-/** A data folder with a database, and a file in the way of a backup. */
+/** Creates a data folder with a database, and an existing file at the path of the backup. */
 async function installation(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'roost-backup-command-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -24,24 +24,24 @@ async function installation(t: TestContext) {
 async function run(command: string, args: string[], answer?: string) {
   const env = { ...process.env, ROOST_BACKUP_PASSPHRASE: 'correct horse battery' }
   const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] })
-  const ended = new Promise<number | null>((done) => child.once('close', done))
-  let asked = ''
-  // Typed once the question is there, as a person would.
+  const exitCode = new Promise<number | null>((done) => child.once('close', done))
+  let printed = ''
+  // Answers once the question has been printed.
   child.stdout.on('data', (piece) => {
-    asked += piece
-    if (answer !== undefined && asked.includes('[y/N]')) child.stdin.end(answer)
+    printed += piece
+    if (answer !== undefined && printed.includes('[y/N]')) child.stdin.end(answer)
   })
   if (answer === undefined) child.stdin.end()
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exitCode])
   return { out, err, code }
 }
 
 const roost = (args: string[]) => run(process.execPath, [main, ...args])
-/** The same on a terminal of its own. */
-const typed = (args: string[], answer: string) =>
+/** Runs the command in a pseudo-terminal and answers its question. */
+const inTerminal = (args: string[], answer: string) =>
   run('script', ['-qec', [process.execPath, main, ...args].join(' '), '/dev/null'], answer)
 
-test('2 for a backup to an existing file when nobody can be asked; the file stays as it is', async (t) => {
+test('2 for a backup to an existing file without a terminal; the file is unchanged', async (t) => {
   const { folder, archive, args } = await installation(t)
   const { err, code } = await roost(args)
   assert.equal(code, 2)
@@ -51,25 +51,25 @@ test('2 for a backup to an existing file when nobody can be asked; the file stay
   assert.deepEqual([other.code, /is a folder/.test(other.err)], [2, true])
 })
 
-test('--force replaces the file, and nothing else is left beside it', async (t) => {
+test('--force replaces the file and leaves no temporary files', async (t) => {
   const { folder, archive, args } = await installation(t)
   const { out, err, code } = await roost([...args, '--force'])
   assert.equal(code, 0, out + err)
   const [first, second] = await readFile(archive)
   assert.deepEqual([first, second], [0x1f, 0x8b], 'gzip')
-  const left = (await readdir(folder)).filter(
+  const temporary = (await readdir(folder)).filter(
     (name) => name.startsWith('.roost-backup') || name.endsWith('.part'),
   )
-  assert.deepEqual(left, [])
+  assert.deepEqual(temporary, [])
 })
 
-test('on a terminal a person is asked; only a yes replaces the file', async (t) => {
+test('on a terminal only a confirmation replaces the file', async (t) => {
   const { archive, args } = await installation(t)
-  const declined = await typed(args, 'n\n')
+  const declined = await inTerminal(args, 'n\n')
   assert.match(declined.out, /letter\.tar\.gz exists already\. Replace it\? \[y\/N\]/)
   assert.equal(declined.code, 1)
   assert.equal(await readFile(archive, 'utf8'), 'a letter')
-  const agreed = await typed(args, 'y\n')
-  assert.equal(agreed.code, 0, agreed.out)
+  const confirmed = await inTerminal(args, 'y\n')
+  assert.equal(confirmed.code, 0, confirmed.out)
   assert.notEqual(await readFile(archive, 'utf8'), 'a letter')
 })

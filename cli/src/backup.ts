@@ -21,7 +21,7 @@ export const backup: Command = {
     'roost backup [--to FILE [--force]] [--data-dir FOLDER]',
     '',
     '--to FILE          archive to write (default backups/roost-<time>.tar.gz in the data folder; old ones are pruned)',
-    '--force            replace FILE when it exists; without it, a person is asked and a script is refused',
+    '--force            replace an existing FILE; without it, asks on a terminal and fails in a script',
     '--data-dir FOLDER  data folder of the installation (default ROOST_DATA_DIR or ./data)',
     '',
     'The platform may run meanwhile. Agents’ workspaces are volumes of the container engine and are not included.',

@@ -55,7 +55,7 @@ const group = commandGroup('prices', 'Model prices: list, export, check, import,
   },
 })
 
-/** `check` runs without a connection, so it is for whoever maintains a table. */
+/** `check` needs no connection, so that a table can be checked anywhere. */
 export const prices: Command = {
   ...group,
   async run(args) {
@@ -80,12 +80,14 @@ export const prices: Command = {
   },
 }
 
-/** Throws `CommandFailed` with one line per fault, each with its place in the file. */
+/** Throws `CommandFailed` with one line per problem, each with its path in the file. */
 async function readTable(file: string): Promise<PriceTable> {
-  const found = PriceTable.safeParse(await readJson(file))
-  if (found.success) return found.data
-  const faults = found.error.issues.map(({ path, message }) => `  ${path.join('.') || '(file)'}: ${message}`)
-  throw new CommandFailed(`${file} is not a valid price table:\n${faults.join('\n')}`)
+  const parsed = PriceTable.safeParse(await readJson(file))
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `  ${path.join('.') || '(file)'}: ${message}`,
+  )
+  throw new CommandFailed(`${file} is not a valid price table:\n${problems.join('\n')}`)
 }
 
 async function readJson(file: string): Promise<unknown> {

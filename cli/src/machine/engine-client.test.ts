@@ -33,7 +33,7 @@ test('a responding engine is reported with name and version, another one with th
   assert.deepEqual(await askEngine({ socketPath }), { type: 'responding', name: 'Podman', version: '4.3' })
 })
 
-test('a server that does not response with JSON is not an engine', async (t) => {
+test('a server that does not answer with JSON is not an engine', async (t) => {
   const server = createServer((_, response) => response.end('hello'))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   t.after(() => server.close())

@@ -72,7 +72,7 @@ export async function startPlatform(options: PlatformOptions): Promise<number> {
       await model.ready
       env = { ...env, ...options.demoEnvironment(`http://127.0.0.1:${port}`) }
     }
-    const ready = await progress.step('SpecOverrides Roost', async (onProgress) => {
+    const ready = await progress.step('Starting Roost', async (onProgress) => {
       const api = supervise('api', repository.api, env, { onProgress })
       running.unshift(api)
       return Promise.race([api.ready, stopRequested])
@@ -91,7 +91,7 @@ export async function startPlatform(options: PlatformOptions): Promise<number> {
     return 0
   } finally {
     for (const each of running) await progress.step(`Stopping ${each.name}`, () => each.stop(graceMs))
-    if (stop.signal.aborted) progress.line('Stopped. Agents supervise running; `roost up` finds them again.')
+    if (stop.signal.aborted) progress.line('Stopped. Agents keep running; `roost up` finds them again.')
   }
 }
 

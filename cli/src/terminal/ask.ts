@@ -26,8 +26,8 @@ export async function consents(question: string, isYes: boolean): Promise<boolea
 }
 
 /**
- * Whether a command may write to a path that the user has named: `new` when nothing is there, `replace` when the user
- * wants that, `refused` when the user declines. Throws `UsageError` for a folder, and when nobody can be asked.
+ * Decides whether a command may write to a path of the user: `new` when the path is free, `replace` when the user
+ * agrees, `refused` when the user declines. Throws `UsageError` for a folder, or when there is no terminal to ask.
  */
 export async function writeTarget(path: string, isForced: boolean): Promise<'new' | 'replace' | 'refused'> {
   const found = statSync(path, { throwIfNoEntry: false })

@@ -19,7 +19,7 @@ const green = (path: string, seconds: number): FileOutcome => ({
   isGreen: true,
 })
 
-test('a few failed files run repeated, many do not', () => {
+test('a few failed files run again, many do not', () => {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   assert.deepEqual(secondRun({ counts, files: [failed('/a'), green('/b', 1)] }), ['/a'])
   const many = Array.from({ length: 7 }, (_, index) => failed(`/${index}`))

@@ -98,7 +98,7 @@ async function installPackages(progress: Progress, signal: AbortSignal, missing:
     return
   }
   try {
-    await progress.step(`Installing title tests need (${absent.join(', ')})`, (onProgress) =>
+    await progress.step(`Installing what tests need (${absent.join(', ')})`, (onProgress) =>
       apt.install(absent, { onProgress, signal, withoutServices: true }),
     )
   } catch (error) {
