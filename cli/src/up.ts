@@ -119,14 +119,14 @@ async function runPlatform({ env, values, progress, stop, onReady }: UpOptions):
     ...(engine.containersUrl ? { ROOST_CONTAINERS_URL: engine.containersUrl } : {}),
   }
   const step = (title: string, file: string, weight?: 'transient') =>
-    progress.step(title, (say) => {
-      const onProgress = (text: string) => say(text, weight)
+    progress.step(title, (report) => {
+      const onProgress = (text: string) => report(text, weight)
       return runStep({ file, env: platformEnv, cwd: repository.root, onProgress, signal })
     })
   await step('Preparing the agent images', repository.images)
   await step('Preparing the database', repository.migrate, 'transient')
-  await progress.step('Building the web UI', (say) =>
-    buildPages({ signal, onWait: () => say('waiting for another roost process that is building it') }),
+  await progress.step('Building the web UI', (report) =>
+    buildPages({ signal, onWait: () => report('waiting for another roost process that is building it') }),
   )
 
   return startPlatform({

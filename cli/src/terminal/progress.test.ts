@@ -27,9 +27,9 @@ test('without a terminal a quick step prints nothing and returns its result', as
 test('without a terminal each message of a step is a line, except transient ones', async () => {
   const out = output(false)
   let now = 0
-  await createProgress(out, () => now).step('Building', async (say) => {
-    say('first part')
-    say('a detail', 'transient')
+  await createProgress(out, () => now).step('Building', async (report) => {
+    report('first part')
+    report('a detail', 'transient')
     now = 12_000
   })
   assert.deepEqual(out.written, ['Building …\n', '  first part\n', 'Building: done in 12 s\n'])
@@ -37,7 +37,7 @@ test('without a terminal each message of a step is a line, except transient ones
 
 test('a dumb terminal gets plain lines that are never overwritten', async () => {
   const out = output(true)
-  await createProgress(out, () => 0, 'dumb').step('Building', async (say) => say('first part'))
+  await createProgress(out, () => 0, 'dumb').step('Building', async (report) => report('first part'))
   assert.deepEqual(out.written, ['Building …\n', '  first part\n', 'Building: done in 0.0 s\n'])
 })
 
@@ -57,8 +57,8 @@ test('a failing step prints its failure and rethrows the error', async () => {
 test('on a terminal the status fits its width and is cleared before a line', async () => {
   const out = output(true)
   const progress = createProgress(out, Date.now, 'xterm')
-  await progress.step('A step with a rather long title', async (say) => {
-    say('and even longer words about what it does')
+  await progress.step('A step with a rather long title', async (report) => {
+    report('and even longer words about what it does')
     progress.line('a line')
   })
   for (const text of out.written) {

@@ -4,7 +4,7 @@ import { duration } from './duration.ts'
 export type Progress = {
   line(text: string): void
   /** Shows `title`, the elapsed time and the messages of `work` while it runs. Passes its result and errors on. */
-  step<T>(title: string, work: (say: Report) => Promise<T>): Promise<T>
+  step<T>(title: string, work: (report: Report) => Promise<T>): Promise<T>
 }
 
 /** A `transient` message is shown only where the next one can overwrite it. */
