@@ -37,8 +37,8 @@ export function listed(tool: Tool): ListedTool {
     name,
     title,
     description,
-    inputSchema: schemaOf(tool.input),
-    ...(tool.output ? { outputSchema: schemaOf(tool.output) } : {}),
+    inputSchema: schemaOf(tool.input, closed),
+    ...(tool.output ? { outputSchema: schemaOf(tool.output, tidy) } : {}),
     annotations: {
       title,
       readOnlyHint: effect === 'read',
@@ -52,10 +52,33 @@ export function listed(tool: Tool): ListedTool {
 }
 
 /**
- * The schema of what goes in. For outputs too: there it leaves fields that a newer platform adds alone, where
- * the schema of what comes out would forbid them.
+ * The schema of the input. It serves for outputs too: there it allows fields that a newer platform adds, which the
+ * schema of the output would forbid.
  */
-function schemaOf(type: z.ZodType): { type: 'object'; [key: string]: unknown } {
-  const { $schema: _, ...schema } = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' })
+function schemaOf(type: z.ZodType, override: Override): { type: 'object'; [key: string]: unknown } {
+  const { $schema: _, ...schema } = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any', override })
   return { ...schema, type: 'object' }
+}
+
+type Override = NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']
+
+/** Patterns that not every validator of a client can read: Unicode properties and look-arounds. */
+const unportable = /\\p\{|\(\?[=!<]/i
+
+/** Leaves out what does not help a model, and patterns that its client may refuse. The server checks all of them. */
+const tidy: Override = ({ zodSchema, jsonSchema }) => {
+  const { def } = zodSchema._zod
+  if (def.type === 'string' && 'format' in def && def.format === 'datetime') {
+    jsonSchema.format = 'date-time'
+  }
+  if (jsonSchema.format !== undefined || unportable.test(jsonSchema.pattern ?? '')) delete jsonSchema.pattern
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+}
+
+/** As the server reads parameters: keys without a name in the schema are refused. */
+const closed: Override = (context) => {
+  tidy(context)
+  const { jsonSchema } = context
+  if (jsonSchema.properties !== undefined) jsonSchema.additionalProperties ??= false
 }

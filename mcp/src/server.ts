@@ -6,6 +6,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import { type UnknownKey, unknownKeys } from '@roost/contracts/kit/unknown-keys'
 import type { z } from 'zod'
 import { isSeenBy, type ListedTool, listed } from './catalogue.ts'
 import type { Exposed } from './exposed.ts'
@@ -110,8 +111,9 @@ export function createServerFactory(deps: ServerDeps): (callerNow: () => Caller)
       const isOther = tool.audience === 'agent' && by.key.scope !== 'agent'
       if (isOther)
         throw new Refusal('agent_identity_required', 'Only an agent can do this, with its own key.')
+      const unknown = unknownKeys(tool.input, given)
       const read = tool.input.safeParse(given)
-      if (!read.success) throw badParameters(read.error, tool)
+      if (unknown.length > 0 || !read.success) throw badParameters(tool, unknown, read.error?.issues ?? [])
       const body = await tool.run(
         {
           ...by,
@@ -157,15 +159,21 @@ function resultOf({ body, isError }: { body: object; isError: boolean }, hasShap
   return { content, structuredContent: body as Record<string, unknown>, isError }
 }
 
-function badParameters(error: z.ZodError, tool: Tool): Refusal {
-  const issues = error.issues.map((issue) => {
-    const where = issue.path.join('.')
-    if (issue.code === 'unrecognized_keys') {
-      const names = issue.keys.map((key) => `"${key}"`).join(', ')
-      if (where) return `${where}: unknown ${names}`
-      return `unknown parameter ${names}; ${tool.name} takes ${Object.keys(tool.input.shape).join(', ') || 'none'}`
-    }
-    return where ? `${where}: ${issue.message}` : issue.message
-  })
-  return new Refusal('invalid_parameters', issues.join('; '))
+/** A message needs no more to be understood, and names may be long. */
+const maxFaultsNamed = 20
+
+function badParameters(
+  tool: Tool,
+  unknown: readonly UnknownKey[],
+  issues: readonly z.core.$ZodIssue[],
+): Refusal {
+  const faults = [
+    ...unknown.map(({ path, key, known }) =>
+      path.length > 0
+        ? `${path.join('.')}: unknown "${key}"`
+        : `unknown parameter "${key}"; ${tool.name} takes ${known.join(', ') || 'none'}`,
+    ),
+    ...issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)),
+  ]
+  return new Refusal('invalid_parameters', faults.slice(0, maxFaultsNamed).join('; '))
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@roost/contracts/client'
 import { z } from 'zod'
 import type { ValidKey } from './keys.ts'
+import type { RequestForm } from './requests.ts'
 
 /**
  * Which keys see a tool. `everyone`: `user`, `system` and `agent` keys. `person`: not agents. `agent`: shown to
@@ -38,6 +39,10 @@ export type Tool = {
   audience: Audience
   effect: Effect
   input: z.ZodObject
+  /** The API requests that it makes. */
+  requests: readonly RequestForm[]
+  /** Parameters that are no field of an endpoint, with what they do instead. */
+  own: Readonly<Record<string, string>>
   /** What it answers when nothing is refused; objects only. */
   output: z.ZodType | null
   /** Part of every agent's daily work: clients that load tools on demand have it at hand from the start. */
@@ -52,9 +57,10 @@ export type Tool = {
 
 type Described<I extends z.ZodRawShape> = Omit<
   Tool,
-  'input' | 'output' | 'hides' | 'isCore' | 'run' | 'title' | 'target'
+  'input' | 'own' | 'output' | 'hides' | 'isCore' | 'run' | 'title' | 'target'
 > & {
   input: I
+  own?: Tool['own']
   title?: string
   output?: z.ZodType
   hides?: boolean
@@ -63,13 +69,14 @@ type Described<I extends z.ZodRawShape> = Omit<
   run(call: Call, input: z.output<z.ZodObject<I>>): Promise<object>
 }
 
-/** Parameters that are not named in `input` are refused by name. */
+/** Keys that `input` does not name are refused by name, at any depth. */
 export function tool<const I extends z.ZodRawShape>(described: Described<I>): Tool {
-  const { input, title, output, hides, isCore, target, run, ...rest } = described
+  const { input, own, title, output, hides, isCore, target, run, ...rest } = described
   return {
     ...rest,
     title: title ?? titleOf(described.name),
-    input: z.strictObject(input),
+    input: z.object(input),
+    own: own ?? {},
     output: output ?? null,
     hides: hides ?? false,
     isCore: isCore ?? described.audience === 'agent',

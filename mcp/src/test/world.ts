@@ -28,9 +28,12 @@ export type World = Awaited<ReturnType<typeof startWorld>>
 export async function startWorld({
   waitSeconds = 1,
   exposed = [],
+  otherwise = refuse,
 }: {
   waitSeconds?: number
   exposed?: readonly ExposedAgent[]
+  /** Answers requests that have no route. */
+  otherwise?: (asked: Asked) => Answer
 } = {}) {
   const asked: Asked[] = []
   const routes = new Map<string, (asked: Asked) => Answer | Promise<Answer>>()
@@ -47,7 +50,7 @@ export async function startWorld({
     for await (const chunk of request) text += chunk
     const call = { method, path: url, headers, body: text ? JSON.parse(text) : null, signal: gone.signal }
     asked.push(call)
-    const answer = await (routes.get(`${method} ${path}`) ?? refuse)(call)
+    const answer = await (routes.get(`${method} ${path}`) ?? otherwise)(call)
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer.body))
   })

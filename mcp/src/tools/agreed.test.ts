@@ -7,6 +7,7 @@ import { tools } from './index.ts'
 import {
   type AgreedParameter,
   type AgreedTool,
+  addedParameters,
   agreedTools,
   notThere,
   readAgreed,
@@ -25,12 +26,21 @@ test('what is said to be missing is agreed', () => {
 })
 
 for (const tool of tools) {
-  const wanted = agreed.get(tool.name)
-  if (!wanted) continue
-  test(`${tool.name}: takes what was agreed, of those that were agreed`, () => {
+  const found = agreed.get(tool.name)
+  if (!found) continue
+  const added = (addedParameters[tool.name] ?? []).map((name) => [name, { isOptional: true }])
+  const wanted = { ...found, parameters: { ...found.parameters, ...Object.fromEntries(added) } }
+  test(`${tool.name}: has the agreed parameters and audience`, () => {
     assert.deepEqual(asAgreed(tool, wanted), wanted)
   })
 }
+
+test('parameters were added to agreed tools, and only where they were not agreed already', () => {
+  for (const [name, added] of Object.entries(addedParameters)) {
+    const { parameters } = agreed.get(name) ?? assert.fail(name)
+    for (const parameter of added) assert.ok(!Object.hasOwn(parameters, parameter), `${name}.${parameter}`)
+  }
+})
 
 test('the tool of one agent takes what chat_with_agent takes, without the agent', () => {
   const { agent_name: _, ...parameters } = agreed.get('chat_with_agent')?.parameters ?? assert.fail()

@@ -1,35 +1,23 @@
-import {
-  maxCallContextLength,
-  PhoneNumber,
-  StartedCall,
-  startCall,
-} from '@roost/contracts/conversations/calls'
-import { z } from 'zod'
+import { StartedCall, startCall } from '@roost/contracts/conversations/calls'
+import { bodyOf, described, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
-import { idempotent } from './parameters.ts'
+import { idempotent, reasons } from './parameters.ts'
 import { selfOf } from './reminders.ts'
 
 export const callTools: Tool[] = [
   tool({
     name: 'call_user',
     description:
-      'Call somebody by telephone: your voice speaks with whoever answers, and may ask you meanwhile. You get the receipt at once, and what was said as a run after the call. Only for what cannot wait to be read.',
+      'Call a person by telephone: your voice talks to whoever answers and may ask you questions during the call. Returns immediately; the transcript arrives as a run after the call. Only for what cannot wait to be read.',
     audience: 'agent',
     effect: 'write',
-    input: {
-      to_number: PhoneNumber.describe('In international form, such as +15550123456.'),
-      context: z
-        .string()
-        .max(maxCallContextLength)
-        .optional()
-        .describe('Why you call and what your voice must know: it knows nothing else.'),
-      dedup_label: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe('Names the matter: a second call of this label within a day is refused.'),
-    },
+    requests: [request(startCall, { leftOut: { '{name}': reasons.self } })],
+    input: described(bodyOf(startCall), {
+      to_number: 'In international format, such as +15550123456.',
+      context: 'The reason for the call and all that your voice must know: it knows nothing else.',
+      process_transcript: 'false: no run with the transcript after the call.',
+      dedup_label: 'Names the matter: a second call with this label within a day is refused.',
+    }),
     output: StartedCall,
     run: (call, body) =>
       call.api.call(startCall, { params: { name: selfOf(call) }, body, headers: idempotent(call) }),

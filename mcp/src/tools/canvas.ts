@@ -1,6 +1,5 @@
 import {
   CanvasSummary,
-  canvasAudiences,
   deleteCanvas,
   getCanvas,
   listCanvases,
@@ -8,10 +7,12 @@ import {
   patchCanvas,
   putCanvas,
 } from '@roost/contracts/conversations/canvas'
-import { blockKinds, CanvasTemplate, mostBlocks } from '@roost/contracts/conversations/canvas-blocks'
+import { BlockPatch, mostBlocks } from '@roost/contracts/conversations/canvas-blocks'
 import type { BodyInputOf } from '@roost/contracts/kit/endpoint'
 import { z } from 'zod'
+import { bodyOf, described, pathOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
+import { reasons } from './parameters.ts'
 import { selfOf } from './reminders.ts'
 
 const payloads = `kind → payload:
@@ -25,19 +26,22 @@ html → {"html":"<h2>…</h2>"} (structure only: scripts, styles, classes and f
 json → any value
 image → {"src":"charts/plan.png","caption":"…"} (a path in your workspace, an https address, or data:image/png;base64,… up to 64 KiB)`
 
-const canvasId = z
-  .string()
-  .optional()
-  .describe(
-    `Which canvas: letters, digits, ".", "_" and "-". Left out: "${mainCanvas}", the one to begin with.`,
-  )
-const kind = z.enum(blockKinds)
-const title = z.string().max(300).nullable().optional().describe('Heading above the block.')
-const slot = z.string().nullable().optional().describe("Where it stands: one of the template's slots.")
-const payload = z.unknown().describe('What its kind needs, as the description says.')
+const canvasIdWords = `Which canvas: letters, digits, ".", "_" and "-". Defaults to "${mainCanvas}".`
+const canvasId = pathOf(getCanvas).canvas_id.optional().describe(canvasIdWords)
+const differs = { '{canvas_id}': `Defaults to "${mainCanvas}".` }
+const leftOut = { '{name}': reasons.self }
+
+/** A block as it is written; the API checks the payload by the kind. */
+const Block = BlockPatch.extend({
+  id: BlockPatch.shape.id.nullish().describe('A name by which patch_canvas finds it. Defaults to b1, b2, …'),
+  kind: BlockPatch.shape.kind.unwrap(),
+  title: BlockPatch.shape.title.describe('Heading above the block.'),
+  slot: BlockPatch.shape.slot.describe("Its position: one of the template's slots."),
+  payload: z.unknown().describe('What its kind needs, as in the description of set_canvas.'),
+})
 
 type CanvasInput = BodyInputOf<typeof putCanvas>
-/** What a writer does not know yet: what it wrote itself is not sent back. */
+/** The writer knows the blocks, so only their ids are returned. */
 const Written = CanvasSummary.extend({ block_ids: z.array(z.string()) })
 
 export const canvasTools: Tool[] = [
@@ -54,34 +58,29 @@ ${payloads}
 Slots need a template: dashboard (header, kpis, main, side, footer), report (header, summary, body, figures, appendix), brief (header, key-points, body), status-board (header, status, issues, next, log). Without a template blocks stand below each other.`,
     audience: 'agent',
     effect: 'write',
+    requests: [
+      request(putCanvas, {
+        leftOut,
+        differs: {
+          ...differs,
+          blocks: 'The payloads are described in words: their schema is too long for a list of tools.',
+        },
+      }),
+    ],
     input: {
-      canvas_id: canvasId,
-      title: z.string().max(300).optional().describe('Heading of the page.'),
-      blocks: z
-        .array(
-          z.strictObject({
-            id: z
-              .string()
-              .optional()
-              .describe('A name of your own by which patch_canvas finds it; b1, b2, … when left out.'),
-            kind,
-            title,
-            slot,
-            payload,
-          }),
-        )
-        .max(mostBlocks),
-      audience: z
-        .enum(canvasAudiences)
-        .optional()
-        .describe('operator (when left out): those who run you; roster: everybody you are shared with.'),
-      template: CanvasTemplate.optional(),
-      execution_id: z.string().min(1).optional().describe('The run of yours that made it.'),
+      canvas_id: pathOf(putCanvas).canvas_id.optional().describe(canvasIdWords),
+      ...described(bodyOf(putCanvas), {
+        title: 'Heading of the page.',
+        audience:
+          'operator (default): the people responsible for you; roster: everybody you are shared with.',
+        execution_id: 'Your run that made it.',
+      }),
+      blocks: z.array(Block).max(mostBlocks),
     },
     output: Written,
     async run(call, { canvas_id, ...body }) {
       const params = { name: selfOf(call), canvas_id: canvas_id ?? mainCanvas }
-      // The API reads payloads by their kind, and its refusal names block and field.
+      // The API checks payloads by their kind; its refusal names block and field.
       return written(await call.api.call(putCanvas, { params, body: body as CanvasInput }))
     },
   }),
@@ -91,32 +90,23 @@ Slots need a template: dashboard (header, kpis, main, side, footer), report (hea
       'Change blocks of a canvas of yours by their ids; other blocks stay as they are. Of a changed block only the fields that you give are replaced, a payload as a whole: [{"id":"cost","payload":{"tiles":[{"label":"Cost","value":1.4,"unit":"USD"}]}}]. Blocks are added and removed by set_canvas. Payloads are those of set_canvas.',
     audience: 'agent',
     effect: 'write',
+    requests: [request(patchCanvas, { leftOut, differs })],
     input: {
       canvas_id: canvasId,
-      blocks: z
-        .array(
-          z.strictObject({
-            id: z.string().min(1),
-            kind: kind.optional(),
-            title,
-            slot,
-            payload: payload.optional(),
-          }),
-        )
-        .min(1)
-        .max(mostBlocks),
+      ...described(bodyOf(patchCanvas), { execution_id: 'Your run that made the change.' }),
     },
     output: Written,
-    async run(call, { canvas_id, blocks }) {
+    async run(call, { canvas_id, ...body }) {
       const params = { name: selfOf(call), canvas_id: canvas_id ?? mainCanvas }
-      return written(await call.api.call(patchCanvas, { params, body: { blocks } }))
+      return written(await call.api.call(patchCanvas, { params, body }))
     },
   }),
   tool({
     name: 'get_canvas',
-    description: 'One canvas of yours with all its blocks, as people see it now.',
+    description: 'One of your canvases with all its blocks, as people see it now.',
     audience: 'agent',
     effect: 'read',
+    requests: [request(getCanvas, { leftOut, differs })],
     input: { canvas_id: canvasId },
     run: (call, { canvas_id }) =>
       call.api.call(getCanvas, { params: { name: selfOf(call), canvas_id: canvas_id ?? mainCanvas } }),
@@ -126,6 +116,7 @@ Slots need a template: dashboard (header, kpis, main, side, footer), report (hea
     description: 'Your canvases without their blocks: pinned ones first, then the last changed.',
     audience: 'agent',
     effect: 'read',
+    requests: [request(listCanvases, { leftOut })],
     input: {},
     async run(call) {
       const canvases = await call.api.call(listCanvases, { params: { name: selfOf(call) } })
@@ -134,9 +125,10 @@ Slots need a template: dashboard (header, kpis, main, side, footer), report (hea
   }),
   tool({
     name: 'clear_canvas',
-    description: 'Delete a canvas of yours, with the links that people have made to it.',
+    description: 'Delete one of your canvases and the links that people made to it.',
     audience: 'agent',
     effect: 'destroy',
+    requests: [request(deleteCanvas, { leftOut, differs })],
     input: { canvas_id: canvasId },
     run: (call, { canvas_id }) =>
       call.api.call(deleteCanvas, { params: { name: selfOf(call), canvas_id: canvas_id ?? mainCanvas } }),

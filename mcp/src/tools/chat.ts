@@ -3,51 +3,68 @@ import { runTask } from '@roost/contracts/runs/tasks'
 import { z } from 'zod'
 import { queuedTimeout, receiptOf } from '../receipts.ts'
 import { Refusal } from '../refusals.ts'
+import { asQuery, bodyOf, queryOf, request } from '../requests.ts'
 import { type Call, type Tool, tool } from '../tool.ts'
-import { agentName, allowedTools, idempotencyKey, idempotent, model, systemPrompt } from './parameters.ts'
+import { agentName, idempotencyKey, idempotent, reasons, words } from './parameters.ts'
 
+const task = bodyOf(runTask)
 const chatInput = {
-  message: z.string().min(1).describe('What you say to the agent, or ask of it.'),
+  message: task.message.describe('What you say to the agent or ask of it.'),
   parallel: z
     .boolean()
     .default(false)
     .describe(
-      'false: one turn in your conversation with the agent, which remembers earlier turns; turns wait for each other. true: a task of its own without memory, beside others.',
+      'false: one turn in your conversation with the agent, which remembers earlier turns; turns wait for each other. true: a separate task without memory, parallel to others.',
     ),
   async: z
     .boolean()
     .default(false)
-    .describe('With parallel: do not wait, answer at once with an execution_id.'),
-  model,
-  allowed_tools: allowedTools,
-  system_prompt: systemPrompt,
-  timeout_seconds: z
-    .number()
-    .int()
-    .min(10)
-    .optional()
-    .describe('How long the run may take, at most as long as the agent allows. Left out: just that.'),
-  max_turns: z
-    .number()
-    .int()
-    .min(1)
-    .max(500)
-    .optional()
-    .describe('How often the model may be asked in this run.'),
-  session_id: z
-    .string()
-    .optional()
-    .describe('A conversation of yours with the agent; the current one when left out.'),
-  inject_result: z
-    .boolean()
-    .optional()
-    .describe('With parallel, for an agent that calls itself: the result becomes a message of session_id.'),
+    .describe('With parallel: do not wait, return an execution_id immediately.'),
+  model: task.model.describe(words.model),
+  allowed_tools: task.allowed_tools.describe(words.allowed_tools),
+  system_prompt: task.system_prompt.describe(words.system_prompt),
+  timeout_seconds: task.timeout_seconds.describe(
+    'How long the run may take. Defaults to the timeout of the agent, which is also the maximum.',
+  ),
+  max_turns: task.max_turns.describe('How many times the model may be called in this run.'),
+  session_id: task.session_id.describe(
+    'One of your conversations with the agent. Defaults to the current one.',
+  ),
+  inject_result: task.inject_result.describe(
+    'With parallel, for an agent that calls itself: the result becomes a message of session_id.',
+  ),
   idempotency_key: idempotencyKey,
 } as const
 type ChatInput = z.output<z.ZodObject<typeof chatInput>>
 
+const requests = [
+  request(sendChat, { leftOut: { files: reasons.files } }),
+  request(sendSessionMessage, {
+    as: { '{id}': 'session_id' },
+    leftOut: { files: reasons.files },
+    differs: { '{id}': 'Without it the message goes to the current conversation.' },
+    when: { session_id: 's1' },
+  }),
+  request(runTask, {
+    as: { async_mode: 'async' },
+    leftOut: {
+      files: reasons.files,
+      resume_session_id:
+        'It names a session of the runtime, which a caller does not know; session_id names a conversation.',
+      parent_execution_id: 'A caller does not know the id of its own run.',
+      save_to_session: 'True if session_id is given.',
+    },
+    differs: { async_mode: 'The MCP contract gives a default, so null has no meaning.' },
+    when: { parallel: true },
+  }),
+]
+const own = {
+  parallel: 'Chooses the endpoint.',
+  idempotency_key: reasons.ownIdempotencyKey,
+}
+
 const waits =
-  'Waits up to half a minute for the answer; longer work answers {"status":"queued_timeout","execution_id":…} and goes on: ask get_execution_result for it later, never send it again.'
+  'Waits up to half a minute for the answer; longer work returns {"status":"queued_timeout","execution_id":…} and continues: call get_execution_result for it later, never send it again.'
 
 export const chatTools: Tool[] = [
   tool({
@@ -56,6 +73,8 @@ export const chatTools: Tool[] = [
     description: `Send a message to an agent and get its answer. The agent is a coding CLI with files and tools of its own: give it whole pieces of work. ${waits}`,
     audience: 'everyone',
     effect: 'write',
+    requests,
+    own,
     input: { agent_name: agentName, ...chatInput },
     run: (call, { agent_name, ...asked }) => chat(call, agent_name, asked),
   }),
@@ -64,15 +83,19 @@ export const chatTools: Tool[] = [
     description: 'The newest messages of your conversations with an agent, oldest first.',
     audience: 'everyone',
     effect: 'read',
-    input: { agent_name: agentName, limit: z.number().int().min(1).max(1000).default(50) },
-    run: ({ api }, { agent_name, limit }) =>
-      api.call(getPersistentHistory, { params: { name: agent_name }, query: { limit: String(limit) } }),
+    requests: [request(getPersistentHistory)],
+    input: {
+      agent_name: agentName,
+      limit: queryOf(getPersistentHistory).limit.unwrap().default(50).describe(words.limit),
+    },
+    run: ({ api }, { agent_name, ...query }) =>
+      api.call(getPersistentHistory, { params: { name: agent_name }, query: asQuery(query) }),
   }),
 ]
 
 export type ExposedAgent = { agent_name: string; tool_name: string; description: string }
 
-/** The tool of one agent that is published by itself. */
+/** The tool of one published agent. */
 export function chatWith({ agent_name, tool_name, description }: ExposedAgent): Tool {
   return tool({
     name: tool_name,
@@ -81,6 +104,11 @@ export function chatWith({ agent_name, tool_name, description }: ExposedAgent): 
     description: `Send a message to the agent ${description} and get its answer. ${waits}`,
     audience: 'everyone',
     effect: 'write',
+    requests: requests.map((form) => ({
+      ...form,
+      leftOut: { ...form.leftOut, '{name}': 'The tool belongs to one agent.' },
+    })),
+    own,
     input: chatInput,
     target: () => agent_name,
     run: (call, asked) => chat(call, agent_name, asked),
@@ -89,7 +117,7 @@ export function chatWith({ agent_name, tool_name, description }: ExposedAgent): 
 
 async function chat(call: Call, agent: string, asked: ChatInput): Promise<object> {
   refuseUnused(asked)
-  const work = asked.parallel ? task(call, agent, asked) : turn(call, agent, asked)
+  const work = asked.parallel ? runAsTask(call, agent, asked) : takeTurn(call, agent, asked)
   try {
     return await call.waiting(`${agent} is working`, work)
   } catch (error) {
@@ -97,17 +125,17 @@ async function chat(call: Call, agent: string, asked: ChatInput): Promise<object
   }
 }
 
-/** A parameter that would do nothing is told instead of left aside. */
+/** Refuses parameters that would have no effect. */
 function refuseUnused(asked: ChatInput): void {
   const unused = asked.parallel
     ? []
     : (['async', 'allowed_tools', 'system_prompt', 'max_turns', 'inject_result'] as const).filter(
-        (name) => asked[name] !== undefined && asked[name] !== false,
+        (name) => (asked[name] ?? false) !== false,
       )
   if (unused.length > 0) {
     throw new Refusal('invalid_parameters', `${unused.join(', ')}: only with parallel=true.`)
   }
-  if (!asked.parallel && asked.timeout_seconds !== undefined && asked.session_id === undefined) {
+  if (!asked.parallel && (asked.timeout_seconds ?? null) !== null && (asked.session_id ?? null) === null) {
     throw new Refusal('invalid_parameters', 'timeout_seconds: only with parallel=true or a session_id.')
   }
 }
@@ -115,17 +143,18 @@ function refuseUnused(asked: ChatInput): void {
 function headers(call: Call, asked: ChatInput): Record<string, string> {
   return {
     accept: 'application/json',
-    // The transcript is left out of the answer anyway.
+    // The transcript is not part of the answer.
     prefer: `wait=${call.waitSeconds}, return=minimal`,
     ...idempotent(call, asked.idempotency_key),
   }
 }
 
-async function turn(call: Call, agent: string, asked: ChatInput): Promise<object> {
-  const { message, model, session_id, timeout_seconds } = asked
+async function takeTurn(call: Call, agent: string, asked: ChatInput): Promise<object> {
+  const { message, model, timeout_seconds } = asked
+  const session_id = asked.session_id ?? null
   const common = { headers: headers(call, asked), signal: call.signal }
   const reply =
-    session_id === undefined
+    session_id === null
       ? await call.api.call(sendChat, { params: { name: agent }, body: { message, model }, ...common })
       : await call.api.call(sendSessionMessage, {
           params: { name: agent, id: session_id },
@@ -136,7 +165,7 @@ async function turn(call: Call, agent: string, asked: ChatInput): Promise<object
   return withoutLog(reply)
 }
 
-async function task(call: Call, agent: string, asked: ChatInput): Promise<object> {
+async function runAsTask(call: Call, agent: string, asked: ChatInput): Promise<object> {
   const { message, model, allowed_tools, system_prompt, timeout_seconds, max_turns, session_id } = asked
   const reply = await call.api.call(runTask, {
     params: { name: agent },
@@ -148,7 +177,7 @@ async function task(call: Call, agent: string, asked: ChatInput): Promise<object
       timeout_seconds,
       max_turns,
       session_id,
-      save_to_session: session_id !== undefined,
+      save_to_session: (session_id ?? null) !== null,
       inject_result: asked.inject_result,
       async_mode: asked.async,
     },
@@ -156,14 +185,14 @@ async function task(call: Call, agent: string, asked: ChatInput): Promise<object
     signal: call.signal,
   })
   if (reply.status === 'accepted') {
-    const { status, execution_id, message: words } = reply
-    return { status, agent, execution_id, message: `${words} get_execution_result brings the result.` }
+    const { status, execution_id, message: text } = reply
+    return { status, agent, execution_id, message: `${text} get_execution_result returns the result.` }
   }
   if (reply.status === 'queued_timeout') return queuedTimeout(agent, reply.execution_id)
   return withoutLog(reply)
 }
 
-/** The whole transcript would fill the memory of the model that asked; get_execution_result has it. */
+/** The transcript would fill the context of the calling model; get_execution_result has it. */
 export function withoutLog(reply: object): object {
   const { execution_log: _, ...rest } = reply as { execution_log?: unknown }
   return rest

@@ -1,19 +1,24 @@
 import { ApiError } from '@roost/contracts/client'
 import { sendChat } from '@roost/contracts/conversations/chat'
-import { listPlaybooks, maxPlaybookInput, runPlaybook } from '@roost/contracts/runs/playbooks'
-import { z } from 'zod'
+import type { BodyInputOf } from '@roost/contracts/kit/endpoint'
+import { listPlaybooks, runPlaybook } from '@roost/contracts/runs/playbooks'
 import type { ValidKey } from '../keys.ts'
 import { queuedTimeout, type Receipt, receiptOf } from '../receipts.ts'
 import { Refusal } from '../refusals.ts'
+import { bodyOf, described, pathOf, request, without } from '../requests.ts'
 import { type Call, type Tool, tool } from '../tool.ts'
 import { withoutLog } from './chat.ts'
-import { agentName, idempotent } from './parameters.ts'
+import { agentName, idempotent, reasons } from './parameters.ts'
 
 const agent = agentName
   .optional()
-  .describe('Name of the agent. Left out with a connector key, which belongs to one agent.')
+  .describe('Name of the agent. A connector key belongs to one agent and leaves it out.')
+const ofConnector = {
+  as: { '{name}': 'agent' },
+  differs: { '{name}': 'A connector key belongs to one agent and leaves it out.' },
+}
 
-/** The agent of a connector's key is the only one that it can mean. */
+/** The agent of a call: the one named, else that of a connector's key. */
 function agentOf(given: string | undefined, key: ValidKey): string {
   const name = given ?? (key.scope === 'connector' ? key.agent_name : null)
   if (name === null) throw new Refusal('invalid_parameters', 'agent: is required with this key.')
@@ -22,14 +27,15 @@ function agentOf(given: string | undefined, key: ValidKey): string {
 
 const target = (given: Record<string, unknown>, key: ValidKey) => given.agent ?? key.agent_name
 
-const later = 'Longer work answers {"status":"queued_timeout","execution_id":…} and goes on.'
+const later = 'Longer work returns {"status":"queued_timeout","execution_id":…} and continues.'
 
 export const connectorTools: Tool[] = [
   tool({
     name: 'list_playbooks',
-    description: 'The playbooks that you can run on the agent: name, what each does and what its input is.',
+    description: 'The playbooks that you can run on the agent: name, purpose and input of each.',
     audience: 'connector',
     effect: 'read',
+    requests: [request(listPlaybooks, ofConnector)],
     input: { agent },
     target,
     run: ({ api, key }, given) => api.call(listPlaybooks, { params: { name: agentOf(given.agent, key) } }),
@@ -39,33 +45,48 @@ export const connectorTools: Tool[] = [
     description: `Run a playbook of list_playbooks on the agent and get its result. ${later}`,
     audience: 'connector',
     effect: 'write',
+    requests: [
+      request(runPlaybook, {
+        ...ofConnector,
+        as: { ...ofConnector.as, '{playbook}': 'name' },
+        leftOut: { async_mode: 'The tool waits, and returns a receipt when the wait runs out.' },
+      }),
+    ],
     input: {
-      name: z.string().min(1).describe('Name of the playbook, as list_playbooks gives it.'),
-      input: z.string().max(maxPlaybookInput).optional().describe('What it is to work on, in its own words.'),
+      name: pathOf(runPlaybook).playbook.describe('Name of the playbook, as list_playbooks returns it.'),
+      ...described(without(bodyOf(runPlaybook), 'async_mode'), {
+        input: 'What the playbook works on, as text.',
+        timeout_seconds: 'How long the run may take; at most the timeout of the agent.',
+      }),
       agent,
     },
     target,
-    run: (call, { name, input, ...given }) => run(call, agentOf(given.agent, call.key), { name, input }),
+    run: (call, { name, agent, ...body }) => run(call, agentOf(agent, call.key), name, body),
   }),
   tool({
     name: 'ask',
     description: `Ask the agent something and get its answer; it remembers what was said before. ${later}`,
     audience: 'connector',
     effect: 'write',
-    input: { message: z.string().min(1).describe('What you ask, in plain words.'), agent },
+    requests: [
+      request(sendChat, {
+        ...ofConnector,
+        leftOut: { model: 'The owner of the agent chooses the model.', files: reasons.files },
+      }),
+    ],
+    input: { message: bodyOf(sendChat).message.describe('Your question, in plain words.'), agent },
     target,
-    async run(call, { message, ...given }) {
-      const name = agentOf(given.agent, call.key)
-      const asked = call.api.call(sendChat, { params: { name }, body: { message }, ...waitingFor(call) })
-      return ended(call, name, asked)
+    async run(call, { agent, ...body }) {
+      const name = agentOf(agent, call.key)
+      return ended(call, name, call.api.call(sendChat, { params: { name }, body, ...waitingFor(call) }))
     },
   }),
 ]
 
-async function run(call: Call, agent: string, { name, input }: { name: string; input: string | undefined }) {
+async function run(call: Call, agent: string, name: string, body: BodyInputOf<typeof runPlaybook>) {
   const asked = call.api.call(runPlaybook, {
     params: { name: agent, playbook: name },
-    body: { input },
+    body,
     ...waitingFor(call),
   })
   try {

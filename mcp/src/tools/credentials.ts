@@ -5,19 +5,21 @@ import {
   importCredentials,
   injectCredentials,
 } from '@roost/contracts/agents/credentials'
-import { z } from 'zod'
+import { bodyOf, described, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
 import { agentName } from './parameters.ts'
 
 const name = agentName
+const byName = { as: { '{name}': 'name' } }
 
 export const credentialTools: Tool[] = [
   tool({
     name: 'get_credential_status',
     description:
-      'Which credential files and variables an agent has, and which tool servers are left out for want of one. Names alone, never a value.',
+      'Which credential files and variables an agent has, and which MCP servers are left out because a variable is missing. Names only, never a value.',
     audience: 'everyone',
     effect: 'read',
+    requests: [request(getCredentialsStatus, byName)],
     input: { name },
     output: CredentialsStatus,
     run: ({ api }, params) => api.call(getCredentialsStatus, { params }),
@@ -25,31 +27,37 @@ export const credentialTools: Tool[] = [
   tool({
     name: 'inject_credentials',
     description:
-      'Put credential files such as .env, .mcp.json or a key into a running agent, all or none. What is there under the same names is replaced as a whole.',
+      'Write credential files such as .env, .mcp.json or a key into a running agent, all or none. A file of the same name is replaced.',
     audience: 'person',
     effect: 'write',
+    requests: [request(injectCredentials, byName)],
     input: {
       name,
-      files: z.record(z.string(), z.string()).default({}).describe('Path in the workspace to text.'),
-      files_b64: z.record(z.string(), z.string()).default({}).describe('Path in the workspace to base64.'),
+      ...described(bodyOf(injectCredentials), {
+        files: 'Text of each file, by its path in the workspace.',
+        files_b64: 'Base64 content of each file, by its path in the workspace.',
+        hosts:
+          'Variables of .env whose values stay in the platform, each with the hosts it is sent to. The agent gets a placeholder.',
+      }),
     },
     run: ({ api }, { name, ...body }) => api.call(injectCredentials, { params: { name }, body }),
   }),
   tool({
     name: 'export_credentials',
     description:
-      "Seal an agent's credential files into .credentials.enc in its workspace. Only this installation opens it.",
+      "Encrypt an agent's credential files into .credentials.enc in its workspace. Only this installation can decrypt it.",
     audience: 'person',
     effect: 'write',
+    requests: [request(exportCredentials, byName)],
     input: { name },
     run: ({ api }, params) => api.call(exportCredentials, { params }),
   }),
   tool({
     name: 'import_credentials',
-    description:
-      "Put the files of the .credentials.enc in an agent's workspace into their places, all or none.",
+    description: "Restore the files of .credentials.enc in an agent's workspace, all or none.",
     audience: 'person',
     effect: 'write',
+    requests: [request(importCredentials, byName)],
     input: { name },
     run: ({ api }, params) => api.call(importCredentials, { params }),
   }),

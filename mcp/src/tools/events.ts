@@ -4,69 +4,74 @@ import {
   emitEvent,
   listEventSubscriptions,
 } from '@roost/contracts/triggers/events'
-import { z } from 'zod'
 import { Refusal } from '../refusals.ts'
+import { asQuery, bodyOf, described, pathOf, queryOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
-import { agentName } from './parameters.ts'
+import { agentName, reasons, words } from './parameters.ts'
 import { selfOf } from './reminders.ts'
 
-const eventType = z
-  .string()
-  .min(1)
-  .max(128)
-  .describe(
-    'Words joined by dots, such as "report.ready"; the platform itself emits "agent.task.completed" and "agent.task.failed".',
-  )
+const eventType =
+  'Words joined by dots, such as "report.ready"; the platform itself emits "agent.task.completed" and "agent.task.failed".'
 
 export const eventTools: Tool[] = [
   tool({
     name: 'emit_event',
     isCore: true,
-    description:
-      'Tell that something has happened. Every agent that is subscribed to this kind of event is woken.',
+    description: 'Announce that something has happened. Wakes every agent that subscribes to this event.',
     audience: 'everyone',
     effect: 'write',
-    input: {
+    requests: [request(emitEvent)],
+    input: described(bodyOf(emitEvent), {
       event_type: eventType,
-      payload: z.record(z.string(), z.unknown()).optional().describe('Facts for the agents that are woken.'),
-    },
+      payload: 'Facts for the agents that are woken.',
+    }),
     run: ({ api }, body) => api.call(emitEvent, { body }),
   }),
   tool({
     name: 'subscribe_to_event',
-    description: 'Be woken with a message whenever an event of this kind is emitted.',
+    description: 'Be woken with a message whenever an event of this type is emitted.',
     audience: 'agent',
     effect: 'write',
-    input: {
+    requests: [request(createEventSubscription, { leftOut: { '{name}': reasons.self } })],
+    input: described(bodyOf(createEventSubscription), {
       event_type: eventType,
-      target_message: z
-        .string()
-        .min(1)
-        .describe('What you are asked then; may hold {{payload.name}}, {{event_type}} and {{source_agent}}.'),
-      source_agent: z.string().optional().describe('Only events of this agent; of any when left out.'),
-      enabled: z.boolean().optional(),
-    },
+      target_message:
+        'The message that you get; may contain {{payload.name}}, {{event_type}} and {{source_agent}}.',
+      source_agent: 'Only events of this agent. Defaults to events of any agent.',
+    }),
     run: (call, body) => call.api.call(createEventSubscription, { params: { name: selfOf(call) }, body }),
   }),
   tool({
     name: 'list_event_subscriptions',
-    description: 'To which events an agent is subscribed; your own when you are an agent and name none.',
+    description: 'The event subscriptions of an agent; your own if you are an agent and name none.',
     audience: 'everyone',
     effect: 'read',
-    input: { agent_name: agentName.optional() },
-    run({ api, key }, { agent_name }) {
+    requests: [
+      request(listEventSubscriptions, {
+        differs: { '{name}': 'An agent that leaves it out lists its own.' },
+      }),
+    ],
+    input: {
+      agent_name: agentName.optional(),
+      ...described(queryOf(listEventSubscriptions), {
+        direction: 'Subscriptions that wake the agent, that its events trigger, or both.',
+        limit: words.limit,
+      }),
+    },
+    run({ api, key }, { agent_name, ...query }) {
       const name = agent_name ?? key.agent_name
-      if (name === null) throw new Refusal('invalid_parameters', 'agent_name: whose subscriptions?')
-      return api.call(listEventSubscriptions, { params: { name } })
+      if (name === null) throw new Refusal('invalid_parameters', 'agent_name: is required with this key.')
+      return api.call(listEventSubscriptions, { params: { name }, query: asQuery(query) })
     },
   }),
   tool({
     name: 'delete_event_subscription',
-    description: 'End a subscription: its agent is not woken by that event any more.',
+    description: 'Delete a subscription: its event no longer wakes the agent.',
     audience: 'everyone',
     effect: 'destroy',
     hides: true,
-    input: { subscription_id: z.string().min(1) },
+    requests: [request(deleteEventSubscription, { as: { '{id}': 'subscription_id' } })],
+    input: { subscription_id: pathOf(deleteEventSubscription).id.describe('The id of the subscription.') },
     run: ({ api }, { subscription_id }) =>
       api.call(deleteEventSubscription, { params: { id: subscription_id } }),
   }),

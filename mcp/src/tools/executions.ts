@@ -4,30 +4,46 @@ import {
   getExecutionLog,
   listAgentExecutions,
   terminateExecution,
+  triggers,
 } from '@roost/contracts/runs/executions'
 import { z } from 'zod'
+import { asQuery, pathOf, queryOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
-import { agentName } from './parameters.ts'
+import { agentName, reasons, words } from './parameters.ts'
 
-const executionId = z.string().min(1).describe('The execution_id that a tool gave you.')
+const byId = { as: { '{id}': 'execution_id' } }
+const one = {
+  agent_name: agentName,
+  execution_id: pathOf(getExecution).id.describe('The execution_id that a tool returned.'),
+} as const
 
 export const executionTools: Tool[] = [
   tool({
     name: 'list_recent_executions',
-    description: 'The newest runs of an agent with their status, cost, duration and cause, newest first.',
+    description: 'The newest runs of an agent with status, cost, duration and trigger.',
     audience: 'everyone',
     effect: 'read',
     hides: true,
+    requests: [
+      request(listAgentExecutions, {
+        leftOut: { of_schedules: 'get_schedule_executions lists the runs of schedules.' },
+        differs: {
+          limit: 'The MCP contract allows at most 100; each item is long for a model.',
+          status: reasons.values,
+          triggered_by: reasons.values,
+        },
+      }),
+    ],
     input: {
       agent_name: agentName,
-      limit: z.number().int().min(1).max(100).default(20),
-      status: z.enum(executionStatuses).optional().describe('Only runs in this state.'),
+      limit: z.number().int().min(1).max(100).default(20).describe(words.limit),
+      offset: queryOf(listAgentExecutions).offset.describe(words.offset),
+      status: z.enum(executionStatuses).optional().describe('Only runs with this status.'),
+      triggered_by: z.enum(triggers).optional().describe('Only runs with this trigger.'),
     },
-    async run({ api }, { agent_name, limit, status }) {
-      const executions = await api.call(listAgentExecutions, {
-        params: { name: agent_name },
-        query: { limit: String(limit), status },
-      })
+    async run({ api }, { agent_name, ...query }) {
+      const params = { name: agent_name }
+      const executions = await api.call(listAgentExecutions, { params, query: asQuery(query) })
       return { agent_name, executions, count: executions.length }
     },
   }),
@@ -35,17 +51,21 @@ export const executionTools: Tool[] = [
     name: 'get_execution_result',
     isCore: true,
     description:
-      'One run: its status, and once it is over its answer, cost and duration. While the status is queued or running, ask again in some seconds.',
+      'One run: its status and, once it has ended, its answer, cost and duration. While the status is queued or running, ask again after some seconds.',
     audience: 'everyone',
     effect: 'read',
     hides: true,
+    requests: [
+      request(getExecution, byId),
+      request(getExecutionLog, { ...byId, when: { include_log: true } }),
+    ],
+    own: { include_log: 'Adds the request for the transcript.' },
     input: {
-      agent_name: agentName,
-      execution_id: executionId,
+      ...one,
       include_log: z
         .boolean()
         .default(false)
-        .describe('true: with the whole transcript, every tool call included. It can be long.'),
+        .describe('true: with the whole transcript, including every tool call. It can be long.'),
     },
     async run({ api }, { agent_name, execution_id, include_log }) {
       const params = { name: agent_name, id: execution_id }
@@ -58,11 +78,12 @@ export const executionTools: Tool[] = [
   tool({
     name: 'terminate_execution',
     description:
-      'End a run that is queued or running. It is recorded as cancelled; what it did in the workspace stays.',
+      'End a queued or running run. It is recorded as cancelled; its changes in the workspace stay.',
     audience: 'everyone',
     effect: 'destroy',
     hides: true,
-    input: { agent_name: agentName, execution_id: executionId },
+    requests: [request(terminateExecution, byId)],
+    input: one,
     run: ({ api }, { agent_name, execution_id }) =>
       api.call(terminateExecution, { params: { name: agent_name, id: execution_id } }),
   }),

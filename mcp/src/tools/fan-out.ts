@@ -1,53 +1,37 @@
 import { FanOut, getFanOut, startFanOut } from '@roost/contracts/runs/fan-out'
-import { z } from 'zod'
 import { receiptOf } from '../receipts.ts'
+import { bodyOf, described, pathOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
-import { agentName, allowedTools, idempotencyKey, idempotent, model, systemPrompt } from './parameters.ts'
+import { agentName, idempotencyKey, idempotent, reasons, words } from './parameters.ts'
 
-/** The least that a fan-out can be told to wait. */
-const leastWaitSeconds = 10
+/** The shortest wait that the endpoint accepts. */
+const minWaitSeconds = 10
 
 export const fanOutTools: Tool[] = [
   tool({
     name: 'fan_out',
     isCore: true,
     description:
-      'Give one agent up to 50 independent tasks at once and get all results in the same order. Each task is a run of its own without memory of the others. Waits up to half a minute; longer work answers {"status":"fan_out_timeout","fan_out_id":…} and goes on: ask get_fan_out_result later.',
+      'Give one agent up to 50 independent tasks and get all results in the same order. Each task is a run of its own without memory of the others. Waits up to half a minute; longer work returns {"status":"fan_out_timeout","fan_out_id":…} and continues: call get_fan_out_result later.',
     audience: 'everyone',
     effect: 'write',
+    requests: [request(startFanOut)],
+    own: { idempotency_key: reasons.ownIdempotencyKey },
     input: {
       agent_name: agentName,
-      tasks: z
-        .array(
-          z.strictObject({
-            id: z.string().optional().describe('Names the task in the results; t1, t2, … when left out.'),
-            message: z.string().min(1).describe('The whole task: it knows nothing of the others.'),
-          }),
-        )
-        .min(1)
-        .max(50),
-      max_concurrency: z
-        .number()
-        .int()
-        .min(1)
-        .max(10)
-        .optional()
-        .describe('How many run at a time; 3 when left out.'),
-      timeout_seconds: z
-        .number()
-        .int()
-        .min(10)
-        .max(86_400)
-        .optional()
-        .describe('How long you are ready to wait for results; tasks go on after it.'),
-      model,
-      system_prompt: systemPrompt,
-      allowed_tools: allowedTools,
-      async_mode: z.boolean().default(false).describe('true: answer at once with a fan_out_id.'),
+      ...described(bodyOf(startFanOut), {
+        tasks: 'Each message must be complete: a task knows nothing of the others.',
+        max_concurrency: 'Number of tasks that run at the same time. Defaults to 3.',
+        timeout_seconds: 'How long to wait for results; tasks continue after it.',
+        model: words.model,
+        system_prompt: words.system_prompt,
+        allowed_tools: words.allowed_tools,
+        async_mode: 'true: return a fan_out_id immediately.',
+      }),
       idempotency_key: idempotencyKey,
     },
     async run(call, { agent_name, idempotency_key, timeout_seconds, ...body }) {
-      const longest = Math.max(call.waitSeconds, leastWaitSeconds)
+      const longest = Math.max(call.waitSeconds, minWaitSeconds)
       const work = call.api.call(startFanOut, {
         params: { name: agent_name },
         body: { ...body, timeout_seconds: Math.min(timeout_seconds ?? longest, longest) },
@@ -63,7 +47,7 @@ export const fanOutTools: Tool[] = [
           fan_out_id: reply.fan_out_id,
           execution_ids: reply.results.map(({ execution_id }) => execution_id),
           task_count: reply.total,
-          message: `The tasks go on. Ask get_fan_out_result for "${reply.fan_out_id}" in a while.`,
+          message: `The tasks continue. Call get_fan_out_result for "${reply.fan_out_id}" later.`,
         }
       } catch (error) {
         return receiptOf(error, agent_name)
@@ -73,10 +57,14 @@ export const fanOutTools: Tool[] = [
   tool({
     name: 'get_fan_out_result',
     isCore: true,
-    description: 'How a fan-out stands: the state of each of its tasks and the results so far, in order.',
+    description: 'The state of each task of a fan-out and the results so far, in order.',
     audience: 'everyone',
     effect: 'read',
-    input: { agent_name: agentName, fan_out_id: z.string().min(1) },
+    requests: [request(getFanOut)],
+    input: {
+      agent_name: agentName,
+      fan_out_id: pathOf(getFanOut).fan_out_id.describe('The fan_out_id that fan_out returned.'),
+    },
     output: FanOut,
     hides: true,
     run: ({ api }, { agent_name, fan_out_id }) =>

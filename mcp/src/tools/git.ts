@@ -1,25 +1,26 @@
 import { getGitLog, getGitStatus, getGitSyncState, pullGit, syncGit } from '@roost/contracts/agents/git'
-import { InitializeGit, initializeGit, resetToMain } from '@roost/contracts/agents/git-repository'
-import { pullStrategies, syncStrategies } from '@roost/contracts/link/git'
-import { z } from 'zod'
+import { initializeGit, resetToMain } from '@roost/contracts/agents/git-repository'
+import { bodyOf, described, queryOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
-import { agentName } from './parameters.ts'
+import { agentName, words } from './parameters.ts'
 
 export const gitTools: Tool[] = [
   tool({
     name: 'get_git_status',
     description:
-      "How an agent's workspace stands to its git repository: branch, changes, commits ahead and behind.",
+      "The state of an agent's workspace against its git repository: branch, changes, commits ahead and behind.",
     audience: 'everyone',
     effect: 'read',
+    requests: [request(getGitStatus)],
     input: { agent_name: agentName },
     run: (call, { agent_name }) => call.api.call(getGitStatus, { params: { name: agent_name } }),
   }),
   tool({
     name: 'get_git_sync_state',
-    description: "How an agent's git syncs went lately, and whether its schedules are frozen for that.",
+    description: "The results of an agent's last git syncs, and whether failures have frozen its schedules.",
     audience: 'everyone',
     effect: 'read',
+    requests: [request(getGitSyncState)],
     input: { agent_name: agentName },
     run: (call, { agent_name }) => call.api.call(getGitSyncState, { params: { name: agent_name } }),
   }),
@@ -28,48 +29,54 @@ export const gitTools: Tool[] = [
     description: "The newest commits of an agent's workspace.",
     audience: 'everyone',
     effect: 'read',
-    input: { agent_name: agentName, limit: z.number().int().min(1).max(100).default(10) },
-    run: (call, { agent_name, limit }) =>
-      call.api.call(getGitLog, { params: { name: agent_name }, query: { limit } }),
+    requests: [request(getGitLog)],
+    input: { agent_name: agentName, ...described(queryOf(getGitLog), { limit: words.limit }) },
+    run: (call, { agent_name, ...query }) =>
+      call.api.call(getGitLog, { params: { name: agent_name }, query }),
   }),
   tool({
     name: 'git_sync',
     description:
-      "Commit what has changed in an agent's workspace and push it to its working branch. A conflict is never resolved by itself: try pull_first, or look at it.",
+      "Commit the changes in an agent's workspace and push them to its working branch. Conflicts are never resolved automatically: try pull_first, or look at the conflict.",
     audience: 'everyone',
     effect: 'write',
+    requests: [request(syncGit)],
     input: {
       agent_name: agentName,
-      message: z.string().min(1).max(2000).optional(),
-      paths: z.array(z.string()).min(1).max(500).optional().describe('Only these; everything when left out.'),
-      strategy: z.enum(syncStrategies).optional(),
+      ...described(bodyOf(syncGit), {
+        message: 'The commit message.',
+        paths: 'Commit only these paths. Defaults to all changes.',
+      }),
     },
     run: (call, { agent_name, ...body }) => call.api.call(syncGit, { params: { name: agent_name }, body }),
   }),
   tool({
     name: 'git_pull',
-    description: "Bring what the remote has into an agent's workspace.",
+    description: "Pull the changes of the remote into an agent's workspace.",
     audience: 'everyone',
     effect: 'write',
-    input: { agent_name: agentName, strategy: z.enum(pullStrategies).optional() },
+    requests: [request(pullGit)],
+    input: { agent_name: agentName, ...bodyOf(pullGit) },
     run: (call, { agent_name, ...body }) => call.api.call(pullGit, { params: { name: agent_name }, body }),
   }),
   tool({
     name: 'initialize_github_sync',
     description:
-      "Give an agent without a repository one, and push its workspace there. An empty repository begins with the workspace; one that has commits is joined on a branch of the agent's own.",
+      'Connect an agent without a repository to one, and push its workspace there. An empty repository gets the workspace as its first commit; otherwise the agent works on a branch of its own.',
     audience: 'person',
     effect: 'write',
-    input: { agent_name: agentName, ...InitializeGit.shape },
+    requests: [request(initializeGit)],
+    input: { agent_name: agentName, ...bodyOf(initializeGit) },
     run: (call, { agent_name, ...body }) =>
       call.api.call(initializeGit, { params: { name: agent_name }, body }),
   }),
   tool({
     name: 'reset_to_main_preserve_state',
     description:
-      "Make an agent's workspace what the source branch is, and keep what the agent has made (content, output, reports, exports, uploads, memory). Every file that was changed is kept in a folder; the working branch is pushed by force. A key of a person is needed.",
+      "Reset an agent's workspace to the source branch and keep what the agent made (content, output, reports, exports, uploads, memory). Changed files are backed up in a folder; the working branch is force-pushed. Needs the key of a person.",
     audience: 'everyone',
     effect: 'write',
+    requests: [request(resetToMain)],
     input: { agent_name: agentName },
     run: (call, { agent_name }) => call.api.call(resetToMain, { params: { name: agent_name } }),
   }),

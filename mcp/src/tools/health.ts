@@ -2,6 +2,7 @@ import { getAgentActivity } from '@roost/contracts/agents/health'
 import { checkAgentHealth, getAgentHealth, getMonitoringStatus } from '@roost/contracts/operations/monitoring'
 import { getFleetStats } from '@roost/contracts/runs/fleet'
 import { z } from 'zod'
+import { asQuery, queryOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
 import { agentName } from './parameters.ts'
 
@@ -9,33 +10,44 @@ export const healthTools: Tool[] = [
   tool({
     name: 'get_agent_health',
     description:
-      'Whether an agent is well: how it is judged and why, its container, its link, how full its context is, stuck runs, recent alerts.',
+      'The health of an agent and the reasons for it: its container, its link, context use, stuck runs, recent alerts.',
     audience: 'everyone',
     effect: 'read',
+    requests: [request(getAgentHealth)],
     input: { agent_name: agentName },
     run: ({ api }, { agent_name }) => api.call(getAgentHealth, { params: { name: agent_name } }),
   }),
   tool({
     name: 'trigger_health_check',
     description:
-      'Checks an agent now and answers its health as get_agent_health does; its program is asked, for at most 5 seconds. For admins.',
+      'Check the health of an agent now and return it like get_agent_health. Asks the program of the agent, for at most 5 seconds. For admins.',
     audience: 'person',
     effect: 'write',
+    requests: [request(checkAgentHealth)],
     input: { agent_name: agentName },
     run: ({ api }, { agent_name }) => api.call(checkAgentHealth, { params: { name: agent_name } }),
   }),
   tool({
     name: 'get_agent_activity_summary',
     description:
-      'What an agent, or the whole fleet, did in the last hours: runs by outcome, cost, what runs and what waits now. With an agent also its newest tool calls.',
+      'What an agent, or the whole fleet, did in the last hours: runs by outcome, cost, running and queued runs. For one agent also its newest tool calls.',
     audience: 'everyone',
     effect: 'read',
+    requests: [
+      request(getFleetStats, {
+        as: { agent: 'agent_name' },
+        differs: { hours: 'The MCP contract allows 1 to 168; a longer summary is too coarse to act on.' },
+      }),
+      request(getAgentActivity, {
+        differs: { '{name}': 'Without an agent the summary covers the fleet.' },
+      }),
+    ],
     input: {
-      agent_name: agentName.optional(),
+      agent_name: queryOf(getFleetStats).agent.describe('One agent; without it the whole fleet.'),
       hours: z.number().int().min(1).max(168).default(24),
     },
     async run({ api }, { agent_name, hours }) {
-      const query = { hours: String(hours), agent: agent_name }
+      const query = asQuery({ hours, agent: agent_name })
       if (agent_name === undefined) return { hours, runs: await api.call(getFleetStats, { query }) }
       const [runs, activity] = await Promise.all([
         api.call(getFleetStats, { query }),
@@ -47,9 +59,10 @@ export const healthTools: Tool[] = [
   tool({
     name: 'get_fleet_health',
     description:
-      'All agents you can reach with how each is judged (critical, unhealthy, degraded, unknown, healthy) and why; the worst first.',
+      'The health of all agents that you can reach (critical, unhealthy, degraded, unknown, healthy) with the reasons, worst first.',
     audience: 'everyone',
     effect: 'read',
+    requests: [request(getMonitoringStatus)],
     input: {},
     run: ({ api }) => api.call(getMonitoringStatus, {}),
   }),

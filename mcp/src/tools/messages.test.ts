@@ -60,7 +60,8 @@ test('everybody lists reports and reads one in full; one that is out of reach lo
   world.routes.set('GET /api/reports/r1', () => ({ body: { ...stored, payload } }))
   const client = await world.connect(world.key('user'))
   assert.equal((await call(client, 'list_reports', { agent_name: 'scout', limit: 5 })).count, 1)
-  assert.ok(world.asked.some(({ path }) => path === '/api/reports?agent_name=scout&limit=5'))
+  const query = world.asked.find(({ path }) => path.startsWith('/api/reports?'))?.path.split('?')[1]
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(query)), { agent_name: 'scout', limit: '5' })
   assert.deepEqual((await call(client, 'get_report', { report_id: 'r1' })).payload, payload)
   const hidden = await call(client, 'get_report', { report_id: 'r2' })
   assert.deepEqual([hidden.error, hidden.isError], ['not found or not accessible', true])

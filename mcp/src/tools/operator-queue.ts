@@ -2,53 +2,46 @@ import {
   askOperator,
   getAsk,
   getQueueItem,
-  itemPriorities,
-  itemStatuses,
-  itemTypes,
   listQueue,
   QueueItem,
   respondToItem,
 } from '@roost/contracts/operations/operator-queue'
-import { z } from 'zod'
 import { Refusal } from '../refusals.ts'
+import { asQuery, bodyOf, described, pathOf, queryOf, request, without } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
-import { agentName } from './parameters.ts'
+import { reasons, words } from './parameters.ts'
 import { selfOf } from './reminders.ts'
 
-const itemId = z.string().min(1).describe('The id of the item, as list_operator_queue gives it.')
+const byId = { as: { '{id}': 'item_id' } }
+const one = {
+  item_id: pathOf(getQueueItem).id.describe('The id of the item, as list_operator_queue returns it.'),
+} as const
 
 export const operatorQueueTools: Tool[] = [
   tool({
     name: 'list_operator_queue',
-    description:
-      'Questions, approvals and alerts of agents that wait for a person, and those that were answered.',
+    description: 'Questions, approvals and alerts of agents that wait for a person, and resolved ones.',
     audience: 'everyone',
     effect: 'read',
-    input: {
-      agent_name: agentName.optional(),
-      status: z.enum(itemStatuses).optional(),
-      type: z.enum(itemTypes).optional(),
-      priority: z.enum(itemPriorities).optional(),
-      since: z.string().optional().describe('ISO 8601; items of this moment and later.'),
-      limit: z.number().int().min(1).max(500).default(100),
-      offset: z.number().int().min(0).optional(),
-    },
-    run: ({ api }, { limit, offset, ...query }) =>
-      api.call(listQueue, {
-        query: {
-          ...query,
-          limit: String(limit),
-          ...(offset === undefined ? {} : { offset: String(offset) }),
-        },
-      }),
+    requests: [request(listQueue)],
+    input: described(queryOf(listQueue), {
+      agent_name: 'Only items of this agent.',
+      status: '"resolved": all items that no longer wait.',
+      since: 'ISO 8601; items created at this time or later.',
+      limit: words.limit,
+      offset: words.offset,
+      order: '"urgent": pending items first, by priority and age; then the rest, newest first.',
+    }),
+    run: ({ api }, query) => api.call(listQueue, { query: asQuery(query) }),
   }),
   tool({
     name: 'get_operator_queue_item',
-    description: 'One item of the operator queue in full.',
+    description: 'One item of the operator queue with all its fields.',
     audience: 'everyone',
     effect: 'read',
     hides: true,
-    input: { item_id: itemId },
+    requests: [request(getQueueItem, byId)],
+    input: one,
     output: QueueItem,
     run: ({ api }, { item_id }) => api.call(getQueueItem, { params: { id: item_id } }),
   }),
@@ -57,10 +50,20 @@ export const operatorQueueTools: Tool[] = [
     description: 'Answer a question or decide an approval. Only a person may: ask your person before you do.',
     audience: 'person',
     effect: 'write',
+    requests: [
+      request(respondToItem, {
+        ...byId,
+        leftOut: {
+          acknowledge_divergence: 'A person confirms a changed item after reading it in the web UI.',
+        },
+      }),
+    ],
     input: {
-      item_id: itemId,
-      response: z.string().min(1).describe('One of the offered options, where there are any.'),
-      response_text: z.string().max(8000).optional().describe('More words for the agent.'),
+      ...one,
+      ...described(without(bodyOf(respondToItem), 'acknowledge_divergence'), {
+        response: 'One of the offered options, if there are any.',
+        response_text: 'A comment for the agent.',
+      }),
     },
     async run({ api, key }, { item_id, ...body }) {
       if (key.scope !== 'user') {
@@ -72,28 +75,19 @@ export const operatorQueueTools: Tool[] = [
   tool({
     name: 'ask_operator',
     description:
-      'Ask the people behind you something, or for an approval, or tell them of a problem. It waits in their inbox; get_my_ask tells whether it was answered. Go on with other work meanwhile.',
+      'Ask the people responsible for you a question or for an approval, or report a problem. The item waits in their inbox; get_my_ask returns the answer. Continue with other work meanwhile.',
     audience: 'agent',
     effect: 'write',
-    input: {
-      request_id: z
-        .string()
-        .min(1)
-        .max(256)
-        .describe('Your own id for it; asking again with the same id does not ask twice.'),
-      title: z.string().min(1).max(300),
-      question: z.string().max(4000).optional(),
-      type: z.enum(itemTypes).optional().describe('question when left out; an approval needs options.'),
-      priority: z.enum(itemPriorities).optional(),
-      options: z.array(z.string()).optional().describe('The answers to choose from.'),
-      context: z.record(z.string(), z.unknown()).optional().describe('Facts that help to decide.'),
-      proposal: z
-        .union([z.string(), z.record(z.string(), z.unknown())])
-        .optional()
-        .describe('What you would do.'),
-      to_email: z.string().optional().describe('A person to whom it goes instead of to the operators.'),
-      expires_at: z.string().optional().describe('ISO 8601; unanswered until then counts as refused.'),
-    },
+    requests: [request(askOperator, { leftOut: { '{name}': reasons.self } })],
+    input: described(bodyOf(askOperator), {
+      request_id: 'Your own id for it; a repeated call with the same id does not ask twice.',
+      type: 'Defaults to question; an approval needs options.',
+      options: 'The answers to choose from.',
+      context: 'Facts that help to decide.',
+      proposal: 'What you would do.',
+      to_email: 'A person who gets it as well; the agent must be shared with them.',
+      expires_at: 'ISO 8601, at least 15 minutes ahead; an unanswered ask counts as refused after that.',
+    }),
     output: QueueItem,
     run: (call, body) => call.api.call(askOperator, { params: { name: selfOf(call) }, body }),
   }),
@@ -103,7 +97,10 @@ export const operatorQueueTools: Tool[] = [
     audience: 'agent',
     effect: 'read',
     hides: true,
-    input: { request_id: z.string().min(1) },
+    requests: [request(getAsk, { leftOut: { '{name}': reasons.self } })],
+    input: {
+      request_id: pathOf(getAsk).request_id.describe('The request_id that you gave to ask_operator.'),
+    },
     output: QueueItem,
     run: (call, { request_id }) => call.api.call(getAsk, { params: { name: selfOf(call), request_id } }),
   }),

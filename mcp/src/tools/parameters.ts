@@ -1,36 +1,36 @@
 import { createHash } from 'node:crypto'
+import { AgentParams } from '@roost/contracts/kit/primitives'
 import { z } from 'zod'
 import { Refusal } from '../refusals.ts'
 import type { Call } from '../tool.ts'
 
-/** Parameters that many tools take, in the words in which a model is told of them. */
-export const agentName = z
-  .string()
-  .min(1)
-  .describe('Name of the agent, as list_agents gives it. It is unique and has no spaces.')
-export const model = z
-  .string()
-  .optional()
-  .describe(
-    'Model for this run only: a short alias (sonnet, opus, haiku, fable) or a full id (claude-…, gemini-…, gpt-…). Left out: the model of the agent.',
-  )
-export const allowedTools = z
-  .array(z.string())
-  .optional()
-  .describe('Only these tools of the coding CLI may be used, for example ["Read", "Bash(git log:*)"].')
+/** Parameters and descriptions that many tools share. */
+export const agentName = AgentParams.shape.name.describe('Name of the agent, as list_agents returns it.')
 export const idempotencyKey = z
   .string()
   .min(1)
   .max(255)
   .optional()
   .describe(
-    'Any unique text. Asking again with the same key within 24 hours gives the first answer and does not do the work twice.',
+    'Any unique text. A repeated call with the same key within 24 hours returns the first result and starts no new work.',
   )
-export const systemPrompt = z
-  .string()
-  .optional()
-  .describe('Instructions that are added to those of the agent, for this run only.')
+export const words = {
+  model:
+    'Model to use: a short alias (sonnet, opus, haiku, fable) or a full id (claude-…, gemini-…, gpt-…). Defaults to the model of the agent.',
+  allowed_tools:
+    'The only tools of the coding CLI that may be used, for example ["Read", "Bash(git log:*)"]. Defaults to all.',
+  system_prompt: 'Instructions added to those of the agent, for this run only.',
+  limit: 'Maximum number of items.',
+  offset: 'Number of items to skip.',
+} as const
 
+/** Reasons that several tools give for a field without a parameter, or for a parameter that differs. */
+export const reasons = {
+  self: 'The agent is the one whose key makes the call.',
+  files: 'Attachments are file contents, which a model cannot produce. Put files into the workspace instead.',
+  values: 'The endpoint answers unknown_filter for other values; a model is shown the known ones.',
+  ownIdempotencyKey: 'Sent as the header Idempotency-Key.',
+} as const
 /**
  * The `Idempotency-Key` of an API request: the tool's argument, else the header of the MCP request, else the call
  * itself. Throws `invalid_parameters` when argument and header differ.

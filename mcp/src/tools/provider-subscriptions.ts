@@ -5,7 +5,7 @@ import {
   getAgentAuth,
   listSubscriptions,
 } from '@roost/contracts/runs/provider-subscriptions'
-import { z } from 'zod'
+import { bodyOf, described, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
 import { agentName } from './parameters.ts'
 
@@ -13,39 +13,46 @@ export const providerSubscriptionTools: Tool[] = [
   tool({
     name: 'list_subscriptions',
     description:
-      'Named credentials of model providers that agents share, and which agents use each. Never the tokens. For admins.',
+      'Named credentials of model providers that agents share, and the agents that use each. Never the tokens. For admins.',
     audience: 'person',
     effect: 'read',
+    requests: [request(listSubscriptions)],
     input: {},
     async run({ api }) {
       const subscriptions = await api.call(listSubscriptions, {})
-      return Array.isArray(subscriptions) ? { subscriptions, count: subscriptions.length } : subscriptions
+      return { subscriptions, count: subscriptions.length }
     },
   }),
   tool({
     name: 'assign_subscription',
     description:
-      "Let an agent ask its model provider with a named subscription, from its next request on. The subscription has to be of the provider that the agent's runtime asks.",
+      "Let an agent use a named subscription for its model provider, from its next request on. The subscription must be of the provider of the agent's runtime.",
     audience: 'person',
     effect: 'write',
-    input: { agent_name: agentName, subscription_name: z.string().min(1) },
-    run: ({ api }, { agent_name, subscription_name }) =>
-      api.call(assignSubscription, { params: { name: agent_name }, body: { subscription_name } }),
+    requests: [request(assignSubscription)],
+    input: {
+      agent_name: agentName,
+      ...described(bodyOf(assignSubscription), { subscription_name: 'A name of list_subscriptions.' }),
+    },
+    run: ({ api }, { agent_name, ...body }) =>
+      api.call(assignSubscription, { params: { name: agent_name }, body }),
   }),
   tool({
     name: 'clear_agent_subscription',
-    description: "Let an agent ask its model provider with the platform's own key again.",
+    description: "Let an agent use the platform's own key for its model provider again.",
     audience: 'person',
     effect: 'write',
+    requests: [request(clearSubscription)],
     input: { agent_name: agentName },
     run: ({ api }, { agent_name }) => api.call(clearSubscription, { params: { name: agent_name } }),
   }),
   tool({
     name: 'get_agent_auth',
     description:
-      "With what an agent asks its model provider: a subscription, the platform's key, or nothing, and then its runs fail.",
+      "The credential that an agent uses for its model provider: a subscription, the platform's key, or none; without one its runs fail.",
     audience: 'everyone',
     effect: 'read',
+    requests: [request(getAgentAuth)],
     input: { agent_name: agentName },
     output: AgentAuth,
     run: ({ api }, { agent_name }) => api.call(getAgentAuth, { params: { name: agent_name } }),

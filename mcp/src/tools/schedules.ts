@@ -12,32 +12,28 @@ import {
   updateSchedule,
 } from '@roost/contracts/triggers/schedules'
 import { z } from 'zod'
+import { asQuery, bodyOf, described, pathOf, queryOf, request } from '../requests.ts'
 import { type Tool, tool } from '../tool.ts'
-import { agentName, model } from './parameters.ts'
+import { agentName, words } from './parameters.ts'
 
-const scheduleId = z.string().min(1).describe('The id of the schedule, as list_agent_schedules gives it.')
+const byId = { as: { '{id}': 'schedule_id' } }
+const scheduleId = pathOf(getSchedule).id.describe(
+  'The id of the schedule, as list_agent_schedules returns it.',
+)
 const one = { agent_name: agentName, schedule_id: scheduleId } as const
-const cron = z
-  .string()
-  .describe('Five fields: minute hour day-of-month month day-of-week, such as "0 9 * * MON-FRI".')
-const timezone = z.string().describe('IANA zone such as "Europe/Berlin".')
-/** Fields that are changed in the same way as they are made. */
-const common = {
-  description: z.string().nullable().optional(),
-  timeout_seconds: z.number().int().nullable().optional().describe("At most the agent's own timeout."),
-  allowed_tools: z.array(z.string()).nullable().optional(),
-  model: model.nullable(),
-  validation_enabled: z
-    .boolean()
-    .optional()
-    .describe('Ask the agent afterwards whether the run did its job.'),
-  validation_prompt: z.string().nullable().optional(),
-  validation_timeout_seconds: z.number().int().min(30).max(600).optional(),
-  deliver_to_workspace_email: z
-    .string()
-    .nullable()
-    .optional()
-    .describe('Whose chat with the agent gets the result of each run; null for nobody.'),
+const fieldWords = {
+  name: 'A short name for people.',
+  cron_expression: 'Five fields: minute hour day-of-month month day-of-week, such as "0 9 * * MON-FRI".',
+  message: 'The message that the agent gets each time.',
+  timezone: 'IANA zone such as "Europe/Berlin".',
+  misfire_policy:
+    'For times missed by at most an hour: run_once fires the newest, run_all each of them, skip none.',
+  max_retries: 'How often a failed run is retried.',
+  timeout_seconds: "At most the agent's own timeout, which is the default.",
+  model: words.model,
+  validation_enabled: 'Ask the agent after each run whether the run did its job.',
+  deliver_to_workspace_email:
+    'The person whose chat with the agent gets the result of each run; null for nobody.',
 } as const
 
 const params = ({ agent_name, schedule_id }: { agent_name: string; schedule_id: string }) => ({
@@ -47,10 +43,10 @@ const params = ({ agent_name, schedule_id }: { agent_name: string; schedule_id: 
 export const scheduleTools: Tool[] = [
   tool({
     name: 'list_agent_schedules',
-    description:
-      'The schedules of an agent: what it does at which times, when next, and how the last run ended.',
+    description: 'The schedules of an agent with their times, the next run and the outcome of the last one.',
     audience: 'everyone',
     effect: 'read',
+    requests: [request(listSchedules)],
     input: { agent_name: agentName },
     async run({ api }, { agent_name }) {
       const schedules = await api.call(listSchedules, { params: { name: agent_name } })
@@ -61,92 +57,76 @@ export const scheduleTools: Tool[] = [
     name: 'create_agent_schedule',
     isCore: true,
     description:
-      'Let an agent do something at certain times, by a cron expression in a time zone. An agent may do this for itself.',
+      'Run a message on an agent at certain times, by a cron expression in a time zone. An agent may do this for itself.',
     audience: 'everyone',
     effect: 'write',
+    requests: [request(createSchedule)],
     input: {
       agent_name: agentName,
-      name: z.string().min(1).describe('A short name for people.'),
-      cron_expression: cron,
-      message: z.string().min(1).describe('What the agent is asked each time.'),
-      timezone: timezone.default('UTC'),
-      enabled: z.boolean().default(true),
-      max_retries: z
-        .number()
-        .int()
-        .min(0)
-        .max(5)
-        .default(1)
-        .describe('How often a failed run is tried again.'),
-      retry_delay_seconds: z.number().int().min(30).max(600).default(60),
-      ...common,
+      ...described(bodyOf(createSchedule), fieldWords),
+      max_retries: bodyOf(createSchedule).max_retries.unwrap().default(1).describe(fieldWords.max_retries),
     },
     output: Schedule,
-    run: ({ api }, { agent_name, model, ...body }) =>
-      api.call(createSchedule, {
-        params: { name: agent_name },
-        body: { ...body, model: model ?? undefined },
-      }),
+    run: ({ api }, { agent_name, ...body }) =>
+      api.call(createSchedule, { params: { name: agent_name }, body }),
   }),
   tool({
     name: 'update_agent_schedule',
-    description: 'Change a schedule. What is left out stays as it is; null clears.',
+    description: 'Change a schedule. Omitted fields stay as they are; null clears a field.',
     audience: 'everyone',
     effect: 'write',
-    input: {
-      ...one,
-      name: z.string().min(1).optional(),
-      cron_expression: cron.optional(),
-      message: z.string().min(1).optional(),
-      timezone: timezone.optional(),
-      enabled: z.boolean().optional(),
-      max_retries: z.number().int().min(0).max(5).optional(),
-      retry_delay_seconds: z.number().int().min(30).max(600).optional(),
-      ...common,
-    },
+    requests: [request(updateSchedule, byId)],
+    input: { ...one, ...described(bodyOf(updateSchedule), fieldWords) },
     output: Schedule,
     run: ({ api }, { agent_name, schedule_id, ...body }) =>
       api.call(updateSchedule, { ...params({ agent_name, schedule_id }), body }),
   }),
   tool({
     name: 'get_agent_schedule',
-    description: 'One schedule in full.',
+    description: 'All settings of one schedule.',
     audience: 'everyone',
     effect: 'read',
+    requests: [request(getSchedule, byId)],
     input: one,
     output: Schedule,
-    run: ({ api }, asked) => api.call(getSchedule, params(asked)),
+    run: ({ api }, input) => api.call(getSchedule, params(input)),
   }),
   tool({
     name: 'delete_agent_schedule',
-    description: 'Delete a schedule. It stops at once; its history stays.',
+    description: 'Delete a schedule. It stops immediately; its history stays.',
     audience: 'everyone',
     effect: 'destroy',
+    requests: [request(deleteSchedule, byId)],
     input: one,
-    async run({ api }, asked) {
-      await api.call(deleteSchedule, params(asked))
-      return { status: 'deleted', schedule_id: asked.schedule_id }
+    async run({ api }, input) {
+      await api.call(deleteSchedule, params(input))
+      return { status: 'deleted', schedule_id: input.schedule_id }
     },
   }),
   tool({
     name: 'toggle_agent_schedule',
-    description: 'Let a schedule fire, or keep it from firing.',
+    description: 'Enable or disable a schedule.',
     audience: 'everyone',
     effect: 'write',
+    requests: [
+      request(enableSchedule, { ...byId, when: { enabled: true } }),
+      request(disableSchedule, { ...byId, when: { enabled: false } }),
+    ],
+    own: { enabled: 'Chooses between the two endpoints.' },
     input: { ...one, enabled: z.boolean() },
-    run: ({ api }, { enabled, ...asked }) =>
-      api.call(enabled ? enableSchedule : disableSchedule, params(asked)),
+    run: ({ api }, { enabled, ...input }) =>
+      api.call(enabled ? enableSchedule : disableSchedule, params(input)),
   }),
   tool({
     name: 'trigger_agent_schedule',
-    description:
-      'Fire a schedule now, whatever its times say. Answers at once with the execution_id of the run.',
+    description: 'Run a schedule now, independent of its times. Returns the execution_id immediately.',
     audience: 'everyone',
     effect: 'write',
+    requests: [request(triggerSchedule, byId)],
     input: one,
-    async run({ api }, asked) {
-      const { status, schedule_id, execution_id } = await api.call(triggerSchedule, params(asked))
-      const message = 'The run was started; get_execution_result brings its result.'
+    async run({ api }, input) {
+      const { status, schedule_id, execution_id } = await api.call(triggerSchedule, params(input))
+      const message = 'The run was started; get_execution_result returns its result.'
       return { status, schedule_id, execution_id, message }
     },
   }),
@@ -155,13 +135,28 @@ export const scheduleTools: Tool[] = [
     description: 'The newest runs of one schedule, or of all schedules of an agent.',
     audience: 'everyone',
     effect: 'read',
+    requests: [
+      request(listAgentExecutions, {
+        leftOut: {
+          status: 'list_recent_executions filters by status.',
+          triggered_by: 'list_recent_executions filters by trigger.',
+          of_schedules: 'Always true here.',
+        },
+      }),
+      request(listScheduleExecutions, {
+        ...byId,
+        differs: { '{id}': 'Without it the runs of all schedules are listed.' },
+        when: { schedule_id: 's1' },
+      }),
+    ],
     input: {
       agent_name: agentName,
       schedule_id: scheduleId.optional(),
-      limit: z.number().int().min(1).max(200).default(20),
+      limit: queryOf(listScheduleExecutions).limit.unwrap().default(20).describe(words.limit),
+      offset: queryOf(listScheduleExecutions).offset.describe(words.offset),
     },
-    async run({ api }, { agent_name, schedule_id, limit }) {
-      const query = { limit: String(limit) }
+    async run({ api }, { agent_name, schedule_id, ...page }) {
+      const query = asQuery(page)
       const executions =
         schedule_id === undefined
           ? await api.call(listAgentExecutions, {

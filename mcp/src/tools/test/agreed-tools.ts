@@ -115,7 +115,26 @@ run_playbook(name, input?, agent?) C
 ask(message, agent?) C
 `
 
-/** Agreed tools that the server does not have, and why. Whoever builds one takes its line away. */
+/** Optional parameters that tools have gained since; the agreement allows tools to grow, never to shrink. */
+export const addedParameters: Readonly<Record<string, readonly string[]>> = {
+  list_agents: ['tags'],
+  create_agent: ['source_branch', 'label', 'tags'],
+  inject_credentials: ['hosts'],
+  list_recent_executions: ['offset', 'triggered_by'],
+  create_agent_schedule: ['misfire_policy'],
+  update_agent_schedule: ['misfire_policy'],
+  get_schedule_executions: ['offset'],
+  sync_agent_skills: ['force'],
+  list_reminders: ['limit'],
+  list_event_subscriptions: ['direction', 'limit'],
+  list_operator_queue: ['order'],
+  list_reports: ['offset'],
+  call_user: ['process_transcript'],
+  patch_canvas: ['execution_id'],
+  run_playbook: ['timeout_seconds'],
+}
+
+/** Agreed tools that the server does not have, and why. Remove the line of a tool when you build it. */
 export const notThere: Record<string, string> = {}
 
 export type AgreedParameter = { isOptional: boolean; default?: unknown; maximum?: unknown }

@@ -1,0 +1,145 @@
+import type { Endpoint } from '@roost/contracts/kit/endpoint'
+import { z } from 'zod'
+
+/**
+ * One request that a tool makes, and how the tool's parameters relate to the fields of its endpoint. Fields have the
+ * names of the endpoint; a path parameter is written in braces. A test compares every tool with its endpoints.
+ */
+export type RequestForm = {
+  endpoint: Endpoint
+  /** The parameter that carries a field, where the names differ. */
+  as: Readonly<Record<string, string>>
+  /** Fields without a parameter, because the tool sets or omits them, with the reason. */
+  leftOut: Readonly<Record<string, string>>
+  /** Parameters whose type, bounds or optionality differ from their field, with the reason. */
+  differs: Readonly<Record<string, string>>
+  /** Arguments that lead to this request, where a tool chooses between several. */
+  when: Readonly<Record<string, unknown>>
+}
+
+// Only what is needed of an endpoint: its own type pins its schemas in both directions.
+type AnyEndpoint = Pick<Endpoint, 'id' | 'method' | 'path'>
+
+/** Declares a request. `{name}` is the parameter `agent_name` of a path below `/agents/`, unless `as` says otherwise. */
+export function request(
+  endpoint: AnyEndpoint,
+  { as = {}, leftOut = {}, differs = {}, when = {} }: Partial<Omit<RequestForm, 'endpoint'>> = {},
+): RequestForm {
+  const ofAgent: Record<string, string> = endpoint.path.includes('/agents/{name}')
+    ? { '{name}': 'agent_name' }
+    : {}
+  return { endpoint: endpoint as Endpoint, as: { ...ofAgent, ...as }, leftOut, differs, when }
+}
+
+/** The fields of a request body as parameters. */
+export function bodyOf<S extends z.ZodRawShape>(endpoint: { body?: z.ZodObject<S> }): Given<S> {
+  return mapShape(endpoint.body, asGiven) as Given<S>
+}
+
+/** The parameters of a path. */
+export function pathOf<S extends z.ZodRawShape>(endpoint: { params?: z.ZodObject<S> }): Given<S> {
+  return mapShape(endpoint.params, asGiven) as Given<S>
+}
+
+/** The fields of a query as parameters: numbers and booleans instead of their text. */
+export function queryOf<S extends z.ZodRawShape>(endpoint: { query?: z.ZodObject<S> }): Parsed<S> {
+  return mapShape(endpoint.query, (field) => parsed(field) ?? asGiven(field)) as Parsed<S>
+}
+
+/** The same fields, with descriptions for a model instead of the endpoint's. */
+export function described<S extends z.ZodRawShape>(shape: S, words: { [Name in keyof S]?: string }): S {
+  const fields = Object.entries(shape).map(([name, field]) => {
+    const description = words[name]
+    return [name, description === undefined ? field : (field as z.ZodType).describe(description)]
+  })
+  return Object.fromEntries(fields) as S
+}
+
+export function without<S extends object, Name extends keyof S>(shape: S, ...names: Name[]): Omit<S, Name> {
+  const entries = Object.entries(shape).filter(([name]) => !(names as PropertyKey[]).includes(name))
+  return Object.fromEntries(entries) as Omit<S, Name>
+}
+
+/** The values of a query as the client sends them. */
+export function asQuery<V extends object>(values: V): { [Name in keyof V]: AsText<V[Name]> } {
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'number' || typeof value === 'boolean' ? String(value) : value,
+  ])
+  return Object.fromEntries(entries) as { [Name in keyof V]: AsText<V[Name]> }
+}
+
+type AsText<Value> = Value extends number | boolean ? string : Value
+
+/** What a field takes: optional where its input is. */
+type GivenField<F extends z.ZodType> =
+  undefined extends z.input<F>
+    ? z.ZodOptional<z.ZodType<Exclude<z.input<F>, undefined>, Exclude<z.input<F>, undefined>>>
+    : z.ZodType<z.input<F>, z.input<F>>
+type Shape = Readonly<Record<string, z.ZodType>>
+type Given<S> = { [Name in keyof S]: S[Name] extends z.ZodType ? GivenField<S[Name]> : never }
+type Parsed<S> = {
+  [Name in keyof S]: S[Name] extends z.ZodType
+    ? z.output<S[Name]> extends number
+      ? z.ZodOptional<z.ZodNumber>
+      : z.output<S[Name]> extends boolean
+        ? z.ZodOptional<z.ZodBoolean>
+        : GivenField<S[Name]>
+    : never
+}
+
+function mapShape(
+  schema: z.ZodObject | undefined,
+  change: (field: z.ZodType) => z.ZodType,
+): Record<string, z.ZodType> {
+  const fields = Object.entries((schema?.shape ?? {}) as Shape)
+  return Object.fromEntries(fields.map(([name, field]) => [name, change(field)]))
+}
+
+type Node = z.core.$ZodTypes
+
+/**
+ * The field without its transforms and defaults, so that a tool sends what it was given and the API applies both. The
+ * default is still shown.
+ */
+function asGiven(field: z.ZodType): z.ZodType {
+  const { def } = (field as unknown as Node)._zod
+  const inner = (wrapped: unknown) => asGiven(wrapped as z.ZodType)
+  switch (def.type) {
+    case 'default':
+    case 'prefault':
+      return inner(def.innerType)
+        .optional()
+        .meta({ ...facts(field), default: def.defaultValue })
+    case 'optional':
+      return inner(def.innerType).optional().meta(facts(field))
+    case 'nullable':
+      return inner(def.innerType).nullable().meta(facts(field))
+    case 'pipe':
+      return (def.in as Node)._zod.def.type === 'transform' ? field : inner(def.in).meta(facts(field))
+    default:
+      return field
+  }
+}
+
+/** A number or boolean in a query stands at the end of the pipe that reads its text; null for other fields. */
+function parsed(field: z.ZodType): z.ZodType | null {
+  let end = field as unknown as Node
+  for (;;) {
+    const { def } = end._zod
+    if (def.type === 'optional' || def.type === 'default') end = def.innerType as Node
+    else if (def.type === 'pipe') end = def.out as Node
+    else break
+  }
+  const { def } = end._zod
+  if (def.type !== 'number' && def.type !== 'boolean') return null
+  // A schema that coerces text would take text from a model too.
+  const value = z.clone(end, { ...def, coerce: false } as never) as unknown as z.ZodType
+  return value.optional().meta({ ...facts(field), default: field.parse(undefined) })
+}
+
+/** What is known about a field, without the name under which the documentation lists its schema. */
+function facts(field: z.ZodType): Record<string, unknown> {
+  const { id: _, ...rest } = field.meta() ?? {}
+  return rest
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Client } from '@modelcontextprotocol/client'
+import type { z } from 'zod'
+import type { RequestForm } from '../requests.ts'
+import { type Asked, startWorld, type World } from '../test/world.ts'
+import type { Tool } from '../tool.ts'
+import { tools } from './index.ts'
+import { type Field, fieldsOf, parameterOf } from './test/compare.ts'
+import { sampleOf } from './test/samples.ts'
+
+/** The header of every call; the argument `idempotency_key` has the same value. */
+const key = 'sample-text'
+let world: World
+let person: Client
+let agent: Client
+before(async () => {
+  world = await startWorld({ waitSeconds: 60, otherwise: () => ({ body: {} }) })
+  world.routes.set('GET /api/version', () => ({ body: { enterprise_features: ['runnable_skills'] } }))
+  world.routes.set('GET /api/skills/library', () => ({ body: [] }))
+  person = await world.connect(world.key('user'), 'modern', { 'idempotency-key': key })
+  agent = await world.connect(world.key('agent', 'scout'), 'modern', { 'idempotency-key': key })
+})
+after(() => world?.[Symbol.asyncDispose]())
+
+for (const tool of tools) {
+  for (const form of tool.requests) {
+    const { endpoint, when } = form
+    const condition = Object.keys(when).length > 0 ? ` with ${JSON.stringify(when)}` : ''
+    test(`${tool.name}${condition}: every parameter reaches ${endpoint.id}`, async () => {
+      const given = argumentsFor(tool, form)
+      const sent = (await requestsOf(tool, given)).find((asked) => matches(form, asked))
+      assert.ok(sent, `no request to ${endpoint.method} ${endpoint.path}`)
+      for (const field of fieldsOf(endpoint)) {
+        if (form.leftOut[field.field] !== undefined) continue
+        const parameter = parameterOf(form, field.field)
+        if (!Object.hasOwn(given, parameter)) continue
+        assert.deepEqual(valueIn(sent, form, field), wireValue(field, given[parameter]), parameter)
+      }
+      const isIdempotent = endpoint.headers?.includes('Idempotency-Key') ?? false
+      assert.equal(sent.headers['idempotency-key'], isIdempotent ? key : undefined)
+    })
+  }
+
+  test(`${tool.name}: makes the requests that it declares and no others`, async () => {
+    for (const form of tool.requests.length > 0 ? tool.requests : [null]) {
+      const sent = await requestsOf(tool, form ? argumentsFor(tool, form) : {})
+      for (const asked of sent) {
+        assert.ok(
+          tool.requests.some((declared) => matches(declared, asked)),
+          `${asked.method} ${asked.path}`,
+        )
+      }
+    }
+  })
+}
+
+/** The requests that one call makes, without those of the server itself. */
+async function requestsOf(tool: Tool, given: Record<string, unknown>): Promise<Asked[]> {
+  const from = world.asked.length
+  const client = tool.audience === 'agent' ? agent : person
+  const result = await client.callTool({ name: tool.name, arguments: given })
+  const said = JSON.stringify(result.content)
+  assert.ok(!said.includes('invalid_parameters'), said)
+  const ofServer = /^\/api\/(mcp\/validate|internal\/)/
+  return world.asked.slice(from).filter(({ path }) => !ofServer.test(path))
+}
+
+/** A value for every parameter that may be given together. */
+function argumentsFor(tool: Tool, form: RequestForm): Record<string, unknown> {
+  const shape = Object.entries(tool.input.shape as Record<string, z.ZodType>)
+  const samples = Object.fromEntries(shape.map(([name, schema]) => [name, sampleOf(name, schema)]))
+  const given = { ...samples, ...form.when }
+  for (const name of notTogether(tool, form)) delete given[name]
+  return given
+}
+
+/** Parameters that the tool refuses, or that lead to another of its requests, in the call of this form. */
+function notTogether(tool: Tool, form: RequestForm): string[] {
+  const used = new Set(fieldsOf(form.endpoint).map(({ field }) => parameterOf(form, field)))
+  const isChoice = (each: RequestForm) => Object.keys(each.when).length > 0
+  const ofOthers = tool.requests
+    .filter((other) => other !== form && (isChoice(form) || isChoice(other)))
+    .flatMap((other) => [
+      ...Object.keys(other.when),
+      ...fieldsOf(other.endpoint).map(({ field }) => parameterOf(other, field)),
+    ])
+  return ofOthers.filter((name) => !used.has(name) && !Object.hasOwn(form.when, name))
+}
+
+function matches({ endpoint }: RequestForm, { method, path }: Asked): boolean {
+  return endpoint.method === method && pathPattern(endpoint.path).test(path.split('?')[0] ?? '')
+}
+
+function pathPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+}
+
+function valueIn({ path, body }: Asked, { endpoint }: RequestForm, { field, place }: Field): unknown {
+  const [address = '', query] = path.split('?')
+  if (place === 'query') return new URLSearchParams(query).get(field)
+  if (place === 'body') return body?.[field]
+  const found = pathPattern(endpoint.path).exec(address)?.groups?.[field.slice(1, -1)]
+  return found === undefined ? undefined : decodeURIComponent(found)
+}
+
+function wireValue({ place }: Field, value: unknown): unknown {
+  return place === 'body' ? value : String(value)
+}
