@@ -5,8 +5,11 @@
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { startPlatform } from '../checks/acceptance/platform.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { load } from './load.ts'
 import { median, ms, record, report } from './measure.ts'
+
+await keepBenchmark()
 
 const agents = 50
 await using platform = await startPlatform({

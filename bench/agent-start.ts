@@ -6,7 +6,11 @@ import { execFile } from 'node:child_process'
 import { createServer, request } from 'node:http'
 import { promisify } from 'node:util'
 import { eventually, startPlatform } from '../checks/acceptance/platform.ts'
+import { keepBenchmark } from './keeper/index.ts'
+import { installsVariable } from './keeper/session.ts'
 import { alternate, median, milliseconds, ms, record, report } from './measure.ts'
+
+await keepBenchmark()
 
 const run = promisify(execFile)
 await using platform = await startPlatform()
@@ -22,13 +26,16 @@ door.on('connection', () => arrived?.())
 await new Promise<void>((resolve) => door.listen(0, gateway, resolve))
 const port = (door.address() as { port: number }).port
 const peerName = 'bench-start-peer'
-await run('docker', ['rm', '-f', peerName]).catch(() => {})
+// By its label it is removed with the benchmark.
+const label = ['--label', `roost.install=${process.env[installsVariable]}peer`]
+await run('docker', ['volume', 'create', ...label, peerName])
 const environment = inspected.Config.Env.filter(
   (entry: string) => !entry.startsWith('ROOST_LINK_URL='),
 ).flatMap((entry: string) => ['-e', entry])
 const capabilities = inspected.HostConfig.CapAdd.flatMap((name: string) => ['--cap-add', name])
 await run('docker', [
   'create',
+  ...label,
   '--name',
   peerName,
   '--network',
@@ -43,7 +50,7 @@ await run('docker', [
   '--tmpfs',
   '/tmp:rw,noexec,nosuid',
   '-v',
-  'bench-start-peer:/home/developer',
+  `${peerName}:/home/developer`,
   ...environment,
   '-e',
   `ROOST_LINK_URL=ws://${gateway}:${port}/link`,
@@ -87,8 +94,6 @@ function engineStart(name: string): Promise<void> {
 await ours()
 await peer()
 const series = await alternate(7, ours, peer)
-await run('docker', ['rm', '-f', '-v', peerName])
-await run('docker', ['volume', 'rm', '-f', 'bench-start-peer'])
 door.close()
 const [mine, theirs] = [median(series.ours), median(series.peer)]
 record({

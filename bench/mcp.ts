@@ -4,8 +4,11 @@
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { startPlatform } from '../checks/acceptance/platform.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { load } from './load.ts'
 import { median, ms, record, report } from './measure.ts'
+
+await keepBenchmark()
 
 const clients = 50
 const rounds = 3

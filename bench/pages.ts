@@ -6,7 +6,10 @@ import type { Page } from 'playwright-core'
 import { firstPageScriptBytes, openBench, type Tab } from '../checks/browser/bench.ts'
 import { openContentBench } from '../checks/browser/content-bench.ts'
 import { answer, logText, transcriptLines } from '../checks/browser/content-samples.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { median, ms, quantile, record, report } from './measure.ts'
+
+await keepBenchmark()
 
 const agents = 500
 

@@ -9,12 +9,15 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { findPostgres, startPostgres } from '../cli/src/testing/services.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { median } from './measure.ts'
 import { play } from './queue/agents.ts'
 import { faultsOf } from './queue/check.ts'
 import { type Cost, costsOf } from './queue/costs.ts'
 import { acceptAll } from './queue/posts.ts'
 import type { openSide, Side } from './queue/side.ts'
+
+await keepBenchmark()
 
 const agents = 20
 const slots = 3

@@ -10,12 +10,15 @@
 import { loadavg, tmpdir } from 'node:os'
 import pg from 'pg'
 import { findPostgres, startPostgres } from '../cli/src/testing/services.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { median, ms, quantile, record, report } from './measure.ts'
 import { type Play, play } from './queue/agents.ts'
 import { faultsOf, numberOf } from './queue/check.ts'
 import { startPeer } from './queue/peer.ts'
 import { acceptAll, acceptPaced } from './queue/posts.ts'
 import { openSide, type Side } from './queue/side.ts'
+
+await keepBenchmark()
 
 const agents = 20
 const slots = 3

@@ -4,7 +4,7 @@
  * folder. There is no peer: the limit is what a page may wait. A search through every message that was ever
  * sent has no index in either database and a limit of its own.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Trigger } from '@roost/contracts/runs/executions'
@@ -21,7 +21,10 @@ import { createAgentView } from '../server/src/runs/agent-view/index.ts'
 import { createAnalytics } from '../server/src/runs/analytics/service.ts'
 import { executionStore } from '../server/src/runs/executions/store.ts'
 import { createFleet } from '../server/src/runs/fleet/fleet.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { median, milliseconds, ms, quantile, record, report } from './measure.ts'
+
+await keepBenchmark()
 
 const total = 100_000
 const agentCount = 100
@@ -31,7 +34,6 @@ const searchAllMs = 500
 const rounds = 15
 
 const folder = mkdtempSync(join(tmpdir(), 'roost-figures-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 const url = process.env.BENCH_DATABASE_URL ?? `sqlite:${join(folder, 'runs.db')}`
 const db = await openDatabase(url, silentLog)
 await migrate(db, migrations, { now: () => new Date() })

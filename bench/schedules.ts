@@ -9,9 +9,12 @@ import { loadavg, tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { findPostgres, startPostgres } from '../cli/src/testing/services.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { median, ms, quantile, record, report } from './measure.ts'
 import type { BossAsk } from './peers/pg-boss.ts'
 import { type Load, openSide } from './schedules/side.ts'
+
+await keepBenchmark()
 
 const size = { total: 10_000, due: 1_000, agents: 50 }
 const idleSeconds = 30

@@ -3,6 +3,9 @@
  * reached somebody who could not reach its agents at the time, or when one that was due did not come.
  */
 import { soak } from '../server/src/operations/sockets/test/soak.ts'
+import { keepBenchmark } from './keeper/index.ts'
+
+await keepBenchmark()
 
 const [users = 200, events = 20_000, seed = Date.now() % 1_000_000] = process.argv.slice(2).map(Number)
 console.log(`${users} users, ${events} events, seed ${seed}`)

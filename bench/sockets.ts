@@ -8,8 +8,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
+import { keepBenchmark } from './keeper/index.ts'
 import { median, record, report } from './measure.ts'
 import type { Command, Told } from './peers/live-sockets.ts'
+
+await keepBenchmark()
 
 const events = 100
 const rounds = 5

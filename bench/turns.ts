@@ -6,7 +6,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { startModelServer } from '@roost/test-support/model/index'
 import { type Platform, startPlatform } from '../checks/acceptance/platform.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { alternate, median, ms, record, report } from './measure.ts'
+
+await keepBenchmark()
 
 const run = promisify(execFile)
 const agent = 'bench-turns'

@@ -8,7 +8,10 @@ import { loadavg } from 'node:os'
 import { startPlatform } from '../checks/acceptance/platform.ts'
 import { openDatabase } from '../server/src/ports/database/open.ts'
 import { silentLog } from '../server/src/ports/log.ts'
+import { keepBenchmark } from './keeper/index.ts'
 import { ms, quantile, record, report } from './measure.ts'
+
+await keepBenchmark()
 
 const size = { tokens: 100, calls: 10_000, connections: 50 }
 const [databaseUrl] = process.argv.slice(2)

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { open, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -16,12 +17,30 @@ export type Engine = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** The shell stays: the first process of a namespace has to collect the others. */
+const prepare =
+  'ip link set lo up && mkdir -p /run/docker && mount -t tmpfs tmpfs /run/docker && "$@"; exit $?'
+
 /**
- * Needs root and `dockerd`, and a process that is kept apart in `folder` (see `runKept`): what is left of containers
- * and mounts goes with that process, the folder with its keeper. The images of agents are copied from the machine's
- * own engine.
+ * Starts a process with a network, mounts and processes of its own. A second daemon on the network of the first would
+ * remove its bridge and its firewall rules. Whatever the daemon has started ends with the namespace. Needs root.
  */
-export async function openEngine(folder: string): Promise<Engine> {
+export const apart = [
+  ...['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
+  ...['sh', '-c', prepare, 'sh'],
+]
+
+/** Nothing can be fetched from within that network. */
+export async function buildImages(): Promise<void> {
+  await execute(process.execPath, [join(import.meta.dirname, '../../server/src/start/images.ts')])
+}
+
+/**
+ * Needs root, `dockerd` and a process that is kept `apart`. The images of agents are copied from the machine's own
+ * engine.
+ */
+export async function openEngine(): Promise<Engine> {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'))
   const socket = `unix://${folder}/docker.sock`
   const clientArguments = ['-H', socket]
   const client = (...args: string[]) => execute('docker', [...clientArguments, ...args])

@@ -3,8 +3,11 @@
  * left hanging or left unexplained. One command, a seed, a report; exit code 1 when something was, 130 when it was
  * called off before there was anything to judge.
  */
+
+import { keepBenchmark } from '../keeper/index.ts'
 import { runChaos } from './chaos.ts'
-import { listenForInterruption, runKept } from './kept.ts'
+import { apart, buildImages } from './engine.ts'
+import { listenForInterruption } from './interruption.ts'
 import { type ChaosOptions, readOptions, usage } from './options.ts'
 import { isClean, writeReport } from './report.ts'
 
@@ -13,7 +16,11 @@ if (process.argv.includes('--help')) {
   process.exit(0)
 }
 const options = readOptions(process.argv.slice(2), Math.random)
-process.exit((await runKept(options.scenario)) ?? (await run(options)))
+await keepBenchmark({
+  isOrderly: true,
+  ...(options.scenario === 'engine' ? { through: apart, prepare: buildImages } : {}),
+})
+process.exit(await run(options))
 
 async function run(options: ChaosOptions): Promise<number> {
   const interruption = listenForInterruption()

@@ -3,7 +3,6 @@ import { type Platform, startPlatform } from '../../checks/acceptance/platform.t
 import { run } from '../../cli/src/machine/run.ts'
 import type { RestartableService } from '../../cli/src/testing/services.ts'
 import { type Engine, openEngine } from './engine.ts'
-import { engineFolder } from './kept.ts'
 import type { ChaosOptions } from './options.ts'
 import type { AskedAgent } from './requests.ts'
 import { openPostgres, openRedis, type Redis } from './services.ts'
@@ -31,7 +30,7 @@ export async function openWorld(options: ChaosOptions, tag: string, calledOff: A
   const redis = scenario === 'redis' || scenario === 'all' ? await openRedis() : null
   if (redis) stack.use(redis)
   calledOff.throwIfAborted()
-  const engine = scenario === 'engine' ? await openEngine(engineFolder() ?? '') : null
+  const engine = scenario === 'engine' ? await openEngine() : null
   if (engine) stack.use(engine)
   else stack.defer(() => removeContainers(`agent-chaos-${tag}-`))
   calledOff.throwIfAborted()

@@ -3,8 +3,8 @@
  * only by its API.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { randomBytes, randomInt } from 'node:crypto'
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -79,6 +79,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 
 async function startOnce(options: PlatformOptions): Promise<Platform> {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-acceptance-'))
+  if (process.env.ROOST_TEST_INSTALL_PREFIX)
+    await nameInstallation(dataDir, process.env.ROOST_TEST_INSTALL_PREFIX)
   if (options.user) await chown(dataDir, options.user.uid, options.user.gid)
   const model = await startModelServer({})
   const [port = 0, internalPort = 0, mcpPort = 0] = await freePorts(3)
@@ -99,6 +101,8 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     ANTHROPIC_BASE_URL: model.url,
     GOOGLE_GEMINI_BASE_URL: model.url,
     OPENAI_BASE_URL: `${model.url}/v1`,
+    // By which a benchmark finds the processes that it has started.
+    ...(process.env.ROOST_BENCH_SESSION ? { ROOST_BENCH_SESSION: process.env.ROOST_BENCH_SESSION } : {}),
     ...options.env,
   }
   let child: ChildProcess | null = null
@@ -211,6 +215,14 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     throw error
   }
   return platform
+}
+
+/** Containers and volumes are labelled with the installation id, so whoever sets its beginning finds them. */
+async function nameInstallation(dataDir: string, prefix: string): Promise<void> {
+  const random = () => randomBytes(32).toString('hex')
+  await writeFile(join(dataDir, 'install-id'), prefix + random().slice(0, 16))
+  // A data folder with an id and without its key would be refused.
+  await writeFile(join(dataDir, 'encryption.key'), random(), { mode: 0o600 })
 }
 
 /** Forty ports, hardly those of another platform that is tested at the same time: an agent keeps its port. */

@@ -1,0 +1,133 @@
+import { readdir, readFile, readlink, rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { hasProgram, run } from '../../cli/src/machine/run.ts'
+import {
+  idsIn,
+  idsInLabel,
+  isAlive,
+  type Session,
+  sessionOf,
+  sessionsWithFolders,
+  sessionVariable,
+} from './session.ts'
+
+/** How long processes may take to end before they are killed, and then to be gone. */
+const graceMs = 10_000
+const label = 'roost.install'
+
+/** Removes everything that a session has made, whatever state it is in: processes first, because they make more. */
+export async function removeSession(session: Session): Promise<void> {
+  await endProcesses(session)
+  await removeFromEngine((text) => text.startsWith(session.installs))
+  await rm(session.folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** The same for every session whose keeper was killed. Returns their ids. */
+export async function removeDeadSessions(): Promise<string[]> {
+  const running = (await processes()).flatMap(({ session }) => session)
+  const labelled = [...(await containers()), ...(await volumes())].flatMap(({ install }) =>
+    idsInLabel(install),
+  )
+  const ids = new Set([...running, ...labelled, ...(await sessionsWithFolders())])
+  const dead: string[] = []
+  for (const id of ids) {
+    if (await isAlive(id)) continue
+    await removeSession(sessionOf(id))
+    dead.push(id)
+  }
+  return dead
+}
+
+type Process = { pid: number; parent: number; name: string; folder: string; session: string[] }
+
+/** PostgreSQL gives its shared memory back at a quick shutdown, not when it is killed. */
+async function endProcesses(session: Session): Promise<void> {
+  const deadline = performance.now() + graceMs
+  for (;;) {
+    const found = await processesOf(session)
+    if (found.length === 0) return
+    const isLate = performance.now() > deadline
+    for (const { pid, name } of found) kill(pid, name === 'postgres' && !isLate ? 'SIGQUIT' : 'SIGKILL')
+    if (performance.now() > 2 * graceMs + deadline)
+      throw new Error(
+        `Processes that cannot be ended: ${found.map(({ pid, name }) => `${pid} ${name}`).join()}`,
+      )
+    await pause(50)
+  }
+}
+
+/** Those of the session and their descendants, but not this process. */
+async function processesOf({ id, folder }: Session): Promise<Process[]> {
+  const all = await processes()
+  const found = new Set<number>()
+  const isOwn = (each: Process) =>
+    each.session.includes(id) || each.folder === folder || each.folder.startsWith(`${folder}/`)
+  for (const each of all) if (isOwn(each)) found.add(each.pid)
+  for (let before = -1; before !== found.size; ) {
+    before = found.size
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid)
+  }
+  found.delete(process.pid)
+  return all.filter(({ pid }) => found.has(pid))
+}
+
+/** Of all users that this one may look at. Ended ones that nobody has collected yet are left out. */
+async function processes(): Promise<Process[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const all = await Promise.all(pids.map((pid) => lookAt(Number(pid))))
+  return all.filter((each) => each !== null)
+}
+
+async function lookAt(pid: number): Promise<Process | null> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'))
+    const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (state === 'Z' || state === 'X') return null
+    const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '')
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+    const own = environment.split('\0').find((entry) => entry.startsWith(`${sessionVariable}=`))
+    const session = own ? idsIn(own.slice(sessionVariable.length + 1)) : []
+    return { pid, parent: Number(parent), name, folder, session }
+  } catch {
+    // It has ended meanwhile.
+    return null
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+type Labelled = { id: string; install: string }
+
+async function removeFromEngine(isOwn: (install: string) => boolean): Promise<void> {
+  const own = (all: Labelled[]) => all.filter(({ install }) => isOwn(install)).map(({ id }) => id)
+  const found = own(await containers())
+  if (found.length > 0) await docker('rm', '-f', '-v', ...found)
+  const stored = own(await volumes())
+  if (stored.length > 0) await docker('volume', 'rm', '-f', ...stored)
+}
+
+const containers = () => labelled('ps', '-a', '--format', `{{.ID}}\t{{.Label "${label}"}}`)
+const volumes = () => labelled('volume', 'ls', '--format', `{{.Name}}\t{{.Label "${label}"}}`)
+
+/** Nothing where no engine answers: what it has is not in anybody's way. */
+async function labelled(...args: string[]): Promise<Labelled[]> {
+  if (!(await hasProgram('docker'))) return []
+  const { code, stdout } = await run('docker', [...args, '--filter', `label=${label}`], { timeoutMs: 60_000 })
+  if (code !== 0) return []
+  return stdout.split('\n').flatMap((line) => {
+    const [id = '', install = ''] = line.split('\t')
+    return id === '' ? [] : [{ id, install }]
+  })
+}
+
+async function docker(...args: string[]): Promise<void> {
+  const { code, lastLines } = await run('docker', args, { timeoutMs: 120_000 })
+  if (code !== 0) throw new Error(`docker ${args.slice(0, 2).join(' ')} failed:\n${lastLines.join('\n')}`)
+}

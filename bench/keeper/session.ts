@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * One run of a benchmark. Everything it makes can be found by it: processes by the environment variable or by a
+ * working folder below `folder`, files in `folder`, containers and volumes by a label that begins with `installs`.
+ */
+export type Session = { id: string; folder: string; installs: string }
+
+/** Inherited by every process of a session. */
+export const sessionVariable = 'ROOST_BENCH_SESSION'
+/** Where the processes of a session put their files; the parent folder of all sessions. */
+const parentVariable = 'ROOST_BENCH_FOLDER'
+/** Platforms of a session begin their installation id with this, and so the label of what they make. */
+export const installsVariable = 'ROOST_TEST_INSTALL_PREFIX'
+
+const prefix = 'roost-bench-'
+const idPattern = /^(\d+)-(\d+)-[0-9a-f]{8}$/
+
+/** The session of this process; null in the keeper. */
+export function currentSession(): Session | null {
+  const id = process.env[sessionVariable]
+  return id ? sessionOf(id) : null
+}
+
+export async function openSession(): Promise<Session> {
+  const session = sessionOf(
+    `${process.pid}-${await startTime(process.pid)}-${randomBytes(4).toString('hex')}`,
+  )
+  await mkdir(session.folder)
+  // PostgreSQL of a session runs as another user.
+  await chmod(session.folder, 0o711)
+  return session
+}
+
+export function environmentOf({ id, folder, installs }: Session): Record<string, string> {
+  return { [sessionVariable]: id, [parentVariable]: parent(), [installsVariable]: installs, TMPDIR: folder }
+}
+
+/** False when the keeper of the session has ended, also when another process has its id by now. */
+export async function isAlive(id: string): Promise<boolean> {
+  const [, pid, started] = idPattern.exec(id) ?? []
+  return pid !== undefined && (await startTime(Number(pid))) === started
+}
+
+/** Sessions that have left a folder. */
+export async function sessionsWithFolders(): Promise<string[]> {
+  const names = await readdir(parent())
+  return names.flatMap((name) => (name.startsWith(prefix) ? idsIn(name.slice(prefix.length)) : []))
+}
+
+/** The session that a label names; empty for the labels of others. */
+export function idsInLabel(label: string): string[] {
+  return label.startsWith(prefix) ? idsIn(label.slice(prefix.length).split('.', 1)[0] ?? '') : []
+}
+
+export function sessionOf(id: string): Session {
+  const name = prefix + id
+  return { id, folder: join(parent(), name), installs: `${name}.` }
+}
+
+export function idsIn(text: string): string[] {
+  return idPattern.test(text) ? [text] : []
+}
+
+function parent(): string {
+  return process.env[parentVariable] ?? tmpdir()
+}
+
+/** Clock ticks from the start of the machine to that of a process; null when there is none. */
+async function startTime(pid: number): Promise<string | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  return stat?.slice(stat.lastIndexOf(')')).split(' ')[20] ?? null
+}

@@ -1,0 +1,41 @@
+/** A benchmark that leaves things behind, in every way that one can, and then does as its argument says. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '../../../cli/src/machine/run.ts'
+import { keepBenchmark } from '../index.ts'
+import { installsVariable } from '../session.ts'
+
+await keepBenchmark()
+const [how, image] = process.argv.slice(2)
+const folder = mkdtempSync(join(tmpdir(), 'left-'))
+const sleep = (env?: NodeJS.ProcessEnv) => {
+  const child = spawn('sleep', ['1000'], {
+    cwd: folder,
+    detached: true,
+    stdio: 'ignore',
+    ...(env ? { env } : {}),
+  })
+  // As a benchmark fails whose platform is gone.
+  child.once('exit', () => {
+    throw new Error('a process of the benchmark has ended')
+  })
+  return child.pid
+}
+// A process group of its own; one that has lost the environment besides.
+const pids = [process.pid, sleep(), sleep({ PATH: process.env.PATH })]
+if (image) {
+  const label = `roost.install=${process.env[installsVariable]}test`
+  const docker = async (...args: string[]) => {
+    const { code, lastLines } = await run('docker', args)
+    if (code !== 0) throw new Error(lastLines.join('\n'))
+  }
+  const name = `roost-keeper-test-${process.pid}`
+  await docker('volume', 'create', '--label', label, name)
+  await docker('create', '--label', label, '-v', `${name}:/data`, image, '/none')
+}
+console.log(JSON.stringify({ folder, pids, install: process.env[installsVariable] }))
+if (how === 'crash') throw new Error('as asked')
+if (how === 'end') process.exit(7)
+setInterval(() => {}, 1000)
