@@ -150,6 +150,54 @@ test('a model name that nobody knows is booked by its family and marked, never a
   ])
 })
 
+test('a stream that reports no usage is booked by its length, as an estimate', async () => {
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (let piece = 0; piece < 5; piece += 1)
+        response.write('data: {"model":"gpt-6-sol","choices":[{"delta":{"content":"word"}}]}\n\n')
+      response.end('data: [DONE]\n\n')
+    },
+  })
+  const body = JSON.stringify({ model: 'gpt-6-sol', stream: true, messages: [{ content: 'x'.repeat(4000) }] })
+  await (await ask('openai/v1/chat/completions', { body })).text()
+  const { cost_micros, cost_estimated, input_tokens, output_tokens } = await platform.row(row.id)
+  const input = Math.ceil(body.length / 4)
+  assert.deepEqual([input_tokens, output_tokens], [input, 5])
+  assert.deepEqual([cost_micros, cost_estimated], [input * 2 + 5 * 10, 1])
+})
+
+test('a client that leaves before the provider reports its usage is booked all the same', async () => {
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"response.output_text.delta","delta":"word"}\n\n')
+    },
+  })
+  const leave = new AbortController()
+  const body = JSON.stringify({ model: 'gpt-6-sol', stream: true, input: 'x'.repeat(4000) })
+  const reply = await ask('openai/v1/responses', { body, signal: leave.signal })
+  await reply.body?.getReader().read()
+  leave.abort()
+  while ((await platform.row(row.id)).metered_requests === 0)
+    await new Promise((resolve) => setImmediate(resolve))
+  const booked = await platform.row(row.id)
+  assert.deepEqual([booked.cost_estimated, (booked.cost_micros ?? 0) > 2000], [1, true])
+})
+
+test('a stream that fails before it has written anything costs nothing', async () => {
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end('data: {"type":"response.failed","response":{"model":"gpt-6-sol","usage":null}}\n\n')
+    },
+  })
+  await (
+    await ask('openai/v1/responses', { body: JSON.stringify({ model: 'gpt-6-sol', input: 'x' }) })
+  ).text()
+  assert.deepEqual((await platform.row(row.id)).metered_requests, 0)
+})
+
 test('an imported row prices the next request, and no longer as an estimate', async () => {
   const { ask, platform, row } = await start()
   const models = [{ id: 'claude-x', input: 1, output: 2 }]

@@ -154,16 +154,8 @@ const cases: [what: string, usage: Usage][] = [
   ],
 ]
 
-describe('claude and the broker agree on the cost', { skip, timeout: 300_000 }, () => {
-  for (const model of [
-    'default',
-    'opus',
-    'sonnet',
-    'haiku',
-    'fable',
-    'claude-sonnet-4-5[1m]',
-    'claude-opus-4-1',
-  ]) {
+describe('claude and the broker agree on the cost', { skip, timeout: 600_000 }, () => {
+  for (const model of ['default', 'opus', 'haiku', 'fable', 'claude-sonnet-4-5[1m]']) {
     test(`of every turn with ${model}`, async () => {
       answered = []
       await using claude = openClaude(model)

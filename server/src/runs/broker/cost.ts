@@ -5,7 +5,7 @@ import { type Metered, promptOf, type Tier, type Tokens } from './usage-rules.ts
 export type Cost = {
   /** Micro-dollars, rounded to whole ones. */
   micros: number
-  /** Priced by the family of the model, or in a tier without a published price. */
+  /** Priced by the family of the model, in a tier without a published price, or for usage that nobody reported. */
   isEstimated: boolean
   /** Tokens that fit the model's window; null: not known. */
   window: number | null
@@ -23,7 +23,7 @@ export function costOf({ prices, provider, at }: Pricing, model: string | null, 
   const tokens = parts.reduce((sum, part) => sum + microsOf(part, price), 0) * factor * region
   return {
     micros: Math.round(tokens + used.tokens.webSearches * price.webSearch * 1_000_000),
-    isEstimated: isEstimated || !isPublished,
+    isEstimated: isEstimated || !isPublished || used.isGuess === true,
     window: model?.toLowerCase().endsWith('[1m]') ? 1_000_000 : price.window,
   }
 }

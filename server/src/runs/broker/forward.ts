@@ -29,7 +29,7 @@ export type Upstream = {
     request: IncomingMessage,
     to: { url: URL; headers: Record<string, string | string[]> },
     options: { checkModel: ((model: string) => boolean) | null; signal: AbortSignal },
-  ): Promise<{ reply: IncomingMessage; model: string | null }>
+  ): Promise<{ reply: IncomingMessage; model: string | null; requestBytes: number }>
   close(): void
 }
 
@@ -58,8 +58,8 @@ export function createUpstream(): Upstream {
       // Looked at below; an early answer or fault must not count as unhandled meanwhile.
       answered.catch(() => {})
       try {
-        const model = await pump(request, upstream, { checkModel, answered })
-        return { reply: await answered, model }
+        const { model, size } = await pump(request, upstream, { checkModel, answered })
+        return { reply: await answered, model, requestBytes: size }
       } catch (error) {
         upstream.destroy()
         throw error
@@ -89,7 +89,7 @@ async function pump(
   request: IncomingMessage,
   upstream: ClientRequest,
   options: { checkModel: ((model: string) => boolean) | null; answered: Promise<unknown> },
-): Promise<string | null> {
+): Promise<{ model: string | null; size: number }> {
   const { checkModel, answered } = options
   const scanner = checkModel ? createModelScanner() : null
   let model: string | null = null
@@ -117,7 +117,7 @@ async function pump(
     if (!upstream.write(chunk)) await Promise.race([drained(upstream), early])
   }
   upstream.end()
-  return model
+  return { model, size }
 }
 
 export function notOffered(model: string): string {

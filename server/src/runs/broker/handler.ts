@@ -26,7 +26,7 @@ import {
 import { readRefusal } from './refusal.ts'
 import { createBooking, relay } from './relay.ts'
 import type { BrokerTokens } from './tokens.ts'
-import { tierOf } from './usage-rules.ts'
+import { guessOf, tierOf } from './usage-rules.ts'
 import { type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
 
 export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
@@ -102,18 +102,19 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         ),
         'accept-encoding': 'identity',
       }
-      const { reply, model } = await upstream.send(
+      const { reply, model, requestBytes } = await upstream.send(
         request,
         { url: upstreamUrl(deps.providerBaseUrl(provider), asked.path), headers },
         { checkModel: asked.hasModelInBody ? isOfferedModel : null, signal: abort.signal },
       )
       const status = reply.statusCode ?? 502
       const askedModel = model ?? asked.model
-      const tier = [reply.headers['x-gemini-service-tier']].flat()[0]
+      const named = [reply.headers['x-gemini-service-tier']].flat()[0]
+      const tier = named === undefined ? 'standard' : tierOf(named)
       const meter = createMeter(provider, {
         contentType: reply.headers['content-type'],
         counts: status === 200,
-        ...(tier === undefined ? {} : { tier: tierOf(tier) }),
+        tier,
       })
       const add = async (usage: Usage) => {
         await executionStore(db).addUsage(executionId, usage)
@@ -122,8 +123,9 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       const book = createBooking({
         askedModel,
         meter,
-        cost: (named, metered) =>
-          costOf({ prices: deps.prices.lookup(), provider, at: deps.clock.now() }, named, metered),
+        guess: () => guessOf(requestBytes, meter.pieces(), tier),
+        cost: (used, metered) =>
+          costOf({ prices: deps.prices.lookup(), provider, at: deps.clock.now() }, used, metered),
         add,
       })
       // Whether a count or a list is refused says nothing of what the credential is for.

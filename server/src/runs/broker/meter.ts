@@ -8,6 +8,8 @@ export type Meter = {
   feed(chunk: Buffer): boolean
   /** The answer has ended, in order or not. */
   end(): void
+  /** Pieces of a stream that carried output. */
+  pieces(): number
   /** Null while nothing was reported. */
   metered(): Metered | null
   model(): string | null
@@ -28,11 +30,15 @@ export function createMeter(
     tier = 'standard',
   }: { contentType: string | undefined; counts?: boolean; tier?: Tier },
 ): Meter {
-  if (!counts) return { feed: () => false, end() {}, metered: () => null, model: () => null }
+  if (!counts) {
+    return { feed: () => false, end() {}, pieces: () => 0, metered: () => null, model: () => null }
+  }
   let metered: Metered | null = null
   let model: string | null = null
+  let pieces = 0
 
   function read(text: string): boolean {
+    if (text.includes('delta"') || text.includes('"candidates"')) pieces += 1
     // Most events of a stream are pieces of text: they are passed by without being parsed.
     if (!text.includes('"usage')) return false
     let document: unknown
@@ -61,7 +67,7 @@ export function createMeter(
 
   const isStream = contentType?.toLowerCase().includes('text/event-stream') ?? false
   const reader = isStream ? eventReader(read) : documentReader(read)
-  return { ...reader, metered: () => metered, model: () => model }
+  return { ...reader, pieces: () => (isStream ? pieces : 0), metered: () => metered, model: () => model }
 }
 
 /** Lines of `data:`; each holds one document, which is how all three providers write. */

@@ -14,7 +14,7 @@ import { contextTokens, type Metered, minus, noTokens, type Tokens } from './usa
 export async function relay(
   reply: AsyncIterable<Buffer>,
   response: ServerResponse,
-  { meter, book }: { meter: Meter; book(): Promise<void> },
+  { meter, book }: { meter: Meter; book: Booking },
 ): Promise<void> {
   try {
     for await (const chunk of reply) {
@@ -22,29 +22,33 @@ export async function relay(
       if (!response.write(chunk)) await drained(response)
     }
     meter.end()
-    await book()
+    await book({ isOver: true })
     response.end()
   } catch (error) {
     meter.end()
-    await book()
+    await book({ isOver: true })
     response.destroy()
     throw new UpstreamDown({ cause: error })
   }
 }
+
+export type Booking = (at?: { isOver: boolean }) => Promise<void>
 
 /** Adds to a run, at each call, what its meter has counted since the last one. */
 export function createBooking(of: {
   /** The model that was asked for, while the answer does not name one. */
   askedModel: string | null
   meter: Meter
+  /** What an answer used that is over and reported nothing; null: nothing. */
+  guess(): Metered | null
   /** What the request costs with what is metered so far. */
   cost(model: string | null, metered: Metered): Cost
   add(usage: Usage): Promise<void>
-}): () => Promise<void> {
-  const { askedModel, meter, cost, add } = of
+}): Booking {
+  const { askedModel, meter, guess, cost, add } = of
   let booked: { tokens: Tokens; micros: number } | null = null
-  return async () => {
-    const metered = meter.metered()
+  return async ({ isOver } = { isOver: false }) => {
+    const metered = meter.metered() ?? (isOver ? guess() : null)
     if (!metered) return
     const { tokens } = metered
     const fresh = minus(tokens, booked?.tokens ?? noTokens)

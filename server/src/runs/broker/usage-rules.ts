@@ -30,6 +30,8 @@ export type Metered = {
   isUsInference: boolean
   /** The model calls inside one request, which are priced one by one; null: there was one. */
   parts: readonly Tokens[] | null
+  /** The provider reported nothing: counted from what passed by. */
+  isGuess?: true
 }
 
 /** What one JSON document of an answer says of its use; null when it says nothing. */
@@ -62,6 +64,16 @@ export function minus(a: Tokens, b: Tokens): Tokens {
     cacheWriteLong: a.cacheWriteLong - b.cacheWriteLong,
     webSearches: a.webSearches - b.webSearches,
   }
+}
+
+/**
+ * For an answer that was written in pieces and reported nothing, because the client left or did not ask for usage:
+ * otherwise an agent could spend unseen. A token is about four bytes of a request and one piece of an answer.
+ */
+export function guessOf(requestBytes: number, pieces: number, tier: Tier): Metered | null {
+  if (pieces === 0) return null
+  const tokens = { ...noTokens, input: Math.ceil(requestBytes / 4), output: pieces }
+  return { tokens, tier, isUsInference: false, parts: null, isGuess: true }
 }
 
 /** Reads a document: an event of a stream, or the whole answer. Whatever shape it has. */
