@@ -43,7 +43,7 @@ describe('model prices', () => {
 
     await page.getByRole('button', { name: 'Import table…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Import price table' })
-    await dialog.getByLabel('Price table', { exact: true }).fill(JSON.stringify(tableOf(-1)))
+    await dialog.getByRole('textbox', { name: 'Price table' }).fill(JSON.stringify(tableOf(-1)))
     await dialog.getByRole('button', { name: 'Import table' }).click()
     await dialog.getByText(/providers\.anthropic\.models\.0\.input/).waitFor()
     const file = { name: 'prices.json', mimeType: 'application/json', buffer: bytesOf(tableOf(7)) }
@@ -53,7 +53,7 @@ describe('model prices', () => {
     await page.getByText('Our contract').waitFor()
     await page.getByText('Older than the built-in table').waitFor()
     await page.getByLabel('Search models').fill('next')
-    await grid(page).getByRole('row').filter({ hasText: unknown }).getByText('$7').waitFor()
+    await grid(page).getByRole('row').filter({ hasText: unknown }).getByText('$7.00').first().waitFor()
     const stored = (await bench.platform.request('GET', '/api/settings/model-prices')).json
     assert.deepEqual(stored.custom.providers.anthropic.models, tableOf(7).providers.anthropic.models)
 

@@ -35,7 +35,7 @@ export function plainText(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '')
 }
 
-/** "≈" marks an estimate: the price table has no row for a model, so the price of its family applies. */
+/** "≈" marks an estimate, such as the price of a family for a model without a row in the price table. */
 export function money(dollars: number | null | undefined, isEstimated = false): string {
   if (dollars === null || dollars === undefined) return ''
   return `${isEstimated ? '≈' : ''}$${dollars.toFixed(4)}`

@@ -4,5 +4,5 @@ import { z } from 'zod'
 export const CostEstimated = z
   .boolean()
   .describe(
-    'Part of the cost is an estimate: the price table has no row for a model, so its family was charged.',
+    'Part of the cost is an estimate: the price table has no row for a model, so its family applies, or a provider reported no usage.',
   )

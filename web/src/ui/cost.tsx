@@ -2,7 +2,7 @@ import { costText, formatExactCost } from '../lib/format.ts'
 
 /** Explains the mark of an estimated cost. */
 export const estimateHint =
-  'Estimated: the price table has no row for a model, so the price of its model family applies.'
+  'Estimated: the price table has no row for a model, so the price of its family applies, or a provider reported no usage.'
 
 /**
  * Dollars with two significant digits, exact on hover. An estimate is marked with "≈" and explained on hover; null, an

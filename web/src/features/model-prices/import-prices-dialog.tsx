@@ -68,7 +68,7 @@ function ImportForm({ custom, onClose }: Omit<ImportProps, 'isOpen'>) {
   }
   return (
     <DropZone label="Drop a price table" onFiles={take}>
-      <Form form={form} onSubmit={save} label="Price table">
+      <Form form={form} onSubmit={save} label="Import">
         <TextareaField name="text" label="Price table" rows={14} mono required spellCheck={false} />
         <div>
           <Button size="sm" icon={<FileUp aria-hidden />} onClick={() => input.current?.click()}>

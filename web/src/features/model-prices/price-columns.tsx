@@ -1,3 +1,4 @@
+import { formatExactCost } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import type { DataColumn } from '../../ui/data-table.tsx'
 import type { PriceRow } from './price-rows.ts'
@@ -14,7 +15,7 @@ const amount = (
   width: 96,
   align: 'end',
   ...(priority === 1 ? {} : { priority }),
-  cell: (row) => <span data-numeric>${row[id]}</span>,
+  cell: (row) => <span data-numeric>{formatExactCost(row[id])}</span>,
 })
 
 export const priceColumns: readonly Column[] = [

@@ -2,6 +2,7 @@ import type { ModelPrices } from '@roost/contracts/runs/model-prices'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Download, FileUp, Trash2 } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { plural } from '../../lib/format.ts'
 import { saveBlob } from '../../lib/save-blob.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -63,7 +64,7 @@ function Sources({ prices }: { prices: ModelPrices }) {
               {source.isImported ? 'Imported' : 'Built in'}
             </Badge>
             <span className="tabular-nums">
-              {source.asOf} · {source.models} models
+              As of {source.asOf} · {plural(source.models, 'model')}
             </span>
             {isOutdated(sources, source) && <Badge tone="warning">Older than the built-in table</Badge>}
             <span className="min-w-0 flex-1 basis-72 text-muted">{source.source}</span>
