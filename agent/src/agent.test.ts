@@ -30,13 +30,13 @@ const cancelOf = (run: Run) => ({
   grace_seconds: 5,
 })
 
-test('a broken link in the middle of a run leaves no gap and no line twice', async () => {
+test('a link that breaks during a run causes no lost and no duplicate lines', async () => {
   await using t = await startTestAgent()
   let seen = 0
-  t.platform.meddle = ({ t: type }) => {
+  t.platform.intercept = ({ t: type }) => {
     if (type !== 'lines') return undefined
     seen += 1
-    // Dealt with, but the answer is lost; then the link breaks.
+    // The platform processes the message, loses its answer, and then the link breaks.
     if (seen % 2 === 1) queueMicrotask(() => t.platform.breakLink())
     return seen % 2 === 1 ? 'lose' : undefined
   }
@@ -55,10 +55,10 @@ test('a broken link in the middle of a run leaves no gap and no line twice', asy
   assert.ok(t.platform.hellos.length > 1)
 })
 
-test('a result whose answer was lost is sent again and counts once', async () => {
+test('a result whose acknowledgement was lost is sent again and counted once', async () => {
   await using t = await startTestAgent()
   let lost = 0
-  t.platform.meddle = ({ t: type }) => {
+  t.platform.intercept = ({ t: type }) => {
     if (type !== 'result' || lost > 0) return undefined
     lost += 1
     queueMicrotask(() => t.platform.breakLink())
@@ -67,7 +67,7 @@ test('a result whose answer was lost is sent again and counts once', async () =>
   const run = aRun({ message: '[[reply:once]]' })
   t.platform.enqueue(run)
   await t.platform.until(() => t.platform.hellos.length === 2, 'the second hello')
-  // The hello names it; the platform, which has the result, tells the agent to drop it.
+  // The hello lists the run; the platform already has its result and tells the agent to drop it.
   assert.deepEqual(
     t.platform.hellos[1]?.held.map(({ execution_id, state }) => [execution_id, state]),
     [[run.execution_id, 'finished']],
@@ -76,7 +76,7 @@ test('a result whose answer was lost is sent again and counts once', async () =>
   assert.equal((await finish(t, {})).status, 'success')
 })
 
-test('a platform that comes back is found again, and told what came of a run meanwhile', async () => {
+test('after a platform restart the agent reconnects and reports the result of its run', async () => {
   await using t = await startTestAgent()
   const run = await begin(t, { message: '[[lines:5]][[sleep:0.5]][[lines:5]]' })
   await t.platform.stopListening()
@@ -85,7 +85,7 @@ test('a platform that comes back is found again, and told what came of a run mea
   assert.equal((await t.platform.result(run.execution_id)).status, 'success')
 })
 
-test('a run that was given to somebody else is stopped and forgotten', async () => {
+test('a run claimed by another agent is stopped and dropped', async () => {
   await using t = await startTestAgent()
   const run = await begin(t, { message: '[[lines:1]][[sleep:0.2]][[lines:1]][[hang]]' })
   const pid = await t.platform.until(() => seenRun(t, run.execution_id).started[0], 'started')
@@ -97,7 +97,7 @@ test('a run that was given to somebody else is stopped and forgotten', async () 
   assert.equal(seenRun(t, run.execution_id).results, 0)
 })
 
-test('a run that the platform drops at the hello is stopped and forgotten', async () => {
+test('a run that the platform drops in its hello response is stopped and dropped', async () => {
   await using t = await startTestAgent()
   const run = await begin(t, { message: '[[lines:1]][[hang]]' })
   seenRun(t, run.execution_id).token = 2
@@ -111,7 +111,7 @@ test('a run that the platform drops at the hello is stopped and forgotten', asyn
   assert.deepEqual(hello.held, [])
 })
 
-test('a run of an earlier life that was never spawned is forgotten, for the platform to hand it out again', async () => {
+test('after a restart, a run that never started is dropped so that the platform can assign it again', async () => {
   await using first = await startTestAgent()
   const spool = openSpool(join(first.place.home, '.roost', 'spool'), systemClock)
   const [waiting, spawned] = [aRun(), aRun()]
@@ -126,7 +126,7 @@ test('a run of an earlier life that was never spawned is forgotten, for the plat
   )
 })
 
-test('no more runs are claimed than there are slots', async () => {
+test('an agent claims no more runs than it has slots', async () => {
   await using t = await startTestAgent({ settings: { parallel_limit: 2 } })
   const runs = [0, 1, 2].map(() => aRun({ message: '[[lines:1]][[hang]]' }))
   for (const run of runs) t.platform.enqueue(run)
@@ -139,7 +139,7 @@ test('no more runs are claimed than there are slots', async () => {
   await t.platform.until(() => seenRun(t, third.execution_id).lines.length > 0, 'the third run')
 })
 
-test('a cancel says what it met', async () => {
+test('cancel returns the state in which it found the run', async () => {
   await using t = await startTestAgent()
   await t.platform.until(() => t.platform.hellos.length === 1, 'the hello')
   assert.equal((await t.platform.call('cancel', cancelOf(aRun()))).state, 'unknown')
@@ -152,7 +152,7 @@ test('a cancel says what it met', async () => {
   assert.equal((await t.platform.result(run.execution_id)).status, 'cancelled')
 })
 
-test('a run that waits for its turn is parked, and never starts', async () => {
+test('a cancelled run that waits for its session is parked and never starts', async () => {
   await using t = await startTestAgent()
   const first = await begin(t, { kind: 'chat', session_id: 's', message: '[[lines:1]][[hang]]' })
   const second = aRun({ kind: 'chat', session_id: 's', message: '[[reply:never]]' })
@@ -167,7 +167,7 @@ test('a run that waits for its turn is parked, and never starts', async () => {
   assert.deepEqual(seenRun(t, second.execution_id).started, [])
 })
 
-test('a turn over its time limit ends as timeout, a silent one as stalled', async () => {
+test('a turn over its time limit fails as timeout, a silent one as stalled', async () => {
   await using t = await startTestAgent({ settings: { stall_seconds: 1 } })
   const slow = await finish(t, { message: '[[hang]]', timeout_seconds: 0.3 })
   assert.equal(slow.error_code, 'timeout')
@@ -177,7 +177,7 @@ test('a turn over its time limit ends as timeout, a silent one as stalled', asyn
   assert.equal(silent.terminal_reason, 'stall_no_output')
 })
 
-test('a process that ends without a result is told with what it said', async () => {
+test('a process that ends without a result is reported with its output', async () => {
   await using t = await startTestAgent()
   const silent = await finish(t, { message: '[[exit:0]]' })
   assert.equal(silent.error_code, 'no_result')
@@ -186,7 +186,7 @@ test('a process that ends without a result is told with what it said', async () 
   assert.match(loud.error ?? '', /ended with code 3: scripted exit 3/)
 })
 
-test('a tool that left a daemon behind does not keep it', async () => {
+test('a tool that left a daemon behind does not keep the daemon alive', async () => {
   await using t = await startTestAgent()
   const result = await finish(t, { message: '[[daemon]]' })
   const pid = Number(result.response)
@@ -194,7 +194,7 @@ test('a tool that left a daemon behind does not keep it', async () => {
   await t.platform.until(() => !isAlive(pid), 'the end of the daemon')
 })
 
-test('a line of 50 MB ends in the transcript cut, with the length it had', async () => {
+test('a 50 MB line is truncated in the transcript and keeps its original length', async () => {
   await using t = await startTestAgent()
   const run = aRun({ message: `[[big:${50 * 1024 * 1024}]][[reply:survived]]` })
   t.platform.enqueue(run)
@@ -206,7 +206,7 @@ test('a line of 50 MB ends in the transcript cut, with the length it had', async
   assert.ok('_length' in line && Number(line._length) > 50 * 1024 * 1024)
 })
 
-test('the .env of the workspace reaches the runtime, without what belongs to the platform', async () => {
+test('the .env of the workspace reaches the runtime, without the variables of the platform', async () => {
   await using t = await startTestAgent()
   writeFileSync(
     join(t.place.home, '.env'),
@@ -217,7 +217,7 @@ test('the .env of the workspace reaches the runtime, without what belongs to the
     assert.equal((await finish(t, { message: `[[env:${name}]]` })).response, '(unset)')
 })
 
-test('a conversation keeps its process until something changes that only a new one can take', async () => {
+test('a conversation keeps its process until a change needs a new one', async () => {
   await using t = await startTestAgent()
   let resume_session_id: string | null = null
   const pid = async (overrides: Partial<Run> = {}) => {
@@ -228,14 +228,14 @@ test('a conversation keeps its process until something changes that only a new o
   }
   const first = await pid()
   assert.equal(await pid(), first)
-  const changed = [await pid({ model: 'other' }), await pid({ system_prompt: 'other' })]
+  const restarted = [await pid({ model: 'other' }), await pid({ system_prompt: 'other' })]
   writeFileSync(join(t.place.home, '.env'), 'NEW_KEY=1')
-  changed.push(await pid())
-  assert.equal(new Set([first, ...changed]).size, 4)
-  assert.equal(await pid(), changed.at(-1))
+  restarted.push(await pid())
+  assert.equal(new Set([first, ...restarted]).size, 4)
+  assert.equal(await pid(), restarted.at(-1))
 })
 
-test('the template is there before the first turn, and is copied only once', async () => {
+test('the template is copied before the first turn, and only once', async () => {
   await using first = await startTestAgent({ config: { template: '/nowhere' } })
   const template = join(first.place.root, 'own-template')
   mkdirSync(join(template, '.claude'), { recursive: true })
@@ -249,14 +249,14 @@ test('the template is there before the first turn, and is copied only once', asy
     const { response } = await finish(t, read)
     for (const name of ['from the template', '.claude', 'uploads', 'content', '.tmp', '.roost-initialized'])
       assert.ok(response?.includes(name), `${name} in ${response}`)
-    assert.ok(!response?.includes('shared-in'), 'which is for folders of other agents')
+    assert.ok(!response?.includes('shared-in'), 'shared-in is reserved for folders of other agents')
     writeFileSync(join(place.home, 'CLAUDE.md'), 'changed since')
   }
   await using t = await startTestAgent({ place, config: { template } })
   assert.match((await finish(t, read)).response ?? '', /changed since/)
 })
 
-test('a file that is saved at once waits for the template, and stays', async () => {
+test('a file saved immediately after the start waits for the template and is kept', async () => {
   using place = makeTestHome()
   const template = join(place.root, 'template')
   mkdirSync(template)
@@ -278,7 +278,7 @@ test('a file that is saved at once waits for the template, and stays', async () 
   assert.equal(existsSync(join(place.home, '.roost-initialized')), true)
 })
 
-test('setup.sh runs at each start', async () => {
+test('setup.sh runs at every start', async () => {
   await using first = await startTestAgent()
   const folder = join(first.place.home, '.roost')
   mkdirSync(folder, { recursive: true })
@@ -291,7 +291,7 @@ test('setup.sh runs at each start', async () => {
   )
 })
 
-test('attachments that do not fit the claim are read in pieces', async () => {
+test('attachments too large for the claim are read in chunks', async () => {
   await using t = await startTestAgent()
   const bytes = Buffer.alloc(2_500_000, 'abc\n')
   const run = aRun({
@@ -307,7 +307,7 @@ test('attachments that do not fit the claim are read in pieces', async () => {
   assert.ok(readFileSync(join(t.place.home, 'uploads', 'data.txt')).equals(bytes))
 })
 
-test('a changed setting takes effect without a new link', async () => {
+test('a changed setting takes effect without reconnecting', async () => {
   await using t = await startTestAgent()
   const settings = { ...t.platform.settings, parallel_limit: 1 }
   await t.platform.until(() => t.platform.hellos.length === 1, 'the hello')
@@ -319,7 +319,7 @@ test('a changed setting takes effect without a new link', async () => {
   assert.equal((await t.platform.result(second.execution_id)).response, 'after')
 })
 
-test('an unknown request and a wrong one get named errors', async () => {
+test('unknown and invalid requests get named errors', async () => {
   await using t = await startTestAgent()
   await t.platform.until(() => t.platform.hellos.length === 1, 'the hello')
   await assert.rejects(t.platform.call('fs.nothing' as 'info', {}), { code: 'unknown_message' })
@@ -334,7 +334,7 @@ function count(to: number): number[] {
 
 function isAlive(pid: number): boolean {
   try {
-    // A killed process stays a zombie until its parent has seen its end.
+    // A killed process stays a zombie until its parent reaps it.
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false

@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
 import { readMcpServers } from './credentials/servers.ts'
 import type { CredentialStore } from './credentials/store.ts'
 import { atPlatform, withOwnTransfer } from './egress/address.ts'
-import { createWayOut } from './egress/way-out.ts'
+import { createEgressProxy } from './egress/proxy.ts'
 import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
@@ -44,19 +44,19 @@ export type AgentDeps = {
   runtime: Runtime
   clock: Clock
   log: Log
-  /** Called when nothing has run for a while. */
-  rest?: () => void
+  /** Called after nothing has run for `idleDelayMs`. */
+  whenIdle?: () => void
 }
 
-/** The program at work; `close` stops every runtime and leaves the platform. */
+/** The running program. `close` stops every runtime and closes the link. */
 export type Agent = { close(graceMs: number): Promise<void> }
 
-/** After the last run: its next turn may follow at once. */
-const restMs = 150
+/** Delay after the last run, because its next turn may follow immediately. */
+const idleDelayMs = 150
 
-/** Puts the parts together. The link is dialled before anything that takes time. */
+/** Wires the parts. The link connects first; everything slow happens later. */
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
-  const { config, variables, runtime, clock, log, rest = () => {} } = deps
+  const { config, variables, runtime, clock, log, whenIdle = () => {} } = deps
   const { home } = config
   const owner = await stat(home)
   const identities = createIdentities(readIdentityFacts(owner))
@@ -68,13 +68,16 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   let cancelRest = () => {}
 
   const spool = openSpool(join(home, '.roost', 'spool'), clock)
-  const lost = spool.all().filter((run) => run.state() !== 'finished')
+  const unfinished = spool.all().filter((gitRunner) => gitRunner.state() !== 'finished')
   const live = createLivePool(clock)
   const permissions = createPermissions(home, identities)
-  const wayOut = createWayOut({ folder: join(home, '.roost', 'certificates'), linkUrl: config.linkUrl })
+  const egressProxy = createEgressProxy({
+    folder: join(home, '.roost', 'certificates'),
+    linkUrl: config.linkUrl,
+  })
   const paths = await createPaths(home)
   let store: Promise<CredentialStore> | null = null
-  const credentialPlaces = {
+  const credentialDeps = {
     home,
     owner,
     parts: join(home, '.roost', 'sealed-parts'),
@@ -82,11 +85,9 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     variables: { AGENT_NAME: config.agentName, ...(config.mcpUrl ? { ROOST_MCP_URL: config.mcpUrl } : {}) },
     clock,
   }
-  // Loaded when it is used, which is after the greeting: what it needs would be a tenth of this program's memory.
+  // Loaded at first use: its dependencies would take a tenth of this program's memory.
   const credentials = () => {
-    store ??= import('./credentials/store.ts').then((loaded) =>
-      loaded.createCredentialStore(credentialPlaces),
-    )
+    store ??= import('./credentials/store.ts').then((loaded) => loaded.createCredentialStore(credentialDeps))
     return store
   }
 
@@ -108,11 +109,17 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
 
   let workspaceGit: Promise<WorkspaceGit> | null = null
   const git = () => {
-    workspaceGit ??= Promise.all([import('./git/git.ts'), import('./git/run.ts')]).then(([made, run]) =>
-      made.createWorkspaceGit({
-        home,
-        git: run.createRunGit({ home, path: variables.PATH ?? '', identities, author: config.agentName }),
-      }),
+    workspaceGit ??= Promise.all([import('./git/git.ts'), import('./git/run.ts')]).then(
+      ([gitModule, gitRunner]) =>
+        gitModule.createWorkspaceGit({
+          home,
+          git: gitRunner.createRunGit({
+            home,
+            path: variables.PATH ?? '',
+            identities,
+            author: config.agentName,
+          }),
+        }),
     )
     return workspaceGit
   }
@@ -132,19 +139,24 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       held: runs.held(),
     }),
     onUp(answer) {
-      // The platform's own answer, in the agreed shape.
+      // The shape of the answer is fixed by the contracts.
       if (isObject(answer.settings)) applySettings(settingsOf(answer.settings))
       runs.resume(answer.acked ?? {}, answer.drop ?? [])
-      queue.tell()
+      queue.report()
     },
     async onCall(t, message) {
-      // What somebody saves now must not be taken for a leftover, nor be overwritten by the template.
+      // A request before initialization could be deleted as a leftover or overwritten by the template.
       if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
       return await onCall(t, withOwnTransfer(message, config.linkUrl))
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
   })
-  const delivery = createDelivery({ link, clock, log, onStale: (run) => runs.forget(run.executionId) })
+  const delivery = createDelivery({
+    link,
+    clock,
+    log,
+    onStale: (gitRunner) => runs.forget(gitRunner.executionId),
+  })
   const runs = createRuns({
     link,
     spool,
@@ -153,8 +165,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     settings: () => settings,
     kick: delivery.kick,
     onIdle,
-    start: (run, opened, after) =>
-      startExecution(reached(run), opened, after, {
+    start: (gitRunner, opened, after) =>
+      startExecution(withReachableBroker(gitRunner), opened, after, {
         runtime,
         places: { home, state: join(home, '.roost', 'state', config.runtime), scratch: config.scratch },
         owner,
@@ -172,9 +184,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       }),
   })
   const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
-  /** With the broker where this container reaches it. */
-  function reached(run: Run): Run {
-    return { ...run, broker: { ...run.broker, url: atPlatform(run.broker.url, config.linkUrl) } }
+  /** Replaces the broker's address with the one that this container can reach. */
+  function withReachableBroker(gitRunner: Run): Run {
+    return {
+      ...gitRunner,
+      broker: { ...gitRunner.broker, url: atPlatform(gitRunner.broker.url, config.linkUrl) },
+    }
   }
 
   const onCall = createCallHandler({
@@ -209,21 +224,28 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     const before = JSON.stringify(settings.read_only)
     settings = next
     live.configure({ limit: next.parallel_limit, idleMs: next.chat_idle_seconds * 1000 })
-    // A process keeps the user and the hook it was started with.
+    // A running process keeps the user and the hook it was started with.
     if (JSON.stringify(next.read_only) !== before) live.dropAll()
     runs.claim()
   }
 
   function onIdle() {
     cancelRest()
-    cancelRest = clock.after(restMs, () => runs.active() === 0 && rest())
+    cancelRest = clock.after(idleDelayMs, () => runs.active() === 0 && whenIdle())
   }
 
   async function environment(over: Record<string, string | null>) {
     const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
     const workspace = parseDotenv(text)
-    const egress = await wayOut.variables(settings.way_out)
-    return childEnvironment({ own: variables, workspace, egress, home, isRoot: identities.isRoot, over })
+    const egress = await egressProxy.variables(settings.way_out)
+    return childEnvironment({
+      own: variables,
+      workspace,
+      egress,
+      home,
+      isRoot: identities.isRoot,
+      overrides: over,
+    })
   }
 
   async function renderFiles() {
@@ -235,7 +257,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   async function prepare() {
     joinReaderGroup()
     await clearLeftovers(
-      lost.map(({ executionId }) => executionId),
+      unfinished.map(({ executionId }) => executionId),
       config.scratch,
       identities,
     ).catch((fault: unknown) => log.warn('leftovers not cleared', { reason: faultText(fault) }))

@@ -19,7 +19,7 @@ import type { Writer } from './workspace/write.ts'
 
 export type CallDeps = {
   runs: Pick<Runs, 'cancel'>
-  queue: Pick<QueueWatch, 'tell'>
+  queue: Pick<QueueWatch, 'report'>
   paths: Paths
   git(): Promise<WorkspaceGit>
   writer: Writer
@@ -37,7 +37,7 @@ type Handlers = {
   [T in keyof PlatformCalls]: (message: Json) => Promise<PlatformCalls[T]['answer']>
 }
 
-/** What the platform may ask of this agent, each with its answer. */
+/** Handles every request that the platform may send to this agent. */
 export function createCallHandler(deps: CallDeps): (t: string, message: Json) => Promise<object> {
   const { paths } = deps
   const setAuthorizedKeys = createAuthorizedKeys(paths.home)
@@ -112,7 +112,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     ...createGitCalls(deps.git),
     ...execCalls(deps.terminals),
     async 'queue.look'() {
-      deps.queue.tell()
+      deps.queue.report()
       return { ok: true }
     },
     'skills.list': async () => (await deps.skills()).list(),
@@ -153,7 +153,7 @@ function execCalls(terminals: CallDeps['terminals']): Pick<Handlers, ExecCall> {
   }
 }
 
-/** A missing field keeps what an agent needs to go on working. */
+/** Missing fields get defaults with which the agent can keep working. */
 export function settingsOf(settings: Json): AgentSettings {
   const mode = objectAt(settings, 'read_only')
   const patterns = (key: string) => listAt(mode, key).filter((item) => typeof item === 'string')
@@ -172,10 +172,10 @@ export function settingsOf(settings: Json): AgentSettings {
   }
 }
 
-function wayOutOf(given: unknown): AgentSettings['way_out'] {
-  if (!isObject(given)) return null
-  const [user, ticket] = [textAt(given, 'user'), textAt(given, 'ticket')]
-  return user && ticket ? { user, ticket, authority: textAt(given, 'authority') } : null
+function wayOutOf(value: unknown): AgentSettings['way_out'] {
+  if (!isObject(value)) return null
+  const [user, ticket] = [textAt(value, 'user'), textAt(value, 'ticket')]
+  return user && ticket ? { user, ticket, authority: textAt(value, 'authority') } : null
 }
 
 function isCall(handlers: Handlers, t: string): t is keyof Handlers {
@@ -200,5 +200,5 @@ function count(message: Json, key: string): number {
 }
 
 function invalid(key: string): never {
-  throw new LinkFault('invalid_message', `The field "${key}" is missing or wrong.`)
+  throw new LinkFault('invalid_message', `The field "${key}" is missing or invalid.`)
 }

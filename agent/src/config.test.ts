@@ -4,7 +4,7 @@ import { readConfig } from './config.ts'
 
 const variables = { AGENT_NAME: 'a', ROOST_LINK_URL: 'ws://host:8001/link', ROOST_AGENT_KEY: 'k' }
 
-test('a missing or wrong variable is named', () => {
+test('a missing or invalid variable is named in the error', () => {
   const wrong: [object, RegExp][] = [
     [{ AGENT_NAME: '' }, /AGENT_NAME/],
     [{ ROOST_AGENT_KEY: undefined }, /ROOST_AGENT_KEY/],
@@ -16,7 +16,7 @@ test('a missing or wrong variable is named', () => {
   for (const [change, message] of wrong) assert.throws(() => readConfig({ ...variables, ...change }), message)
 })
 
-test('what may be left out has its default', () => {
+test('optional variables have defaults', () => {
   const config = readConfig(variables)
   assert.equal(config.runtime, 'claude-code')
   assert.equal(config.home, '/home/developer')

@@ -1,6 +1,6 @@
 import type { RuntimeName } from '@roost/contracts/link/messages'
 
-/** The environment of the container, read once. */
+/** The environment of the container, read once at the start. */
 export type Config = {
   agentName: string
   runtime: RuntimeName
@@ -12,13 +12,13 @@ export type Config = {
   gateway: { socket: string; port: number } | null
   home: string
   template: string
-  /** Where folders of single processes are made; not in the workspace. */
+  /** Parent of the temporary folders of single processes; outside the workspace. */
   scratch: string
 }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Throws an error that names what is missing or wrong. */
+/** Throws an error that names the missing or invalid variable. */
 export function readConfig(variables: Variables): Config {
   const required = (name: string) => {
     const value = variables[name]

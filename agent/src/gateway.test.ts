@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startGateway } from './gateway.ts'
 
-test('a connection to the local port comes out at the socket, with both directions and their ends', async () => {
+test('a connection to the local port reaches the socket; data and ends pass in both directions', async () => {
   const folder = mkdtempSync('/tmp/roost-gateway-test-')
   const path = join(folder, 'platform.sock')
   const platform = createServer({ allowHalfOpen: true }, (connection) => {
-    let heard = ''
+    let received = ''
     connection.on('data', (chunk) => {
-      heard += chunk
+      received += chunk
     })
-    connection.on('end', () => connection.end(`heard ${heard}`))
+    connection.on('end', () => connection.end(`heard ${received}`))
   })
   await new Promise<void>((done) => platform.listen(path, done))
   const gateway = await startGateway(path, 0)
@@ -31,7 +31,7 @@ test('a connection to the local port comes out at the socket, with both directio
   }
 })
 
-test('a platform that is away breaks the connection instead of holding it', async () => {
+test('when the platform is unreachable the connection breaks instead of hanging', async () => {
   const gateway = await startGateway('/tmp/roost-no-such.sock', 0)
   const { port } = gateway.address() as AddressInfo
   const client = createConnection({ port, host: '127.0.0.1' })

@@ -1,8 +1,8 @@
 import { createConnection, createServer, type Server } from 'node:net'
 
 /**
- * In a sandbox without a network the platform is reached through a unix socket in a shared folder: every
- * connection to a local port goes there, for this program and for the runtimes alike.
+ * Forwards connections from a local port to the platform's unix socket in a shared folder. A sandbox without
+ * a network uses it for this program and the runtimes.
  */
 export function startGateway(socketPath: string, port: number): Promise<Server> {
   const server = createServer({ allowHalfOpen: true }, (near) => {
@@ -10,7 +10,7 @@ export function startGateway(socketPath: string, port: number): Promise<Server> 
     near.setNoDelay(true)
     near.pipe(far)
     far.pipe(near)
-    // Either end that breaks takes the other with it.
+    // When either end breaks, the other one is closed too.
     near.on('error', () => far.destroy())
     far.on('error', () => near.destroy())
     near.on('close', () => far.destroy())

@@ -7,24 +7,24 @@ import { seenRun } from './runtimes/suite.ts'
 import { aRun, type TestPlatform } from './test/platform.ts'
 import { prepareProgram } from './test/process.ts'
 
-test('the program says hello, holds less than 24 MB of its own and leaves in order', async () => {
+test('the program connects, holds less than 24 MB of its own memory and exits cleanly', async () => {
   await using t = await prepareProgram()
   const first = t.start('start.ts')
   const hello = await t.hello(1)
   assert.equal(hello.protocol, 1)
   assert.equal(hello.runtime, 'claude-code')
   assert.deepEqual(hello.held, [])
-  // The compile cache, which an image brings along, is written at the end.
+  // The compile cache, which an image includes, is written at exit.
   assert.equal(await t.end(first, 'SIGTERM'), 0)
   const second = t.start('start.ts')
   await t.hello(2)
-  // What comes on top is Node's own file, which all programs of a machine share; how much of it the kernel maps
-  // differs by megabytes from start to start.
+  // Counts anonymous memory only. Node's binary is shared by all programs, and its mapped size varies between
+  // starts.
   const kilobytes = Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${second.pid}/status`, 'utf8'))?.[1])
   assert.ok(kilobytes < 24 * 1024, `${Math.round(kilobytes / 1024)} MB`)
 })
 
-test('a program that was killed in the middle of a run reports it with all its lines', async () => {
+test('a program killed during a run reports the run with all its lines', async () => {
   await using t = await prepareProgram()
   const program = t.start('test/program.ts')
   await t.hello(1)
@@ -35,7 +35,7 @@ test('a program that was killed in the middle of a run reports it with all its l
   await t.platform.until(() => seenRun(t, run.execution_id).lines.length === 21, 'all lines')
   await t.platform.result(done.execution_id)
   await t.end(program, 'SIGKILL')
-  // The platform lost what came last: it wants it again.
+  // The platform lost the last lines and requests them again.
   seenRun(t, run.execution_id).lines.length = 5
   t.start('test/program.ts')
   const hello = await t.hello(2)
@@ -69,7 +69,7 @@ async function shell(t: { platform: TestPlatform }, command: string): Promise<st
   return result.response?.replace(/^tool-result: /, '') ?? JSON.stringify(result)
 }
 
-test('a child has no capabilities and cannot look into the program', asRoot, async () => {
+test('a child has no capabilities and cannot inspect the program', asRoot, async () => {
   await using t = await prepareProgram()
   const program = t.start('test/program.ts')
   await t.hello(1)
@@ -81,7 +81,7 @@ test('a child has no capabilities and cannot look into the program', asRoot, asy
 })
 
 test(
-  'a read-only turn is another user: sources are safe from any command, allowed folders are shared',
+  'a read-only turn runs as another user: it cannot change sources but shares allowed folders',
   asRoot,
   async () => {
     await using t = await prepareProgram()
@@ -93,7 +93,7 @@ test(
     writeFileSync(join(home, '.env'), 'MY_KEY=x')
     for (const path of ['src', 'src/app.py', 'old.log', '.env']) chownSync(join(home, path), 1000, 1000)
     chmodSync(join(home, '.env'), 0o600)
-    // Open to the developer's own group, which the reader is not in.
+    // Writable by the developer's group, which the reader does not belong to.
     chmodSync(join(home, 'src', 'app.py'), 0o664)
     chmodSync(join(home, 'src'), 0o775)
     const developer = t.start('test/program.ts')
@@ -115,7 +115,7 @@ test(
     assert.equal(readFileSync(join(home, 'content', 'mine', 'a.txt'), 'utf8'), 'made\n')
     assert.equal(readFileSync(join(home, 'old.log'), 'utf8'), 'first\nsecond\n')
 
-    // Back in normal mode the developer goes on with what the reader made.
+    // In normal mode the developer can change files that the reader created.
     const settings = { ...t.platform.settings, read_only: { ...readOnly, enabled: false } }
     await t.platform.call('settings', { settings })
     assert.match(

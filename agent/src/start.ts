@@ -6,10 +6,10 @@ import { createLog, faultText } from './kit/log.ts'
 import { saveMemory } from './kit/memory-saving.ts'
 import { openRuntime } from './runtimes/open.ts'
 
-/** The program of an agent's container: one per agent, from the container's start to its end. */
+/** The program of an agent's container, running from the container's start to its end. */
 const log = createLog((line) => process.stderr.write(line))
 
-/** What a runtime gets at the container's stop to write its session down; the engine kills after ten seconds. */
+/** Time for a runtime to save its session when the container stops; the engine kills after ten seconds. */
 const stopGraceMs = 5000
 
 try {
@@ -23,7 +23,7 @@ try {
     runtime: openRuntime(config.runtime, process.env),
     clock: systemClock,
     log,
-    rest: saveMemory(),
+    whenIdle: saveMemory(),
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void agent.close(stopGraceMs).finally(() => process.exit(0)))

@@ -40,7 +40,7 @@ function setUp() {
 }
 
 describe('credentials in the workspace', () => {
-  test('what is written is there at once, whole, and closed to others', async () => {
+  test('written files are complete after the commit and private to the owner', async () => {
     using t = setUp()
     const files = { '.env': 'A=1\n', 'credentials/deep/key.bin': 'k', 'server.pem': 'p' }
     assert.deepEqual(await t.put(files), { written: Object.keys(files), left_out: [] })
@@ -58,7 +58,7 @@ describe('credentials in the workspace', () => {
     assert.deepEqual(variables, ['A'])
   })
 
-  test('all or nothing: one file that cannot be written leaves every other as it was', async () => {
+  test('a commit with one unwritable file leaves all other files unchanged', async () => {
     using t = setUp()
     await t.put({ '.env': 'A=old\n' })
     mkdirSync(join(t.home, 'a.pem'))
@@ -67,7 +67,7 @@ describe('credentials in the workspace', () => {
     assert.throws(() => t.read('b.pem'))
   })
 
-  test('a link takes nothing anywhere else, and nothing from there', async () => {
+  test('a symbolic link redirects neither writes nor reads out of the workspace', async () => {
     using t = setUp()
     const outside = join(t.place.root, 'outside')
     mkdirSync(outside)
@@ -89,7 +89,7 @@ describe('credentials in the workspace', () => {
     assert.equal(t.read('mine.pem'), 'mine')
   })
 
-  test('only credential files, of at most 1 MiB', async () => {
+  test('only credential files of at most 1 MiB are accepted', async () => {
     using t = setUp()
     for (const path of ['.bashrc', '../x.pem', '.claude/settings.json', '.mcp.json.template', '.git/x.pem'])
       await assert.rejects(t.put({ [path]: 'x' }), { code: 'protected_path' }, path)
@@ -101,7 +101,7 @@ describe('credentials in the workspace', () => {
     )
   })
 
-  test('.mcp.json follows the credentials, and keeps what a person wrote', async () => {
+  test('.mcp.json follows the credentials and keeps entries that a person wrote', async () => {
     using t = setUp()
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder of the file's own form
     const crm = { command: 'npx', args: ['crm'], env: { KEY: '${CRM_KEY}', MODE: '${MODE:-fast}' } }
@@ -111,19 +111,19 @@ describe('credentials in the workspace', () => {
     ])
     assert.deepEqual(JSON.parse(t.read('.mcp.json')), { mcpServers: { roost: entry } })
     assert.equal(t.read('.env'), '')
-    const mine = { type: 'http', url: 'https://mine.example.org' }
-    await t.put({ '.env': 'CRM_KEY=one', '.mcp.json': JSON.stringify({ mcpServers: { mine } }) })
+    const personal = { type: 'http', url: 'https://mine.example.org' }
+    await t.put({ '.env': 'CRM_KEY=one', '.mcp.json': JSON.stringify({ mcpServers: { mine: personal } }) })
     const filled = (key: string) => ({ command: 'npx', args: ['crm'], env: { KEY: key, MODE: 'fast' } })
-    assert.deepEqual(await readMcpServers(t.home), { mine, crm: filled('one') })
+    assert.deepEqual(await readMcpServers(t.home), { mine: personal, crm: filled('one') })
     await t.put({ '.env': 'CRM_KEY=two' })
-    assert.deepEqual(await readMcpServers(t.home), { mine, crm: filled('two') })
+    assert.deepEqual(await readMcpServers(t.home), { mine: personal, crm: filled('two') })
     await t.put({ '.env': 'OTHER=1' })
-    assert.deepEqual(await readMcpServers(t.home), { mine })
+    assert.deepEqual(await readMcpServers(t.home), { mine: personal })
     assert.deepEqual(JSON.parse(t.read('.mcp.json')).mcpServers.roost, entry)
   })
 })
 
-test('a template runs nothing but the known commands, and no shell', () => {
+test('a template may run only known commands, and no shell', () => {
   const left = (server: unknown) =>
     renderMcp({
       template: JSON.stringify({ mcpServers: { s: server } }),
@@ -148,7 +148,7 @@ test('a template runs nothing but the known commands, and no shell', () => {
     assert.equal(left(server), 1, JSON.stringify(server))
 })
 
-test('.gitignore keeps the lines of its user and always ends with the floor', async () => {
+test('.gitignore keeps the user’s lines and always ends with the required block', async () => {
   const once = gitignoreFor('dist/\n!.env\n')
   assert.match(once, /^# roost: begin\n[\s\S]*\ndist\/\n!\.env\n# roost: floor begin\n\.env\n\.mcp\.json\n/)
   assert.equal(gitignoreFor(once), once)

@@ -8,19 +8,19 @@ import {
   mcpTemplateFile,
 } from '@roost/contracts/link/credentials'
 
-const mostEntries = 5000
-const mostFiles = 500
-const deepest = 4
-/** What tools put there is not a credential that somebody gave. */
-const passedOver = new Set(['node_modules', 'venv', 'site-packages', 'shared-in', 'shared-out'])
+const maxEntries = 5000
+const maxFiles = 500
+const maxDepth = 4
+/** Files in these folders come from tools or other agents, not from a user of this one. */
+const skippedFolders = new Set(['node_modules', 'venv', 'site-packages', 'shared-in', 'shared-out'])
 
 /**
- * Files of the workspace that hold credentials, with the bundle and the template of `.mcp.json`. Regular files
- * only, links are not followed; at most four folders deep.
+ * Lists the credential files of the workspace, the bundle and the template of `.mcp.json`. Considers regular
+ * files only, does not follow links, and stops at `maxDepth`.
  */
 export async function findCredentials(home: string): Promise<CredentialFile[]> {
   const found: CredentialFile[] = []
-  let left = mostEntries
+  let left = maxEntries
 
   async function note(path: string) {
     const file = await lstat(join(home, path)).catch(() => null)
@@ -30,11 +30,11 @@ export async function findCredentials(home: string): Promise<CredentialFile[]> {
   async function walk(folder: string, depth: number): Promise<void> {
     const entries = await readdir(join(home, folder), { withFileTypes: true }).catch((): Dirent[] => [])
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (left === 0 || found.length === mostFiles) return
+      if (left === 0 || found.length === maxFiles) return
       left -= 1
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isDirectory()) {
-        if (depth < deepest && !entry.name.startsWith('.') && !passedOver.has(entry.name))
+        if (depth < maxDepth && !entry.name.startsWith('.') && !skippedFolders.has(entry.name))
           await walk(path, depth + 1)
       } else if (path === bundleFile || path === mcpTemplateFile || credentialPathFault(path) === null) {
         await note(path)
@@ -42,7 +42,7 @@ export async function findCredentials(home: string): Promise<CredentialFile[]> {
     }
   }
 
-  // First of all what is always looked for: a crowded workspace must not hide it.
+  // Reads `credentials/` first: a crowded workspace must not hide it.
   const first = await lstat(join(home, 'credentials')).catch(() => null)
   if (first?.isDirectory()) await walk('credentials', 1)
   const before = new Set(found.map(({ path }) => path))

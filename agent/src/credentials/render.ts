@@ -7,21 +7,22 @@ import {
 } from '@roost/contracts/link/credentials'
 
 export type RenderInput = {
-  /** Text of `.mcp.json.template`; null without one. */
+  /** Text of `.mcp.json.template`; null when the file is missing. */
   template: string | null
-  /** Text of `.mcp.json` as it is; null without one. */
+  /** Current text of `.mcp.json`; null when the file is missing. */
   present: string | null
-  /** Digests of the entries that were rendered before, by server: those are not taken for a person's own. */
+  /** Digests of the entries rendered earlier, by server name. Other entries belong to a person. */
   rendered: Readonly<Record<string, string>>
   values: Readonly<Record<string, string>>
-  /** Null: the platform offers no tools. */
+  /** Null when the platform offers no tools. */
   own: { url: string; key: string } | null
 }
 export type Rendered = { text: string; rendered: Record<string, string>; leftOut: LeftOutServer[] }
 
 /**
- * `.mcp.json` from its template and the credentials that are there now. What somebody wrote into it stays; what
- * was rendered before is rendered again, or goes when a value is missing; the platform's entry is its own.
+ * Builds `.mcp.json` from its template and the present credentials. Keeps entries that a person wrote.
+ * Renders its own earlier entries again and removes those with a missing value. Always replaces the
+ * platform's entry.
  */
 export function renderMcp({ template, present, rendered, values, own }: RenderInput): Rendered {
   const servers: Record<string, unknown> = Object.create(null)
@@ -30,9 +31,10 @@ export function renderMcp({ template, present, rendered, values, own }: RenderIn
   }
   const leftOut: LeftOutServer[] = []
   const fresh: Record<string, string> = Object.create(null)
-  const wanted = template === null ? {} : mcpServersOf(template)
-  if (wanted === null) leftOut.push({ server: '*', names: [], reason: 'the template is not valid JSON' })
-  for (const [name, server] of Object.entries(wanted ?? {})) {
+  const templateServers = template === null ? {} : mcpServersOf(template)
+  if (templateServers === null)
+    leftOut.push({ server: '*', names: [], reason: 'the template is not valid JSON' })
+  for (const [name, server] of Object.entries(templateServers ?? {})) {
     if (name === ownServer || name in servers) continue
     const filled = fill(server, values)
     if ('reason' in filled) {
@@ -56,27 +58,27 @@ function fill(server: unknown, values: Readonly<Record<string, string>>): Filled
   const fault = mcpServerFault(server, true)
   if (fault) return { names: [], reason: fault }
   const missing = new Set<string>()
-  const text = (given: string) =>
-    given.replace(placeholder, (_, name: string, fallback: string | undefined) => {
+  const text = (template: string) =>
+    template.replace(placeholder, (_, name: string, fallback: string | undefined) => {
       const value = Object.hasOwn(values, name) && values[name] !== '' ? values[name] : fallback
       if (value === undefined) missing.add(name)
       return value ?? ''
     })
-  const texts = (given: unknown) =>
-    // The shape was looked at above.
+  const texts = (entries: unknown) =>
+    // `mcpServerFault` has checked the shape above.
     Object.fromEntries(
-      Object.entries(given as Record<string, string>).map(([key, each]) => [key, text(each)]),
+      Object.entries(entries as Record<string, string>).map(([key, each]) => [key, text(each)]),
     )
   const filled = { ...(server as Record<string, unknown>) }
   for (const key of ['env', 'headers']) if (filled[key] !== undefined) filled[key] = texts(filled[key])
   if (typeof filled.url === 'string') filled.url = text(filled.url)
   if (missing.size > 0) return { names: [...missing], reason: 'a variable has no value' }
-  // A value may have made an address of something else.
+  // A substituted value may have made an address invalid.
   const result = mcpServerFault(filled)
   return result ? { names: [], reason: result } : { server: filled }
 }
 
-/** `${NAME}` and `${NAME:-default}`. */
+/** Matches `${NAME}` and `${NAME:-default}`. */
 const placeholder = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
 function digestOf(server: unknown): string {

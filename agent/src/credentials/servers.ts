@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type McpServer, mcpServerFault, mcpServersOf, ownServer } from '@roost/contracts/link/credentials'
 
-/** The well-formed entries of the workspace's `.mcp.json`, without the platform's own; none when it cannot be read. */
+/** Returns the valid entries of `.mcp.json` without the platform's own. Empty when the file is unreadable. */
 export async function readMcpServers(home: string): Promise<Record<string, McpServer>> {
   const text = await readFile(join(home, '.mcp.json'), 'utf8').catch(() => '')
   return Object.fromEntries(

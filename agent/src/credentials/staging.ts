@@ -6,18 +6,18 @@ import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 
 export type Staging = {
-  /** Appends a piece to a file of the upload. Throws `file_too_large` above `mostBytes`. */
-  write(piece: Omit<CredentialsWrite, 't'>, mostBytes: number): Promise<void>
-  /** The parts of an upload by their paths; they are the caller's from now on. */
+  /** Appends a chunk to a file of the upload. Throws `file_too_large` above `maxBytes`. */
+  write(piece: Omit<CredentialsWrite, 't'>, maxBytes: number): Promise<void>
+  /** Hands over the temporary files of an upload, by target path. The caller deletes them. */
   take(uploadId: string): Map<string, string>
 }
 
 type Upload = { files: Map<string, { part: string; size: number }>; cancel: () => void }
 
-const forgottenMs = 2 * 60_000
-const mostUploads = 8
+const uploadTimeoutMs = 2 * 60_000
+const maxUploads = 8
 
-/** Files on their way, closed to others, on the volume where they will lie. */
+/** Stages uploads as private files on the volume of their targets. */
 export function createStaging(folder: string, clock: Clock): Staging {
   const uploads = new Map<string, Upload>()
 
@@ -30,23 +30,26 @@ export function createStaging(folder: string, clock: Clock): Staging {
   function uploadOf(id: string): Upload {
     const present = uploads.get(id)
     if (present) return present
-    if (uploads.size >= mostUploads) throw new LinkFault('io_error', 'Too many uploads at once.')
+    if (uploads.size >= maxUploads) throw new LinkFault('io_error', 'Too many concurrent uploads.')
     const upload = { files: new Map(), cancel: () => {} }
     uploads.set(id, upload)
     return upload
   }
 
   return {
-    async write({ upload_id, path, offset, data_base64 }, mostBytes) {
+    async write({ upload_id, path, offset, data_base64 }, maxBytes) {
       const upload = uploadOf(upload_id)
       upload.cancel()
-      upload.cancel = clock.after(forgottenMs, () => forget(upload_id))
+      upload.cancel = clock.after(uploadTimeoutMs, () => forget(upload_id))
       const bytes = Buffer.from(data_base64, 'base64')
       const file = upload.files.get(path)
       if (offset !== (file?.size ?? 0))
-        throw new LinkFault('invalid_message', 'The piece does not follow the one before it.')
-      if (offset + bytes.length > mostBytes)
-        throw new LinkFault('file_too_large', `${path} is larger than ${mostBytes} bytes.`)
+        throw new LinkFault(
+          'invalid_message',
+          'The chunk does not continue the upload at the expected offset.',
+        )
+      if (offset + bytes.length > maxBytes)
+        throw new LinkFault('file_too_large', `${path} is larger than ${maxBytes} bytes.`)
       if (file) {
         file.size += bytes.length
         return appendFile(file.part, bytes)
@@ -60,7 +63,7 @@ export function createStaging(folder: string, clock: Clock): Staging {
     },
     take(id) {
       const upload = uploads.get(id)
-      if (!upload) throw new LinkFault('invalid_message', 'There is no such upload.')
+      if (!upload) throw new LinkFault('invalid_message', 'The upload does not exist or has expired.')
       upload.cancel()
       uploads.delete(id)
       return new Map([...upload.files].map(([path, { part }]) => [path, part]))

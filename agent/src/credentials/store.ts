@@ -29,23 +29,23 @@ import { createStaging } from './staging.ts'
 
 export type CredentialStore = {
   status(): Promise<CredentialsStatusAnswer>
-  /** A piece of a file that takes its place with `commit`. */
+  /** Stages one chunk of a file; `commit` moves the file to its path. */
   write(piece: Omit<CredentialsWrite, 't'>): Promise<void>
-  /** All of the files or none, each readable by the developer alone. */
+  /** Writes all files or none, each readable by the developer only. */
   commit(uploadId: string, paths: string[]): Promise<CredentialsCommitAnswer>
   read(request: { path: string; offset: number; length: number }): Promise<FileReadAnswer>
-  /** `.mcp.json` anew, and an empty `.env` where there is none. */
+  /** Renders `.mcp.json` and creates an empty `.env` if there is none. */
   render(): Promise<LeftOutServer[]>
 }
 
 export type CredentialStoreDeps = {
   home: string
   owner: { uid: number; gid: number }
-  /** Where files are put together: on the workspace's volume, closed to others, and holds nothing else. */
+  /** Private staging folder on the workspace's volume, used for nothing else. */
   parts: string
-  /** Null: the platform offers no tools. */
+  /** Null when the platform offers no tools. */
   own: { url: string; key: string } | null
-  /** What a template may use beside `.env`. */
+  /** Variables that a template may use in addition to `.env`. */
   variables: Readonly<Record<string, string>>
   clock: Clock
 }
@@ -53,10 +53,10 @@ export type CredentialStoreDeps = {
 export function createCredentialStore(deps: CredentialStoreDeps): CredentialStore {
   const { home, owner, parts, own, variables, clock } = deps
   const staging = createStaging(parts, clock)
-  const memory = join(home, '.roost', 'mcp-rendered.json')
+  const digestsFile = join(home, '.roost', 'mcp-rendered.json')
   let last: Promise<unknown> = Promise.resolve()
 
-  /** One change after the other: two at once would each leave half of the other's. */
+  /** Runs changes one after another: concurrent ones would mix their files. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const next = last.then(work, work)
     last = next.catch(() => {})
@@ -70,8 +70,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
 
   async function values(): Promise<Record<string, string>> {
     const text = await readFile(join(home, '.env'), 'utf8').catch(() => '')
-    const given = Object.entries(parseDotenv(text))
-    return Object.fromEntries(given.filter(([name]) => !namesVariable(suppressedVariables, name)))
+    const entries = Object.entries(parseDotenv(text))
+    return Object.fromEntries(entries.filter(([name]) => !namesVariable(suppressedVariables, name)))
   }
 
   async function partOf(text: string): Promise<string> {
@@ -81,8 +81,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
     return part
   }
 
-  async function remember(rendered: Record<string, string>): Promise<void> {
-    await rename(await partOf(JSON.stringify(rendered)), memory)
+  async function writeDigests(rendered: Record<string, string>): Promise<void> {
+    await rename(await partOf(JSON.stringify(rendered)), digestsFile)
   }
 
   async function render(): Promise<LeftOutServer[]> {
@@ -95,12 +95,12 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
     const result = renderMcp({
       template: await readSmall(join(home, mcpTemplateFile)),
       present,
-      rendered: await remembered(memory),
+      rendered: await readDigests(digestsFile),
       values: { ...variables, ...(await values()) },
       own,
     })
     if (result.text !== present) await place(await partOf(result.text), '.mcp.json')
-    await remember(result.rendered)
+    await writeDigests(result.rendered)
     return result.leftOut
   }
 
@@ -110,14 +110,14 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
     try {
       for (const path of paths) {
         const part = files.get(path)
-        if (!part) throw new LinkFault('invalid_message', `No piece of ${path} came.`)
-        await makeWay(home, path, owner)
+        if (!part) throw new LinkFault('invalid_message', `No chunk of ${path} was uploaded.`)
+        await makeParents(home, path, owner)
         const backup = join(parts, randomUUID())
         const target = join(home, path)
-        const isThere = await keep(target, backup)
+        const isThere = await moveToBackup(target, backup)
         undo.push(() => (isThere ? rename(backup, target) : rm(target, { force: true })))
         await place(part, path)
-        // Kept until all are in place.
+        // The backup is deleted once all files are in place.
         if (isThere) files.set(`${path}\0before`, backup)
       }
     } catch (error) {
@@ -144,8 +144,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
     },
     async write(piece) {
       refuse(piece.path)
-      const most = piece.path === bundleFile ? maxBundleBytes : maxCredentialBytes
-      await staging.write(piece, most)
+      const maxBytes = piece.path === bundleFile ? maxBundleBytes : maxCredentialBytes
+      await staging.write(piece, maxBytes)
     },
     commit: (uploadId, paths) => inTurn(() => commit(uploadId, paths)),
     async read({ path, ...range }) {
@@ -162,18 +162,18 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
   }
 }
 
-/** The platform asks for nothing else; a fault there must not write start-up files here. */
+/** The platform requests only these paths. A faulty request must not write startup files. */
 function refuse(path: string): void {
   if (path !== bundleFile && credentialPathFault(path) !== null)
     throw new LinkFault('protected_path', `${path.slice(0, 300)} is not a credential file.`)
 }
 
 function linked(path: string): LinkFault {
-  return new LinkFault('protected_path', `${path} is reached over a link.`)
+  return new LinkFault('protected_path', `${path} is reached through a symbolic link.`)
 }
 
-/** Makes the folders of a file. None of them may be a link: it would take the file somewhere else. */
-async function makeWay(home: string, path: string, owner: { uid: number; gid: number }): Promise<void> {
+/** Creates the parent folders of a file. Rejects symbolic links, which could redirect the file. */
+async function makeParents(home: string, path: string, owner: { uid: number; gid: number }): Promise<void> {
   const root = await realpath(home)
   const parts = path.split('/').slice(0, -1)
   for (const [index] of parts.entries()) {
@@ -191,8 +191,8 @@ async function makeWay(home: string, path: string, owner: { uid: number; gid: nu
   if ((await realpath(dirname(join(root, path)))) !== dirname(join(root, path))) throw linked(path)
 }
 
-/** Puts away what has the name now; false when nothing has. */
-async function keep(target: string, backup: string): Promise<boolean> {
+/** Moves the current file to `backup`. Returns false when there is none. */
+async function moveToBackup(target: string, backup: string): Promise<boolean> {
   try {
     await rename(target, backup)
     return true
@@ -202,7 +202,7 @@ async function keep(target: string, backup: string): Promise<boolean> {
   }
 }
 
-async function remembered(path: string): Promise<Record<string, string>> {
+async function readDigests(path: string): Promise<Record<string, string>> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
     const parsed: unknown = JSON.parse((await file.readFile()).toString('utf8'))
@@ -213,7 +213,7 @@ async function remembered(path: string): Promise<Record<string, string>> {
       ),
     )
   } catch {
-    // Not there yet, or not ours any more: what is in `.mcp.json` then counts as a person's own.
+    // Missing or replaced: every entry of `.mcp.json` then counts as written by a person.
     return {}
   }
 }

@@ -1,6 +1,6 @@
 /**
- * An address of the platform as this container reaches it: where the link leads. A container without another way
- * out stands in a network in which the platform has another address than it has for the others.
+ * Replaces the host of a platform address with the host of the link. In a network without other egress, the
+ * platform has a different address than elsewhere.
  */
 export function atPlatform(address: string, linkUrl: string): string {
   if (!URL.canParse(address)) return address
@@ -11,7 +11,7 @@ export function atPlatform(address: string, linkUrl: string): string {
   return url.href.replace(/\/$/, address.endsWith('/') ? '/' : '')
 }
 
-/** A call of the platform with the address of its git in it, if it has one. */
+/** Returns a platform request with the git address in it rewritten, if it has one. */
 export function withOwnTransfer(message: Record<string, unknown>, linkUrl: string): Record<string, unknown> {
   const { transfer } = message
   if (typeof transfer !== 'object' || transfer === null || !('url' in transfer)) return message

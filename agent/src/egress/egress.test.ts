@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { atPlatform, withOwnTransfer } from './address.ts'
-import { createWayOut } from './way-out.ts'
+import { createEgressProxy } from './proxy.ts'
 
-test('the platform is where the link leads, port and path stay', () => {
+test('platform addresses get the host of the link and keep port and path', () => {
   const link = 'ws://172.30.0.1:8001/link'
   assert.equal(atPlatform('http://172.18.0.1:8001/broker', link), 'http://172.30.0.1:8001/broker')
   assert.equal(atPlatform('http://172.30.0.1:8001/broker', link), 'http://172.30.0.1:8001/broker')
@@ -18,26 +18,26 @@ test('the platform is where the link leads, port and path stay', () => {
   assert.deepEqual(withOwnTransfer({ transfer: null }, link), { transfer: null })
 })
 
-test('without a way out over the platform no variable is set', async () => {
-  const wayOut = createWayOut({ folder: '/nonexistent', linkUrl: 'ws://172.18.0.1:8001/link' })
-  assert.deepEqual(await wayOut.variables(null), {})
+test('without egress through the platform no variable is set', async () => {
+  const proxy = createEgressProxy({ folder: '/nonexistent', linkUrl: 'ws://172.18.0.1:8001/link' })
+  assert.deepEqual(await proxy.variables(null), {})
 })
 
-test('the authority is trusted beside the others, and only where there is one', async () => {
+test('the platform’s certificate authority is trusted in addition to the system’s, if there is one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-way-out-'))
   try {
     await writeFile(join(folder, 'system.pem'), 'SYSTEM\n')
-    const wayOut = createWayOut({
+    const proxy = createEgressProxy({
       folder: join(folder, 'certificates'),
       linkUrl: 'ws://172.18.0.1:8001/link',
       system: join(folder, 'system.pem'),
     })
-    const bare = await wayOut.variables({ user: 'a', ticket: 't/1', authority: null })
+    const bare = await proxy.variables({ user: 'a', ticket: 't/1', authority: null })
     assert.equal(bare.HTTPS_PROXY, 'http://a:t%2F1@172.18.0.1:8001')
     assert.equal(bare.https_proxy, bare.HTTPS_PROXY)
     assert.match(bare.NO_PROXY ?? '', /^172\.18\.0\.1,/)
     assert.equal(bare.NODE_EXTRA_CA_CERTS, undefined)
-    const full = await wayOut.variables({ user: 'a', ticket: 't', authority: 'OURS\n' })
+    const full = await proxy.variables({ user: 'a', ticket: 't', authority: 'OURS\n' })
     assert.equal(await readFile(full.NODE_EXTRA_CA_CERTS ?? '', 'utf8'), 'OURS\n')
     assert.equal(await readFile(full.SSL_CERT_FILE ?? '', 'utf8'), 'SYSTEM\nOURS\n')
   } finally {

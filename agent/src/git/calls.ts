@@ -7,7 +7,7 @@ import type { WorkspaceGit } from './git.ts'
 type GitCall = Extract<keyof PlatformCalls, `git.${string}`>
 type Handlers = { [T in GitCall]: (message: Json) => Promise<PlatformCalls[T]['answer']> }
 
-/** What the platform may ask of the workspace's repository. `git` is loaded when it is used. */
+/** Handles git requests of the platform. `git` is loaded at first use. */
 export function createGitCalls(git: () => Promise<WorkspaceGit>): Handlers {
   return {
     'git.look': async (message) =>
@@ -57,17 +57,17 @@ export function createGitCalls(git: () => Promise<WorkspaceGit>): Handlers {
 }
 
 function branches(message: Json): GitBranches {
-  const given = objectAt(message, 'branches')
+  const value = objectAt(message, 'branches')
   return {
-    working: text(given, 'working'),
-    source: text(given, 'source'),
-    source_mode: given.source_mode === true,
+    working: text(value, 'working'),
+    source: text(value, 'source'),
+    source_mode: value.source_mode === true,
   }
 }
 
 function transfer(message: Json): GitTransfer {
-  const given = objectAt(message, 'transfer')
-  return { url: text(given, 'url'), ticket: text(given, 'ticket') }
+  const value = objectAt(message, 'transfer')
+  return { url: text(value, 'url'), ticket: text(value, 'ticket') }
 }
 
 function oneOf<T extends string>(known: readonly T[], message: Json): T {
@@ -78,18 +78,18 @@ function text(message: Json, key: string): string {
   return textAt(message, key) ?? invalid(key)
 }
 
-/** Whole, and nothing that git could take for an option. */
+/** A full commit id, which git cannot mistake for an option. */
 function sha(message: Json, key: string): string {
-  const given = text(message, key)
-  return /^[0-9a-f]{40,64}$/.test(given) ? given : invalid(key)
+  const value = text(message, key)
+  return /^[0-9a-f]{40,64}$/.test(value) ? value : invalid(key)
 }
 
-/** Part of a path and of a ref. */
+/** A safe part of a path and of a ref. */
 function stamp(message: Json): string {
-  const given = text(message, 'stamp')
-  return /^[A-Za-z0-9-]{1,40}$/.test(given) ? given : invalid('stamp')
+  const value = text(message, 'stamp')
+  return /^[A-Za-z0-9-]{1,40}$/.test(value) ? value : invalid('stamp')
 }
 
 function invalid(key: string): never {
-  throw new LinkFault('invalid_message', `The field "${key}" is missing or wrong.`)
+  throw new LinkFault('invalid_message', `The field "${key}" is missing or invalid.`)
 }

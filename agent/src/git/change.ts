@@ -8,7 +8,7 @@ import {
 import type { RunGit } from './run.ts'
 import { reasonOf } from './state.ts'
 
-/** Credentials, wherever they lie: what a commit has of them is named nowhere. Without regard to case. */
+/** Credential files, in any folder and any case. Answers never name or show them. */
 const hidden = [
   '**/.env',
   '**/.env.*',
@@ -28,12 +28,12 @@ const hidden = [
 const shownOnly = [':(top)', ...hidden.map((path) => `:(top,exclude,glob,icase)${path}`)]
 const hiddenOnly = hidden.map((path) => `:(top,glob,icase)${path}`)
 
-/** The workspace's own settings and attributes must neither run a program nor change the form. */
-const plain = [
+/** Keeps the workspace's own git settings and attributes from running programs or changing the format. */
+const safeOptions = [
   ...['--no-ext-diff', '--no-textconv', '--no-color', '--no-relative', '--find-renames', '--unified=3'],
   ...['--src-prefix=a/', '--dst-prefix=b/', '--submodule=short', '--ignore-submodules=none', '-O/dev/null'],
 ]
-const nothing: GitChangeAnswer = {
+const notFound: GitChangeAnswer = {
   found: false,
   files: [],
   total_files: 0,
@@ -42,20 +42,20 @@ const nothing: GitChangeAnswer = {
   truncated: false,
 }
 
-/** What lies between two commits. `found`: both are in the workspace. Rejects when git says no. */
+/** Reads the difference between two commits. `found` is true when both exist. Rejects when git fails. */
 export function createReadChange(git: RunGit) {
   return async ({ from_sha, to_sha }: Omit<GitChange, 't'>): Promise<GitChangeAnswer> => {
     for (const sha of [from_sha, to_sha]) {
-      if (!(await git(['cat-file', '-e', `${sha}^{commit}`])).ok) return nothing
+      if (!(await git(['cat-file', '-e', `${sha}^{commit}`])).ok) return notFound
     }
     const between = [from_sha, to_sha, '--']
-    const listed = await git(['diff', ...plain, '--raw', '--numstat', '-z', ...between, ...shownOnly])
-    const concealed = await git(['diff', '--name-only', '--no-renames', '-z', ...between, ...hiddenOnly])
-    // One byte more than is kept says whether it goes on.
-    const text = await git(['diff', ...plain, '--patch', ...between, ...shownOnly], {
-      atMost: maxDiffBytes + 1,
+    const listed = await git(['diff', ...safeOptions, '--raw', '--numstat', '-z', ...between, ...shownOnly])
+    const hiddenNames = await git(['diff', '--name-only', '--no-renames', '-z', ...between, ...hiddenOnly])
+    // One byte above the limit shows whether the output was longer.
+    const text = await git(['diff', ...safeOptions, '--patch', ...between, ...shownOnly], {
+      maxBytes: maxDiffBytes + 1,
     })
-    const failed = [listed, concealed, text].find(({ ok }) => !ok)
+    const failed = [listed, hiddenNames, text].find(({ ok }) => !ok)
     if (failed) throw new Error(reasonOf(failed.error))
     const files = filesOf(listed.output)
     const diff = wholeLines(text.output, maxDiffBytes)
@@ -63,14 +63,14 @@ export function createReadChange(git: RunGit) {
       found: true,
       files: files.slice(0, maxChangedFiles),
       total_files: files.length,
-      hidden_files: concealed.output.split('\0').filter(Boolean).length,
+      hidden_files: hiddenNames.output.split('\0').filter(Boolean).length,
       diff,
       truncated: diff.length < text.output.length || files.length > maxChangedFiles,
     }
   }
 }
 
-/** As git prints it with `--raw --numstat -z`: all of the one kind, then all of the other. */
+/** Parses `--raw --numstat -z`: first all raw entries, then all counts. */
 function filesOf(output: string): GitChangedFile[] {
   const parts = output.split('\0')
   const files = new Map<string, GitChangedFile>()
@@ -85,7 +85,7 @@ function filesOf(output: string): GitChangedFile[] {
   }
   while (at < parts.length) {
     const [, added = '', deleted = '', name = ''] = /^([\d-]+)\t([\d-]+)\t(.*)$/s.exec(parts[at] ?? '') ?? []
-    // A renamed one has its two names behind it.
+    // A renamed file has both names in the fields that follow.
     const path = name === '' ? (parts[at + 2] ?? '') : name
     const file = files.get(path)
     if (file && added !== '-') Object.assign(file, { additions: Number(added), deletions: Number(deleted) })
@@ -100,7 +100,7 @@ function statusOf(letter: string): GitChangedFile['status'] {
   return letter === 'R' ? 'renamed' : 'modified'
 }
 
-/** The beginning of a text, to the end of the last line that fits; of a single line that does not, a part. */
+/** Cuts a text after the last whole line that fits. Cuts a single longer line itself. */
 function wholeLines(text: string, bytes: number): string {
   const all = Buffer.from(text)
   if (all.length <= bytes) return text

@@ -23,7 +23,7 @@ const identities = createIdentities({
   hasSetpriv: false,
 })
 
-/** A workspace as a template left it, bound to a repository of its own. */
+/** Creates a workspace as a template leaves it, bound to its own repository. */
 async function workspace(repository: string, over: Partial<GitBranches> = {}) {
   const commit = await server.commit(repository, { 'CLAUDE.md': 'one\n', 'notes.txt': 'a\n' })
   await server.git(repository, 'config', 'http.receivepack', 'true')
@@ -50,7 +50,7 @@ async function workspace(repository: string, over: Partial<GitBranches> = {}) {
 }
 const conflictOf = (end: GitEnd) => (end.outcome === 'conflict' ? end.conflict : end)
 
-test('a workspace becomes a repository on the content that is there, and shows what differs', async () => {
+test('binding makes a repository around the present files and reports the differences', async () => {
   await using one = await workspace('acme/bind')
   await one.write('notes.txt', 'b\n')
   const { state, failed } = await one.git.look(one.call)
@@ -61,11 +61,11 @@ test('a workspace becomes a repository on the content that is there, and shows w
     ['roost/one/abc', 'https://git.example.org/acme/bind', 0, 0, false],
   )
   assert.equal((await one.git.log(5)).commits[0]?.sha, one.commit)
-  // Nothing of the ticket is left in the workspace.
+  // The ticket is not stored in the workspace.
   assert.doesNotMatch(await one.read('.git/config'), /ticket|127\.0\.0\.1/)
 })
 
-test('a sync commits and pushes the working branch, without what is the platform’s', async () => {
+test('a sync commits and pushes the working branch without files of the platform', async () => {
   await using one = await workspace('acme/sync')
   await one.write('new.txt', 'n\n')
   await one.write('notes.txt', 'b\n')
@@ -86,7 +86,7 @@ test('a sync commits and pushes the working branch, without what is the platform
   assert.doesNotMatch(await server.git('acme/sync', 'ls-tree', '-r', '--name-only', 'roost/one/abc'), /env/)
 })
 
-test('a remote that has moved is a conflict; pulled first it goes through, or not when lines clash', async () => {
+test('a moved remote is a conflict; pull_first resolves it unless the same lines changed', async () => {
   await using one = await workspace('acme/moved')
   await one.write('mine.txt', '1\n')
   await one.sync()
@@ -104,13 +104,13 @@ test('a remote that has moved is a conflict; pulled first it goes through, or no
   assert.equal(await server.git('acme/moved', 'show', 'roost/one/abc:mine.txt'), '3')
 })
 
-test('a pull brings the source in source mode; what was changed is kept, stashed or given up as asked', async () => {
+test('a pull in source mode updates from the source and keeps, stashes or discards local changes as requested', async () => {
   await using one = await workspace('acme/pull', { source_mode: true })
   await server.commit('acme/pull', { 'notes.txt': 'later\n' })
   await one.write('CLAUDE.md', 'own\n')
   assert.equal(conflictOf((await one.pull()).end), 'uncommitted_changes')
-  const kept = await one.pull('stash_reapply')
-  assert.equal(kept.end.outcome === 'done' && kept.end.files_changed, 1)
+  const stashed = await one.pull('stash_reapply')
+  assert.equal(stashed.end.outcome === 'done' && stashed.end.files_changed, 1)
   assert.deepEqual([await one.read('notes.txt'), await one.read('CLAUDE.md')], ['later\n', 'own\n'])
   await server.commit('acme/pull', { 'CLAUDE.md': 'theirs\n' })
   assert.equal(conflictOf((await one.pull('stash_reapply')).end), 'stash_conflict')
@@ -120,7 +120,7 @@ test('a pull brings the source in source mode; what was changed is kept, stashed
   assert.equal(await one.read('.env'), 'SECRET=1\n')
 })
 
-test('a remote that refuses or is away is a failure without its address; credentials in addresses are seen', async () => {
+test('a refusing or unreachable remote fails without showing its address; credentials in addresses are detected', async () => {
   await using one = await workspace('acme/away')
   server.behave('redirect')
   const away = await one.git.look(one.call)
@@ -132,7 +132,7 @@ test('a remote that refuses or is away is a failure without its address; credent
   assert.deepEqual([state.has_credential, state.remote_url], [true, 'https://git.example.org/acme/away'])
 })
 
-test('what a sync or a pull has changed is told from commit to commit, without credentials and within bounds', async () => {
+test('the changes of a sync or pull are listed by commit, without credentials and within limits', async () => {
   await using one = await workspace('acme/change')
   const between = (end: GitEnd) => {
     assert.ok(end.outcome === 'done' && end.from_sha && end.commit_sha, JSON.stringify(end))
@@ -146,7 +146,7 @@ test('what a sync or a pull has changed is told from commit to commit, without c
   await mkdir(join(one.home, 'deep'))
   await one.write('deep/.env.local', 'TOKEN=canary\n')
   await one.write('deep/Server.PEM', 'canary\n')
-  // What the workspace says of its own diffs is not followed.
+  // Diff settings of the workspace are ignored.
   await one.write('.gitattributes', '*.md diff=own\n')
   await one.run(['config', 'diff.own.textconv', 'touch ran; cat'])
   await one.run(['config', 'diff.external', 'touch ran'])
@@ -178,7 +178,7 @@ test('what a sync or a pull has changed is told from commit to commit, without c
     (await between(pulled.end)).files.map(({ path }) => path),
     ['CLAUDE.md'],
   )
-  assert.ok(!('from_sha' in (await one.pull()).end), 'nothing new is no change')
+  assert.ok(!('from_sha' in (await one.pull()).end), 'an up-to-date pull reports no change')
 
   const line = `${'ü'.repeat(50)}\n`
   await one.write('large.txt', line.repeat(100_000))
@@ -188,11 +188,11 @@ test('what a sync or a pull has changed is told from commit to commit, without c
   assert.ok(Buffer.byteLength(large.diff) <= 200 * 1024 && large.diff.endsWith(`+${line}`))
   assert.equal(large.files[0]?.additions, 100_000)
 
-  const gone = await one.git.change({ from_sha: 'f'.repeat(40), to_sha: one.commit })
-  assert.deepEqual([gone.found, gone.files, gone.diff], [false, [], ''])
+  const missing = await one.git.change({ from_sha: 'f'.repeat(40), to_sha: one.commit })
+  assert.deepEqual([missing.found, missing.files, missing.diff], [false, [], ''])
 })
 
-test('a workspace begins an empty remote, and joins one that has commits', async () => {
+test('a workspace initializes an empty remote and joins one with commits', async () => {
   await using one = await workspace('acme/first')
   await one.write('notes.txt', 'own\n')
   const initialize = async (repository: string) => {
@@ -220,14 +220,14 @@ test('a workspace begins an empty remote, and joins one that has commits', async
   assert.equal(await server.git('acme/full', 'show', 'roost/one/abc:notes.txt'), 'own')
 })
 
-test('a reset makes the workspace what the source is, keeps what the agent has made, and loses nothing', async () => {
+test('a reset matches the source, keeps the agent’s own files and loses nothing', async () => {
   await using one = await workspace('acme/reset')
   await mkdir(join(one.home, 'content'))
   await one.write('content/made.md', 'made\n')
   await one.write('notes.txt', 'changed\n')
   await one.sync()
   await one.write('loose.txt', 'loose\n')
-  // Somebody has put a file of the platform there: it is not theirs to write.
+  // Files of the platform are not taken from the repository.
   const main = await server.commit('acme/reset', { 'CLAUDE.md': 'two\n', '.env': 'SECRET=theirs\n' })
   const done = await one.git.reset({ ...one.call, stamp: '20300101T000000Z' })
   assert.ok(done.end.outcome === 'done', JSON.stringify(done.end))
@@ -251,7 +251,7 @@ test('a reset makes the workspace what the source is, keeps what the agent has m
   assert.doesNotMatch(pushed, /SECRET=1/)
 })
 
-test('hooks of the workspace do not run', async () => {
+test('git hooks of the workspace never run', async () => {
   await using one = await workspace('acme/hooks')
   await one.run(['config', 'core.hooksPath', '.'])
   await writeFile(join(one.home, 'pre-commit'), '#!/bin/sh\ntouch ran\n', { mode: 0o755 })

@@ -30,7 +30,7 @@ import {
   readLog,
   readState,
   reasonOf,
-  seenAt,
+  remoteRef,
   upstreamOf,
 } from './state.ts'
 
@@ -47,10 +47,18 @@ export type WorkspaceGit = {
   reset(call: Without<GitReset>): Promise<GitResetAnswer>
 }
 
-/** Of the platform, or of whoever works here: never part of a commit. */
-const floor = ['.env', '.mcp.json', '.credentials.enc', '.ssh', '.roost/keys', '.roost/state', '.roost/spool']
-const notShared = [
-  ...floor,
+/** Files of the platform or secrets of users: never part of a commit. */
+const neverCommitted = [
+  '.env',
+  '.mcp.json',
+  '.credentials.enc',
+  '.ssh',
+  '.roost/keys',
+  '.roost/state',
+  '.roost/spool',
+]
+const excludedPaths = [
+  ...neverCommitted,
   '.roost',
   '.tmp',
   '.roost-initialized',
@@ -72,35 +80,40 @@ const notShared = [
   '.gemini',
 ]
 
-/** The workspace as a repository of the agent's binding. One call at a time. */
+/** The workspace as the repository of the agent's binding. Runs one call at a time. */
 export function createWorkspaceGit({ git, home }: { git: RunGit; home: string }): WorkspaceGit {
-  const reset = createReset(git, floor)
+  const reset = createReset(git, neverCommitted)
   const readChange = createReadChange(git)
-  const initialize = createOwnRemote({ git, prepare, beginAt, commit: (text) => commitChanges(text, null) })
+  const initialize = createOwnRemote({
+    git,
+    prepare,
+    startAt: beginAt,
+    commit: (text) => commitChanges(text, null),
+  })
   let last: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = last.then(work, work)
-    last = mine.catch(() => {})
-    return mine
+    const next = last.then(work, work)
+    last = next.catch(() => {})
+    return next
   }
 
-  async function ended(branches: GitBranches, end: GitEnd): Promise<GitEndAnswer> {
+  async function withState(branches: GitBranches, end: GitEnd): Promise<GitEndAnswer> {
     return { end, state: await readState(git, home, branches) }
   }
 
   async function bind({ branches, transfer, remote_url, commit }: Without<GitBind>): Promise<GitEnd> {
-    const unprepared = await prepare(branchOf(branches), remote_url)
-    if (unprepared) return unprepared
-    const away = await fetchBoth(git, branches, transfer)
-    if (away !== null) return failed(away)
-    const stopped = await beginAt(branches, commit)
-    return stopped ?? { outcome: 'done', commit_sha: await headOf(git), files_changed: 0 }
+    const prepareFailure = await prepare(branchOf(branches), remote_url)
+    if (prepareFailure) return prepareFailure
+    const fetchFailure = await fetchBoth(git, branches, transfer)
+    if (fetchFailure !== null) return failed(fetchFailure)
+    const failure = await beginAt(branches, commit)
+    return failure ?? { outcome: 'done', commit_sha: await headOf(git), files_changed: 0 }
   }
 
   async function prepare(branch: string, remoteUrl: string): Promise<GitEnd | null> {
     if (!(await isRepository(home))) {
-      const made = await git(['init', '--quiet', '--template=', '-b', branch, home])
-      if (!made.ok) return failed(reasonOf(made.error))
+      const result = await git(['init', '--quiet', '--template=', '-b', branch, home])
+      if (!result.ok) return failed(reasonOf(result.error))
     }
     await git(['config', '--replace-all', 'remote.origin.url', remoteUrl])
     await git(['config', '--replace-all', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'])
@@ -110,9 +123,9 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
 
   async function beginAt(branches: GitBranches, commit: string | null): Promise<GitEnd | null> {
     const branch = branchOf(branches)
-    const from = await firstThere(branches, commit)
-    if (from === null) return failed('The remote has no commit to begin with.')
-    // Files stay as they are: what differs from the commit shows as a change.
+    const from = await findStart(branches, commit)
+    if (from === null) return failed('The remote has no commit to start from.')
+    // Files stay unchanged: differences from the commit appear as changes.
     for (const args of [
       ['update-ref', `refs/heads/${branch}`, from],
       ['symbolic-ref', 'HEAD', `refs/heads/${branch}`],
@@ -124,10 +137,10 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
     return null
   }
 
-  async function firstThere(branches: GitBranches, commit: string | null): Promise<string | null> {
-    // What the agent pushed before it was bound anew comes first.
-    const own = branches.source_mode ? [] : [seenAt(branches.working)]
-    for (const ref of [...own, ...(commit ? [commit] : []), seenAt(branches.source)]) {
+  async function findStart(branches: GitBranches, commit: string | null): Promise<string | null> {
+    // A branch that the agent pushed before an earlier unbinding has priority.
+    const own = branches.source_mode ? [] : [remoteRef(branches.working)]
+    for (const ref of [...own, ...(commit ? [commit] : []), remoteRef(branches.source)]) {
       const found = await git(['rev-parse', '--verify', '-q', `${ref}^{commit}`])
       if (found.ok) return found.output.trim()
     }
@@ -137,22 +150,22 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
   async function sync({ branches, transfer, message, paths, strategy }: Without<GitSync>): Promise<GitEnd> {
     const changed = await commitChanges(message, paths)
     if (typeof changed === 'string') return { outcome: 'refused', message: changed }
-    const away = await fetchBoth(git, branches, transfer)
-    if (away !== null) return failed(away)
+    const fetchFailure = await fetchBoth(git, branches, transfer)
+    if (fetchFailure !== null) return failed(fetchFailure)
     const { ahead, behind } = await readState(git, home, branches)
     if (
       strategy === 'normal' &&
       (behind ?? 0) > 0 &&
-      (await upstreamOf(git, branches)) === seenAt(branches.working)
+      (await upstreamOf(git, branches)) === remoteRef(branches.working)
     ) {
       return conflict(
         (ahead ?? 0) > 0 ? 'diverged' : 'remote_ahead',
-        'The remote has commits that the agent has not.',
+        'The remote has commits that the agent does not have.',
       )
     }
     if (strategy === 'pull_first') {
-      const stopped = await rebase(branches)
-      if (stopped) return stopped
+      const failure = await rebase(branches)
+      if (failure) return failure
     }
     const from = await pushBaseOf(git, branches)
     const spec = `HEAD:refs/heads/${branches.working}`
@@ -160,61 +173,64 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
     const pushed = await git(['push', '--quiet', ...force, '--', transfer.url, spec], { transfer })
     if (!pushed.ok) {
       if (/\[rejected\]|non-fast-forward|fetch first/.test(pushed.error)) {
-        return conflict('remote_ahead', 'The remote has moved meanwhile.')
+        return conflict('remote_ahead', 'The remote has moved in the meantime.')
       }
       return failed(reasonOf(pushed.error))
     }
-    await git(['update-ref', seenAt(branches.working), 'HEAD'])
+    await git(['update-ref', remoteRef(branches.working), 'HEAD'])
     return doneAt(await headOf(git), from, changed)
   }
 
-  /** How many files went into a commit; 0 when nothing had changed. A text says why it was not possible. */
+  /**
+   * Commits changes and returns the number of files, 0 when nothing changed. A string is the reason of a
+   * failure.
+   */
   async function commitChanges(message: string, paths: string[] | null): Promise<number | string> {
     const inside = paths?.map((path) => `:(top,literal)${path}`) ?? [':(top)']
     const added = await git(['add', '--all', '--', ...inside])
     if (!added.ok) {
       return /ignored by/.test(added.error)
-        ? 'A path is one of those that are never committed.'
+        ? 'A path belongs to the files that are never committed.'
         : reasonOf(added.error)
     }
-    // Also when somebody has committed them once: what the platform puts there now is none of the remote's.
-    await git(['reset', '--quiet', '--', ...floor])
+    // Unstages files of the platform even if somebody committed them earlier.
+    await git(['reset', '--quiet', '--', ...neverCommitted])
     const staged = await git(['diff', '--cached', '--name-only', '-z'])
     const count = staged.output.split('\0').filter(Boolean).length
     if (count === 0) return 0
-    const made = await git(['commit', '--quiet', '-m', message])
-    return made.ok ? count : reasonOf(made.error)
+    const result = await git(['commit', '--quiet', '-m', message])
+    return result.ok ? count : reasonOf(result.error)
   }
 
   async function pull({ branches, transfer, strategy }: Without<GitPull>): Promise<GitEnd> {
-    const away = await fetchBoth(git, branches, transfer)
-    if (away !== null) return failed(away)
+    const fetchFailure = await fetchBoth(git, branches, transfer)
+    if (fetchFailure !== null) return failed(fetchFailure)
     const before = await headOf(git)
     if (strategy === 'force_reset') {
       const target = await upstreamOf(git, branches)
       const done = await git(['reset', '--quiet', '--hard', target ?? 'HEAD'])
-      return done.ok ? finished(before) : failed(reasonOf(done.error))
+      return done.ok ? resultSince(before) : failed(reasonOf(done.error))
     }
     const dirty = (await git(['status', '--porcelain=v1', '--untracked-files=no'])).output.trim() !== ''
     if (dirty && strategy === 'clean') {
       return conflict('uncommitted_changes', 'Files were changed and not committed.')
     }
     if (dirty) await git(['stash', 'push', '--quiet'])
-    const stopped = await rebase(branches)
+    const failure = await rebase(branches)
     if (dirty) {
       const back = await git(['stash', 'pop', '--quiet'])
       if (!back.ok) {
         await git(['reset', '--quiet', '--hard'])
         return conflict(
           'stash_conflict',
-          'The uncommitted changes do not fit any more; they are in the stash.',
+          'The uncommitted changes conflict with the new commits; they are in the stash.',
         )
       }
     }
-    return stopped ?? finished(before)
+    return failure ?? resultSince(before)
   }
 
-  /** Null when it went through. A conflict is never resolved by itself: the branch is left as it was. */
+  /** Returns null on success. Conflicts are never resolved automatically: the branch stays as it was. */
   async function rebase(branches: GitBranches): Promise<GitEnd | null> {
     const target = await upstreamOf(git, branches)
     if (target === null) return null
@@ -227,7 +243,7 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
     return conflict('rebase_conflict', 'Commits of the agent and of the remote change the same lines.')
   }
 
-  async function finished(before: string | null): Promise<GitEnd> {
+  async function resultSince(before: string | null): Promise<GitEnd> {
     const now = await headOf(git)
     if (before === null || now === null || before === now) return doneAt(now, before, 0)
     const { output } = await git(['diff', '--name-only', '-z', before, now])
@@ -237,21 +253,21 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
   return {
     look: ({ branches, transfer }) =>
       inTurn(async () => {
-        const isThere = await isRepository(home)
-        const reason = transfer && isThere ? await fetchBoth(git, branches, transfer) : null
+        const isPresent = await isRepository(home)
+        const reason = transfer && isPresent ? await fetchBoth(git, branches, transfer) : null
         return { state: await readState(git, home, branches), failed: reason }
       }),
     log: (limit) =>
       inTurn(async () => ({ commits: (await isRepository(home)) ? await readLog(git, limit) : [] })),
     change: (call) => inTurn(() => readChange(call)),
-    bind: (call) => inTurn(async () => ended(call.branches, await bind(call))),
-    sync: (call) => inTurn(async () => ended(call.branches, await sync(call))),
-    pull: (call) => inTurn(async () => ended(call.branches, await pull(call))),
-    initialize: (call) => inTurn(async () => ended(call.branches, await initialize(call))),
+    bind: (call) => inTurn(async () => withState(call.branches, await bind(call))),
+    sync: (call) => inTurn(async () => withState(call.branches, await sync(call))),
+    pull: (call) => inTurn(async () => withState(call.branches, await pull(call))),
+    initialize: (call) => inTurn(async () => withState(call.branches, await initialize(call))),
     reset: (call) =>
       inTurn(async () => {
-        const { end, ...kept } = await reset(call)
-        return { ...(await ended(call.branches, end)), ...kept }
+        const { end, ...details } = await reset(call)
+        return { ...(await withState(call.branches, end)), ...details }
       }),
   }
 }
@@ -260,12 +276,12 @@ function branchOf({ working, source, source_mode }: GitBranches): string {
   return source_mode ? source : working
 }
 
-/** Beside the workspace's own `.gitignore`, which is the agent's to write. */
+/** Adds `excludedPaths` to git's own exclude list; `.gitignore` belongs to the agent. */
 async function exclude(home: string): Promise<void> {
   const path = join(home, '.git', 'info', 'exclude')
   await mkdir(join(home, '.git', 'info'), { recursive: true })
   const present = new Set((await readFile(path, 'utf8').catch(() => '')).split('\n'))
-  const missing = notShared.map((name) => `/${name}`).filter((line) => !present.has(line))
+  const missing = excludedPaths.map((name) => `/${name}`).filter((line) => !present.has(line))
   if (missing.length > 0) await appendFile(path, `${missing.join('\n')}\n`)
 }
 

@@ -6,12 +6,12 @@ import {
   maxPreserved,
 } from '@roost/contracts/link/git'
 import type { RunGit } from './run.ts'
-import { failed, fetchBoth, headOf, reasonOf, seenAt } from './state.ts'
+import { failed, fetchBoth, headOf, reasonOf, remoteRef } from './state.ts'
 
 export type Reset = { end: GitEnd; snapshot_dir: string | null; files_preserved: string[] }
 
-/** What the agent makes while it works; the rest of a workspace is what its source says. */
-const state = [
+/** Paths where the agent stores its own results. The rest of the workspace belongs to the source. */
+const agentPaths = [
   'content',
   'output',
   'reports',
@@ -21,20 +21,20 @@ const state = [
   'metrics.json',
   '.claude/skills',
 ]
-const mostFiles = 20_000
-const atOnce = 500
+const maxFiles = 20_000
+const filesPerCall = 500
 
 /**
- * Makes the workspace what the source branch is. What differed is kept as files in a folder and as a commit
- * under a ref; of that, what the agent has made comes back. Everything is done by git, as the developer.
- * `floor`: never part of a commit, and never the remote's to overwrite.
+ * Resets the workspace to the source branch. Saves changed files in a snapshot folder and as a commit under a
+ * ref, then restores the agent's own results. All steps run in git as the developer.
+ * `neverCommitted`: paths that are never committed and never overwritten by the remote.
  */
-export function createReset(git: RunGit, floor: readonly string[]) {
+export function createReset(git: RunGit, neverCommitted: readonly string[]) {
   async function save(target: string, stamp: string): Promise<{ saved: string } | { reason: string }> {
     const added = await git(['add', '--all', '--', ':(top)'])
     if (!added.ok) return { reason: reasonOf(added.error) }
-    // Only those that the reset would overwrite.
-    const theirs = await git(['ls-tree', '-z', '--name-only', target, '--', ...floor])
+    // Only files that the reset would overwrite.
+    const theirs = await git(['ls-tree', '-z', '--name-only', target, '--', ...neverCommitted])
     for (const name of theirs.output.split('\0').filter(Boolean)) await git(['add', '--force', '--', name])
     const tree = await git(['write-tree'])
     const parent = await headOf(git)
@@ -46,16 +46,16 @@ export function createReset(git: RunGit, floor: readonly string[]) {
     return { saved }
   }
 
-  async function inParts(files: readonly string[], args: readonly string[]): Promise<string | null> {
-    for (let at = 0; at < files.length; at += atOnce) {
-      const done = await git([...args, '--', ...files.slice(at, at + atOnce)])
+  async function inBatches(files: readonly string[], args: readonly string[]): Promise<string | null> {
+    for (let at = 0; at < files.length; at += filesPerCall) {
+      const done = await git([...args, '--', ...files.slice(at, at + filesPerCall)])
       if (!done.ok) return reasonOf(done.error)
     }
     return null
   }
 
-  async function keep(branches: GitBranches, transfer: GitTransfer): Promise<GitEnd> {
-    await git(['reset', '--quiet', '--', ...floor])
+  async function pushRestored(branches: GitBranches, transfer: GitTransfer): Promise<GitEnd> {
+    await git(['reset', '--quiet', '--', ...neverCommitted])
     if (branches.source_mode) {
       await git(['reset', '--quiet', '--mixed'])
       return { outcome: 'done', commit_sha: await headOf(git), files_changed: 0 }
@@ -64,24 +64,24 @@ export function createReset(git: RunGit, floor: readonly string[]) {
     const files_changed = staged.output.split('\0').filter(Boolean).length
     if (files_changed > 0) await git(['commit', '--quiet', '-m', 'State kept over a reset'])
     const spec = `HEAD:refs/heads/${branches.working}`
-    // What the branch had there is in the folder, and here under the ref.
+    // The branch's former commits remain in the snapshot folder and under the ref.
     const pushed = await git(['push', '--quiet', '--force', '--', transfer.url, spec], { transfer })
     if (!pushed.ok) return failed(reasonOf(pushed.error))
-    await git(['update-ref', seenAt(branches.working), 'HEAD'])
+    await git(['update-ref', remoteRef(branches.working), 'HEAD'])
     return { outcome: 'done', commit_sha: await headOf(git), files_changed }
   }
 
   return async ({ branches, transfer, stamp }: Omit<GitReset, 't'>): Promise<Reset> => {
-    const nothing = (reason: string): Reset => ({
+    const failure = (reason: string): Reset => ({
       end: failed(reason),
       snapshot_dir: null,
       files_preserved: [],
     })
-    const away = await fetchBoth(git, branches, transfer)
-    if (away !== null) return nothing(away)
-    const target = seenAt(branches.source)
+    const fetchFailure = await fetchBoth(git, branches, transfer)
+    if (fetchFailure !== null) return failure(fetchFailure)
+    const target = remoteRef(branches.source)
     const result = await save(target, stamp)
-    if ('reason' in result) return nothing(result.reason)
+    if ('reason' in result) return failure(result.reason)
     const { saved } = result
     const compared = await git([
       'diff',
@@ -93,18 +93,24 @@ export function createReset(git: RunGit, floor: readonly string[]) {
       saved,
     ])
     const differing = compared.output.split('\0').filter(Boolean)
-    if (!compared.ok || differing.length > mostFiles) {
+    if (!compared.ok || differing.length > maxFiles) {
       await git(['reset', '--quiet', '--mixed'])
-      return nothing(`More than ${mostFiles} files differ.`)
+      return failure(`More than ${maxFiles} files differ.`)
     }
     const snapshot_dir = `.roost/snapshots/${stamp}`
-    const unkept = await inParts(differing, ['checkout-index', '--force', `--prefix=${snapshot_dir}/`])
-    if (unkept !== null) return nothing(unkept)
+    const snapshotFailure = await inBatches(differing, [
+      'checkout-index',
+      '--force',
+      `--prefix=${snapshot_dir}/`,
+    ])
+    if (snapshotFailure !== null) return failure(snapshotFailure)
     const done = await git(['reset', '--quiet', '--hard', target])
-    if (!done.ok) return { ...nothing(reasonOf(done.error)), snapshot_dir }
-    const preserved = differing.filter((path) => [...state, ...floor].some((own) => isBelow(path, own)))
-    const lost = await inParts(preserved, ['--literal-pathspecs', 'checkout', '--quiet', saved])
-    const end = lost === null ? await keep(branches, transfer) : failed(lost)
+    if (!done.ok) return { ...failure(reasonOf(done.error)), snapshot_dir }
+    const preserved = differing.filter((path) =>
+      [...agentPaths, ...neverCommitted].some((own) => isBelow(path, own)),
+    )
+    const restoreFailure = await inBatches(preserved, ['--literal-pathspecs', 'checkout', '--quiet', saved])
+    const end = restoreFailure === null ? await pushRestored(branches, transfer) : failed(restoreFailure)
     return { end, snapshot_dir, files_preserved: preserved.slice(0, maxPreserved) }
   }
 }

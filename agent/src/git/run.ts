@@ -8,7 +8,7 @@ export type RunGitOptions = {
   home: string
   path: string
   identities: Identities
-  /** Shown as the author of commits. */
+  /** Author and committer of commits. */
   author: string
 }
 
@@ -17,20 +17,20 @@ export type RunGit = (
   options?: {
     transfer?: GitTransfer
     signal?: AbortSignal
-    /** Of output; git is ended when it has so many bytes, and that is none of its failures. */
-    atMost?: number
+    /** Stops git after this many bytes of output; that counts as success. */
+    maxBytes?: number
   },
 ) => Promise<GitRun>
 
-const keptBytes = 4 * 1024 * 1024
-const keptErrors = 4000
+const maxOutputBytes = 4 * 1024 * 1024
+const maxErrorLength = 4000
 
 /**
- * Git in the workspace, as the developer, without hooks, helpers and questions. What goes over the network goes
- * to the platform alone; its ticket stands in the environment and not in the arguments.
+ * Runs git in the workspace as the developer, without hooks, helpers or prompts. Network requests go only to
+ * the platform. The ticket is passed in the environment, not in the arguments.
  */
 export function createRunGit({ home, path, identities, author }: RunGitOptions): RunGit {
-  return (args, { transfer, signal, atMost } = {}) =>
+  return (args, { transfer, signal, maxBytes } = {}) =>
     new Promise((resolve) => {
       const { command, args: all } = identities.as('developer', 'git', args)
       const child = spawn(command, all, {
@@ -45,22 +45,22 @@ export function createRunGit({ home, path, identities, author }: RunGitOptions):
       const output: Buffer[] = []
       let size = 0
       let error = ''
-      let hasEnough = false
+      let hasReachedLimit = false
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size <= keptBytes) output.push(chunk)
-        if (atMost === undefined || size < atMost) return
-        hasEnough = true
+        if (size <= maxOutputBytes) output.push(chunk)
+        if (maxBytes === undefined || size < maxBytes) return
+        hasReachedLimit = true
         child.stdout.destroy()
       })
       child.stderr.on('data', (chunk: Buffer) => {
-        error = (error + chunk.toString('utf8')).slice(-keptErrors)
+        error = (error + chunk.toString('utf8')).slice(-maxErrorLength)
       })
       child.once('error', (fault) => resolve({ ok: false, output: '', error: fault.message }))
       child.once('close', (code) => {
-        // What git started and did not wait for.
+        // Git may leave child processes behind.
         if (child.pid !== undefined) killGroup(child.pid)
-        resolve({ ok: code === 0 || hasEnough, output: Buffer.concat(output).toString('utf8'), error })
+        resolve({ ok: code === 0 || hasReachedLimit, output: Buffer.concat(output).toString('utf8'), error })
       })
     })
 }
@@ -95,9 +95,9 @@ function environment({ home, path, author, transfer }: Facts): Record<string, st
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     ...Object.fromEntries(
-      ['AUTHOR', 'COMMITTER'].flatMap((who) => [
-        [`GIT_${who}_NAME`, author],
-        [`GIT_${who}_EMAIL`, email],
+      ['AUTHOR', 'COMMITTER'].flatMap((role) => [
+        [`GIT_${role}_NAME`, author],
+        [`GIT_${role}_EMAIL`, email],
       ]),
     ),
     GIT_CONFIG_COUNT: String(settings.length),
@@ -114,6 +114,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nobody of the group is left.
+    // The group has no process left.
   }
 }

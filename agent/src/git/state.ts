@@ -5,8 +5,8 @@ import type { RunGit } from './run.ts'
 
 export const maxChanges = 500
 
-/** Where the remote's branches are kept, as last seen. */
-export const seenAt = (branch: string) => `refs/remotes/origin/${branch}`
+/** The local ref that holds the last fetched state of a remote branch. */
+export const remoteRef = (branch: string) => `refs/remotes/origin/${branch}`
 
 export async function isRepository(home: string): Promise<boolean> {
   return access(join(home, '.git', 'HEAD')).then(
@@ -54,23 +54,26 @@ export async function readState(git: RunGit, home: string, branches: GitBranches
   }
 }
 
-/** What the agent's branch is compared with: its own on the remote, else the source. Null: neither was seen. */
+/**
+ * Returns the ref to compare with: the working branch on the remote, else the source. Null when neither was
+ * fetched.
+ */
 export async function upstreamOf(
   git: RunGit,
   { working, source, source_mode }: GitBranches,
 ): Promise<string | null> {
   for (const branch of source_mode ? [source] : [working, source]) {
-    const found = await git(['rev-parse', '--verify', '-q', `${seenAt(branch)}^{commit}`])
-    if (found.ok) return seenAt(branch)
+    const found = await git(['rev-parse', '--verify', '-q', `${remoteRef(branch)}^{commit}`])
+    if (found.ok) return remoteRef(branch)
   }
   return null
 }
 
-/** From where a push of the agent's branch goes on: what the remote has of it, else where it left the source. */
+/** Returns the commit before a push: the remote's working branch, else the point where it left the source. */
 export async function pushBaseOf(git: RunGit, { working, source }: GitBranches): Promise<string | null> {
   for (const args of [
-    ['rev-parse', '--verify', '-q', `${seenAt(working)}^{commit}`],
-    ['merge-base', 'HEAD', seenAt(source)],
+    ['rev-parse', '--verify', '-q', `${remoteRef(working)}^{commit}`],
+    ['merge-base', 'HEAD', remoteRef(source)],
   ]) {
     const found = await git(args)
     if (found.ok) return found.output.trim()
@@ -78,20 +81,23 @@ export async function pushBaseOf(git: RunGit, { working, source }: GitBranches):
   return null
 }
 
-/** Brings what the remote has of the two branches here. Answers why that did not work; null when it did. */
+/** Fetches both branches of the binding. Returns the reason of a failure, or null. */
 export async function fetchBoth(
   git: RunGit,
   branches: GitBranches,
   transfer: GitTransfer,
 ): Promise<string | null> {
-  const wanted = [...new Set([branches.source, ...(branches.source_mode ? [] : [branches.working])])]
-  const there = await git(['ls-remote', '--', transfer.url, ...wanted.map((name) => `refs/heads/${name}`)], {
-    transfer,
-  })
-  if (!there.ok) return reasonOf(there.error)
-  const present = wanted.filter((name) => there.output.includes(`\trefs/heads/${name}\n`))
+  const requested = [...new Set([branches.source, ...(branches.source_mode ? [] : [branches.working])])]
+  const listing = await git(
+    ['ls-remote', '--', transfer.url, ...requested.map((name) => `refs/heads/${name}`)],
+    {
+      transfer,
+    },
+  )
+  if (!listing.ok) return reasonOf(listing.error)
+  const present = requested.filter((name) => listing.output.includes(`\trefs/heads/${name}\n`))
   if (!present.includes(branches.source)) return `The remote has no branch "${branches.source}".`
-  const specs = present.map((name) => `+refs/heads/${name}:${seenAt(name)}`)
+  const specs = present.map((name) => `+refs/heads/${name}:${remoteRef(name)}`)
   const args = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head']
   const got = await git([...args, '--', transfer.url, ...specs], { transfer })
   return got.ok ? null : reasonOf(got.error)
@@ -109,7 +115,7 @@ export async function readLog(git: RunGit, limit: number): Promise<GitCommitFact
     })
 }
 
-/** Null: no commit yet. */
+/** Null when there is no commit yet. */
 export async function headOf(git: RunGit): Promise<string | null> {
   const found = await git(['rev-parse', '--verify', '-q', 'HEAD'])
   return found.ok ? found.output.trim() : null
@@ -119,13 +125,13 @@ export function failed(message: string): GitEnd {
   return { outcome: 'failed', message }
 }
 
-/** What git printed, for people: without addresses, which may hold what is not for them. */
+/** Turns git's output into a message for people. Removes addresses, which may contain secrets. */
 export function reasonOf(error: string): string {
   if (/returned error: 40[13]|Authentication failed|could not read Username/i.test(error)) {
-    return 'The git host refused: the token is missing, wrong, or may not do this.'
+    return 'The git host refused: the token is missing, invalid, or lacks permission.'
   }
   if (/returned error: 404|not found/i.test(error))
-    return 'The git host has no such repository for this token.'
+    return 'The git host has no such repository, or this token cannot see it.'
   if (/unable to access|Failed to connect|returned error: 5\d\d|timed out|hung up|early EOF/i.test(error)) {
     return 'The git host cannot be reached.'
   }

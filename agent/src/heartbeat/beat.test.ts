@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createFakeClock } from '../kit/fake-clock.ts'
 import { startBeats } from './beat.ts'
 
-test('every five seconds a beat names the runs of which the platform awaits news', async () => {
+test('every five seconds a heartbeat lists the active runs', async () => {
   const clock = createFakeClock()
   const beats: object[] = []
   let isUp = true

@@ -12,7 +12,10 @@ export type BeatDeps = {
   active(): number
 }
 
-/** Every five seconds: renews the leases of the runs it names. A beat without an answer ends the link. */
+/**
+ * Sends a heartbeat every five seconds, which renews the leases of the listed runs. A heartbeat without an
+ * answer closes the link.
+ */
 export function startBeats(deps: BeatDeps): () => void {
   const { link, clock } = deps
   const startedAt = clock.now()

@@ -1,16 +1,16 @@
-/** Time and chance as they are handed in, so that a test moves them instead of waiting. */
+/** Time and randomness are injected, so that tests control them instead of waiting. */
 export type Clock = {
-  /** Milliseconds since the epoch; jumps when the machine's clock is set. */
+  /** Milliseconds since the epoch; jumps when the system clock is set. */
   now(): number
-  /** Milliseconds that have passed; for limits, which a clock that is set must not end. */
+  /** Monotonic milliseconds, for time limits. */
   elapsed(): number
-  /** Calls `act` once after `ms`; the returned function takes it back. */
+  /** Calls `act` once after `ms`; the returned function cancels it. */
   after(ms: number, act: () => void): () => void
-  /** A number from 0 (included) to 1 (excluded). */
+  /** A random number from 0 (inclusive) to 1 (exclusive). */
   random(): number
 }
 
-/** The real thing. Timers keep the process alive only where something else does, such as a socket. */
+/** The system's clock. Its timers keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** A clock that stands still until a test moves it; due timers run in order of their time. */
+/** A clock that only tests advance; due timers run in order of their time. */
 export type FakeClock = Clock & { advance(ms: number): Promise<void>; pending(): number[] }
 
 export function createFakeClock(random: () => number = () => 0.5): FakeClock {
@@ -32,7 +32,7 @@ export function createFakeClock(random: () => number = () => 0.5): FakeClock {
   }
 }
 
-/** Lets what is already due in the event loop happen. */
+/** Runs callbacks that are already due in the event loop. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 3; round += 1) await new Promise((done) => setImmediate(done))
 }

@@ -1,14 +1,11 @@
-/**
- * Reading what other programs wrote: nothing is known about its shape, and a field of another type than
- * expected is the same as a missing one.
- */
+/** Readers for JSON from other programs. A field of an unexpected type counts as missing. */
 export type Json = { [key: string]: unknown }
 
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object at `key`, or an empty one. */
+/** Returns the object at `key`, or an empty one. */
 export function objectAt(value: unknown, key: string): Json {
   const found = isObject(value) ? value[key] : undefined
   return isObject(found) ? found : {}
@@ -24,13 +21,13 @@ export function textAt(value: unknown, key: string): string | null {
   return typeof found === 'string' ? found : null
 }
 
-/** A finite number at `key`, else null. */
+/** Returns the finite number at `key`, or null. */
 export function numberAt(value: unknown, key: string): number | null {
   const found = isObject(value) ? value[key] : undefined
   return typeof found === 'number' && Number.isFinite(found) ? found : null
 }
 
-/** A count of tokens or the like: a whole number of at least 0. */
+/** Returns a non-negative integer, such as a token count; 0 when missing. */
 export function countAt(value: unknown, key: string): number {
   return Math.max(0, Math.round(numberAt(value, key) ?? 0))
 }

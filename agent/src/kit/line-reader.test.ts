@@ -10,7 +10,7 @@ function read(chunks: (string | Buffer)[], limits?: { maxBytes: number; maxStrin
   return lines
 }
 
-test('lines come whole however the bytes are split', () => {
+test('lines are complete however the chunks are split', () => {
   const bytes = Buffer.from('{"a":"ä€😀"}\n\n{"b":2}\r\nlast')
   for (let size = 1; size < bytes.length; size += 1) {
     const chunks = []
@@ -22,7 +22,7 @@ test('lines come whole however the bytes are split', () => {
   }
 })
 
-test('invalid UTF-8 is replaced and hurts nothing else', () => {
+test('invalid UTF-8 is replaced and affects nothing else', () => {
   const lines = read([Buffer.from([0x22, 0xff, 0xc3, 0x22, 0x0a]), '"ok"\n'])
   assert.equal(JSON.parse(lines[0]?.text ?? ''), '��')
   assert.equal(JSON.parse(lines[1]?.text ?? ''), 'ok')
@@ -53,7 +53,7 @@ test('a line above the limit keeps its structure and the beginnings of its strin
   }
 })
 
-test('an escape sequence is never split by the cut', () => {
+test('truncation never splits an escape sequence', () => {
   for (let pad = 0; pad < 12; pad += 1) {
     const text = `{"t":"${'x'.repeat(pad)}${'\\u00e9\\n\\"'.repeat(400)}","end":true}`
     const [line] = read([`${text}\n`], { maxBytes: 500, maxStringBytes: 64 })
@@ -63,7 +63,7 @@ test('an escape sequence is never split by the cut', () => {
   }
 })
 
-test('a line of 50 MB is read in a few MB', () => {
+test('a 50 MB line is read with a few MB of memory', () => {
   const before = process.memoryUsage().rss
   let lines = 0
   const reader = createLineReader((line) => {

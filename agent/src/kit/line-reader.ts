@@ -1,17 +1,17 @@
-/** One line as read: `bytes` is its true length; `isCut` says that long strings in it were shortened. */
+/** One line. `bytes` is its original length; `isCut` is true when long strings in it were truncated. */
 export type RawLine = { text: string; bytes: number; isCut: boolean }
 
 export type LineLimits = {
-  /** A line up to here is kept as it is; a longer one has its long strings shortened while it is read. */
+  /** Longest line that is kept unchanged. Longer lines have their long strings truncated while being read. */
   maxBytes: number
-  /** What is kept of each string of a too long line. */
+  /** Bytes kept of each string in a line that is too long. */
   maxStringBytes: number
 }
 const defaultLimits: LineLimits = { maxBytes: 4 * 1024 * 1024, maxStringBytes: 256 * 1024 }
 
 export type LineReader = {
   push(chunk: Buffer): void
-  /** The stream ended: what came after the last newline is a line too. */
+  /** Ends the stream: the text after the last newline is a line too. */
   end(): void
 }
 
@@ -20,9 +20,9 @@ const quote = 0x22
 const backslash = 0x5c
 
 /**
- * Splits a stream of bytes into lines in bounded memory. A tool may put 50 MB or bytes that are no UTF-8
- * into one line: invalid sequences become U+FFFD, and of a line above `maxBytes` every JSON string is cut
- * to `maxStringBytes`, so that what is left still parses and a result line is still seen as one.
+ * Splits a byte stream into lines with bounded memory. A tool may write 50 MB or invalid UTF-8 into one line.
+ * Invalid sequences become U+FFFD. Lines above `maxBytes` have each JSON string cut to `maxStringBytes`, so
+ * they still parse.
  */
 export function createLineReader(
   onLine: (line: RawLine) => void,
@@ -43,8 +43,8 @@ export function createLineReader(
   }
 
   function finish() {
-    const kept = shortener ? shortener.parts() : parts
-    const line = { text: textOf(kept), bytes, isCut: shortener !== null }
+    const content = shortener ? shortener.parts() : parts
+    const line = { text: textOf(content), bytes, isCut: shortener !== null }
     parts = []
     bytes = 0
     shortener = null
@@ -74,28 +74,28 @@ function textOf(parts: Buffer[]): string {
 type Shortener = { push(chunk: Buffer): void; parts(): Buffer[] }
 
 /**
- * Passes JSON through and leaves out what exceeds the limit inside a string; never splits an escape. It goes
- * from one quote or backslash to the next, which the runtime finds much faster than a loop over bytes would.
+ * Passes JSON through and drops the part of each string above the limit. Never splits an escape sequence.
+ * Jumps between quotes and backslashes, because `indexOf` is much faster than a byte loop.
  */
 function createShortener({ maxBytes, maxStringBytes }: LineLimits): Shortener {
-  const kept: Buffer[] = []
+  const output: Buffer[] = []
   let total = 0
   let inString = false
   let stringBytes = 0
-  /** Something of this string was left out, and so is the rest. */
+  /** True once part of the current string was dropped; the rest of it is dropped too. */
   let isCut = false
-  /** Bytes of an escape sequence that are still to come, and whether the next one says how many. */
+  /** Remaining bytes of an escape sequence, and whether its next byte determines the length. */
   let escapeLeft = 0
   let isEscapeStart = false
 
   function put(piece: Buffer) {
-    // More small strings than fit: the rest is lost, and with it the line's JSON.
+    // With too many small strings the rest is dropped, and the JSON becomes invalid.
     if (piece.length === 0 || total + piece.length > maxBytes) return
     total += piece.length
-    kept.push(Buffer.from(piece))
+    output.push(Buffer.from(piece))
   }
 
-  /** Bytes of a string: the part of it that is still within the limit, ending with a whole character. */
+  /** Writes the part of a string that is within the limit, up to a whole character. */
   function putText(chunk: Buffer, start: number, end: number) {
     if (isCut) return
     let last = Math.min(end, start + Math.max(0, maxStringBytes - stringBytes))
@@ -105,7 +105,10 @@ function createShortener({ maxBytes, maxStringBytes }: LineLimits): Shortener {
     isCut = last < end
   }
 
-  /** The rest of an escape sequence, which may lie in the next chunk; kept if its beginning was. */
+  /**
+   * Passes the rest of an escape sequence, possibly from the next chunk. Writes it if its beginning was
+   * written.
+   */
   function passEscape(chunk: Buffer, start: number): number {
     let index = start
     for (; index < chunk.length && (isEscapeStart || escapeLeft > 0); index += 1) {
@@ -154,13 +157,13 @@ function createShortener({ maxBytes, maxStringBytes }: LineLimits): Shortener {
         index = next + 1
       }
     },
-    parts: () => kept,
+    parts: () => output,
   }
 }
 
 const letterU = 0x75
 
-/** Where `byte` comes next, or the chunk's end; looked for once for each place where it is. */
+/** Finds the next `byte`, or the chunk's end. Remembers the position, so each occurrence is searched once. */
 function createFinder(chunk: Buffer, byte: number): { from(index: number): number } {
   let found = -1
   return {

@@ -1,4 +1,4 @@
-/** One JSON line per event on standard error, where the container engine's log driver picks it up. */
+/** Writes one JSON line per event to standard error, which the container engine collects. */
 export type Log = {
   info(message: string, fields?: Fields): void
   warn(message: string, fields?: Fields): void
@@ -14,7 +14,7 @@ export function createLog(write: (line: string) => void): Log {
   }
 }
 
-/** The text of a fault for a log line or an answer, without its stack. */
+/** Returns the message of an error without its stack. */
 export function faultText(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault)
 }

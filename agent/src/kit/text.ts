@@ -1,4 +1,4 @@
-/** The first `maxBytes` of a text in UTF-8, never ending inside a character. */
+/** Returns the first `maxBytes` bytes of the UTF-8 text, up to a whole character. */
 export function cutToBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text
   const bytes = Buffer.from(text, 'utf8')
@@ -8,7 +8,7 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, end)
 }
 
-/** Cuts to `max` characters and marks that something is missing. */
+/** Truncates to `max` characters and ends with an ellipsis if anything was removed. */
 export function shorten(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Frames of RFC 6455 as a client writes and reads them: own frames are masked, the server's are not. */
+/** Client frames of RFC 6455: own frames are masked, the server's are not. */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 export function encodeFrame(opcode: number, payload: Buffer): Buffer {
@@ -17,12 +17,12 @@ export function encodeFrame(opcode: number, payload: Buffer): Buffer {
   return frame
 }
 
-/** Four bytes at a time: a loop over single ones would hold up everything else for a large message. */
+/** Masks four bytes per step: a byte loop would block the program during a large message. */
 function masked(payload: Buffer, mask: Buffer): Buffer {
   const words = new Int32Array(Math.ceil(payload.length / 4))
   const bytes = Buffer.from(words.buffer, 0, payload.length)
   payload.copy(bytes)
-  // Read as this machine reads the words themselves.
+  // In the machine's byte order, like the words of the payload.
   const word = new Int32Array(Uint8Array.from(mask).buffer)[0] ?? 0
   for (let index = 0; index < words.length; index += 1) words[index] = (words[index] ?? 0) ^ word
   return bytes
@@ -32,9 +32,9 @@ export type FrameHandlers = {
   maxMessageBytes: number
   onText(text: string): void
   onPing(payload: Buffer): void
-  /** 1005 when the server gave no code. */
+  /** Code 1005 when the server gave none. */
   onClose(code: number, reason: string): void
-  /** The server broke the protocol, or sent too much; the code to close with. */
+  /** The server violated the protocol or a size limit; `code` is sent in the close frame. */
   onFault(code: number, reason: string): void
 }
 
@@ -43,20 +43,20 @@ export type FrameReader = { push(chunk: Buffer): void }
 export function createFrameReader(handlers: FrameHandlers): FrameReader {
   let waiting: Buffer[] = []
   let size = 0
-  /** Bytes that the frame at the front needs, as far as known: a message of many packets is joined once. */
+  /** Bytes needed for the next frame, as far as known. Avoids joining a large message once per packet. */
   let needed = 2
   let fragments: Buffer[] = []
   let fragmentBytes = 0
-  let isOver = false
+  let isClosed = false
 
   function fault(code: number, reason: string): null {
-    isOver = true
+    isClosed = true
     handlers.onFault(code, reason)
     return null
   }
 
-  /** One whole frame from what has arrived, or null when more is needed. */
-  function take(): { opcode: number; isFinal: boolean; payload: Buffer } | null {
+  /** Returns one complete frame, or null until enough bytes have arrived. */
+  function readFrame(): { opcode: number; isFinal: boolean; payload: Buffer } | null {
     if (size < needed) return null
     const bytes = waiting.length === 1 && waiting[0] ? waiting[0] : Buffer.concat(waiting)
     waiting = [bytes]
@@ -87,7 +87,7 @@ export function createFrameReader(handlers: FrameHandlers): FrameReader {
       case opcodes.pong:
         return
       case opcodes.close: {
-        isOver = true
+        isClosed = true
         const code = payload.length >= 2 ? payload.readUInt16BE(0) : 1005
         return handlers.onClose(code, payload.toString('utf8', 2))
       }
@@ -108,12 +108,12 @@ export function createFrameReader(handlers: FrameHandlers): FrameReader {
 
   return {
     push(chunk) {
-      if (isOver) return
+      if (isClosed) return
       waiting.push(chunk)
       size += chunk.length
-      for (let frame = take(); frame; frame = take()) {
+      for (let frame = readFrame(); frame; frame = readFrame()) {
         handle(frame.opcode, frame.isFinal, frame.payload)
-        if (isOver) return
+        if (isClosed) return
       }
     },
   }

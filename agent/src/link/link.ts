@@ -12,22 +12,25 @@ import type { Clock } from '../kit/clock.ts'
 import { isObject, type Json, objectAt, parseObject, textAt } from '../kit/json.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { refusedDelay, retryDelay } from './retry.ts'
-import { dial, type WebSocketLine } from './websocket.ts'
+import { dial, type WebSocketClient } from './websocket.ts'
 
 /**
- * The agent's one connection to the platform: dialled from here and dialled again whenever it is gone.
- * Nothing is kept for later: what must not be lost is in the spool, and is sent again after the next hello.
+ * The agent's single connection to the platform, opened by the agent and reopened after a loss. Requests are
+ * not queued: data that must survive is in the spool and is sent again after the next hello.
  */
 export type Link = {
-  /** Asks the platform. Rejects with `LinkDown` when the link is or goes away, `LinkFault` on a named error. */
+  /**
+   * Sends a request. Rejects with `LinkDown` when the link is or goes down, with `LinkFault` on a named
+   * error.
+   */
   call<T extends AgentCallName>(
     t: T,
     request: Omit<AgentCalls[T]['request'], 't'>,
     timeoutSeconds?: number,
   ): Promise<AgentCalls[T]['answer']>
-  /** Sent if the link is up and not congested, else forgotten. */
+  /** Sends the message if the link is up and not congested; otherwise drops it. */
   signal(message: Partial): void
-  /** The hello was answered. */
+  /** True after the hello was answered. */
   isUp(): boolean
   close(): void
 }
@@ -39,16 +42,16 @@ export type LinkDeps = {
   key: string
   clock: Clock
   log: Log
-  /** Asked anew for each connection. */
+  /** Called for each new connection. */
   hello(): Omit<AgentCalls['hello']['request'], 't'>
-  /** The platform knows us: `answer` says what it wants. */
+  /** Called with the platform's answer to the hello. */
   onUp(answer: HelloAnswer): void
   /** Answers a request of the platform; throws `LinkFault` for a named error. */
   onCall(t: string, message: Json): Promise<object>
   onSignal(t: string): void
 }
 
-/** The link is away; whoever asked tries again after the next hello. */
+/** The link is down; callers try again after the next hello. */
 export class LinkDown extends Error {
   constructor(message = 'The link to the platform is down.') {
     super(message)
@@ -56,7 +59,7 @@ export class LinkDown extends Error {
   }
 }
 
-/** A named error, in either direction. */
+/** A named error in either direction. */
 export class LinkFault extends Error {
   readonly code: LinkErrorCode
   constructor(code: LinkErrorCode, message: string) {
@@ -66,30 +69,30 @@ export class LinkFault extends Error {
   }
 }
 
-type Waiting = { done(answer: Json): void; fail(fault: Error): void }
+type PendingRequest = { done(answer: Json): void; fail(fault: Error): void }
 
-/** Signals are dropped above this: what is written anyway matters more than pieces of it. */
+/** Signals are dropped above this size: buffered data matters more than single signals. */
 const congestedBytes = 1024 * 1024
 const handshakeMs = 10_000
 
-/** Starts dialling at once. */
+/** Connects immediately. */
 export function createLink(deps: LinkDeps): Link {
   const { clock, log } = deps
-  let line: WebSocketLine | null = null
+  let socket: WebSocketClient | null = null
   let isUp = false
   let isClosed = false
   let attempt = 0
   let nextId = 1
   let cancelRetry = () => {}
-  const waiting = new Map<string, Waiting>()
+  const pending = new Map<string, PendingRequest>()
 
   connect()
 
   function connect() {
-    let own: WebSocketLine | null = null
-    // A handler of an older connection that speaks up late is not heard.
-    const isCurrent = () => own === line
-    own = dial(
+    let opened: WebSocketClient | null = null
+    // Late events of an older connection are ignored.
+    const isCurrent = () => opened === socket
+    opened = dial(
       { url: deps.url, headers: { authorization: `Bearer ${deps.key}` }, handshakeMs, maxMessageBytes },
       {
         onOpen: () => isCurrent() && greet(),
@@ -104,15 +107,15 @@ export function createLink(deps: LinkDeps): Link {
         },
       },
     )
-    line = own
+    socket = opened
   }
 
   function lost() {
-    line = null
+    socket = null
     isUp = false
     attempt += 1
-    for (const { fail } of waiting.values()) fail(new LinkDown())
-    waiting.clear()
+    for (const { fail } of pending.values()) fail(new LinkDown())
+    pending.clear()
   }
 
   function greet() {
@@ -124,9 +127,9 @@ export function createLink(deps: LinkDeps): Link {
         deps.onUp(answer)
       },
       (fault: unknown) => {
-        // Told so by the platform, or no answer: this connection is of no use.
+        // The platform refused the hello or did not answer: this connection is useless.
         if (!(fault instanceof LinkDown)) log.warn('hello refused', { reason: faultText(fault) })
-        line?.close()
+        socket?.close()
       },
     )
   }
@@ -141,18 +144,18 @@ export function createLink(deps: LinkDeps): Link {
   }
 
   function settle(message: Json) {
-    const asked = waiting.get(String(message.re))
-    if (!asked) return
-    waiting.delete(String(message.re))
-    if (!isObject(message.error)) return asked.done(message)
+    const request = pending.get(String(message.re))
+    if (!request) return
+    pending.delete(String(message.re))
+    if (!isObject(message.error)) return request.done(message)
     const error = objectAt(message, 'error')
-    // The platform's own codes are a subset of the link's; an unknown one is only shown.
+    // The platform's codes are a subset of the link's; an unknown one is only displayed.
     const code = (textAt(error, 'code') ?? 'io_error') as LinkErrorCode
-    asked.fail(new LinkFault(code, textAt(error, 'message') ?? 'The platform refused.'))
+    request.fail(new LinkFault(code, textAt(error, 'message') ?? 'The platform refused.'))
   }
 
   async function answer(t: string, message: Json) {
-    const asker = line
+    const asker = socket
     try {
       const reply = await deps.onCall(t, message)
       asker?.send(JSON.stringify({ re: message.id, ...reply }))
@@ -168,17 +171,17 @@ export function createLink(deps: LinkDeps): Link {
     request: Omit<AgentCalls[T]['request'], 't'>,
     timeoutSeconds: number,
   ): Promise<AgentCalls[T]['answer']> {
-    const current = line
+    const current = socket
     if (!current) return Promise.reject(new LinkDown())
     const id = nextId++
     return new Promise((resolve, reject) => {
       const cancel = clock.after(timeoutSeconds * 1000, () => {
-        // An answer that does not come means that the other end is gone, whatever TCP believes.
+        // A missing answer means that the other end is gone, even if TCP has not noticed.
         log.warn('no answer', { t })
         current.close()
       })
-      waiting.set(String(id), {
-        // What crosses the wire is agreed in the contracts; the platform is trusted with its own answers.
+      pending.set(String(id), {
+        // The contracts define the answer's shape; the platform's answers are trusted.
         done(reply) {
           cancel()
           resolve(reply as AgentCalls[T]['answer'])
@@ -197,13 +200,13 @@ export function createLink(deps: LinkDeps): Link {
       return isUp ? ask(t, request, timeoutSeconds) : Promise.reject(new LinkDown())
     },
     signal(message) {
-      if (isUp && line && line.buffered() < congestedBytes) line.send(JSON.stringify(message))
+      if (isUp && socket && socket.buffered() < congestedBytes) socket.send(JSON.stringify(message))
     },
     isUp: () => isUp,
     close() {
       isClosed = true
       cancelRetry()
-      const current = line
+      const current = socket
       lost()
       current?.close()
     },

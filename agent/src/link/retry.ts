@@ -1,25 +1,24 @@
-/** Longest wait between two attempts to reach the platform, in milliseconds: what an agent adds to its return. */
-const longest = 3_000
-/** Longest wait of a program that is not wanted. */
-const longestRefused = 15_000
-const quick = 500
-/** How many attempts stay quick: a platform that restarts is back within this. */
+/** Longest delay between two attempts to reach the platform, in milliseconds. */
+const maxDelayMs = 3_000
+/** Longest delay after the platform refused this program. */
+const maxRefusedDelayMs = 15_000
+const quickDelayMs = 500
+/** Attempts without longer delays: a restarting platform is back within them. */
 const quickAttempts = 30
 
 /**
- * Milliseconds to wait before attempt number `attempt` (from 1) after the link went away. The first thirty
- * follow each other within half a second, so that a restart of the platform heals about as fast as it is;
- * then the waits double to 3 s: a platform that was away for long, or was ended again while it started, has its
- * agents within seconds, too. `random` spreads agents over the half below, so that a fleet does not
- * dial in step.
+ * Returns the milliseconds before attempt number `attempt` (from 1) after the link was lost. Thirty attempts
+ * within half a second each cover a restart. Later delays double up to 3 s, so agents also return quickly
+ * after a long outage. `random` spreads each delay over its upper half, so that agents do not connect in
+ * step.
  */
 export function retryDelay(attempt: number, random: number): number {
   const doublings = Math.max(0, attempt - quickAttempts)
-  const ceiling = Math.min(longest, quick * 2 ** Math.min(doublings, 10))
+  const ceiling = Math.min(maxDelayMs, quickDelayMs * 2 ** Math.min(doublings, 10))
   return Math.round(ceiling * (0.5 + random / 2))
 }
 
-/** Another program with the same key took the link, or the key is refused: dialling quickly would not help. */
+/** Delay after another program took the link or the key was refused: quick retries would not help. */
 export function refusedDelay(random: number): number {
-  return Math.round(longestRefused * (0.5 + random / 2))
+  return Math.round(maxRefusedDelayMs * (0.5 + random / 2))
 }

@@ -49,7 +49,7 @@ function open(url: string, maxMessageBytes = 8 * 1024 * 1024) {
   return { line, messages, opened: opened.promise, ended: ended.promise, received }
 }
 
-test('messages of every size cross in both directions, in order', async () => {
+test('messages of every size pass in both directions, in order', async () => {
   await withServer(
     (socket) => socket.on('message', (data) => socket.send(String(data))),
     async (url) => {
@@ -68,7 +68,7 @@ test('messages of every size cross in both directions, in order', async () => {
   )
 })
 
-test('fragments are put together, and a ping between them is answered', async () => {
+test('fragments are joined, and a ping between them is answered', async () => {
   let ponged = 0
   await withServer(
     (socket) => {
@@ -91,7 +91,7 @@ test('fragments are put together, and a ping between them is answered', async ()
   )
 })
 
-test('the code and the reason of a close are told', async () => {
+test('the code and reason of a close are reported', async () => {
   await withServer(
     (socket) => socket.close(4009, 'replaced'),
     async (url) => {
@@ -100,7 +100,7 @@ test('the code and the reason of a close are told', async () => {
   )
 })
 
-test('a refused upgrade is told with its status', async () => {
+test('a refused upgrade is reported with its status', async () => {
   const server = createServer()
   server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n'))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -109,7 +109,7 @@ test('a refused upgrade is told with its status', async () => {
   server.close()
 })
 
-test('nobody there, a broken connection and a message too long end the line', async () => {
+test('a missing server, a broken connection and an oversized message close the socket', async () => {
   assert.equal((await open('ws://127.0.0.1:1/link').ended).code, 1006)
   await withServer(
     (socket) => socket.terminate(),

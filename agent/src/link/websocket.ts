@@ -3,29 +3,29 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { createFrameReader, encodeFrame, opcodes } from './frames.ts'
 
 /**
- * A client for one WebSocket (RFC 6455) over `ws:` or `wss:`. Written here because the one built into Node
- * costs 17 MB of memory and 30 ms of an agent's start, and does not say why a server refused.
+ * A client for one WebSocket (RFC 6455) over `ws:` or `wss:`. Node's own client costs 17 MB of memory and 30
+ * ms at startup, and does not report why a server refused.
  */
-export type WebSocketLine = {
-  /** False when the message could not be handed to the socket any more. */
+export type WebSocketClient = {
+  /** Returns false when the socket no longer accepts messages. */
   send(text: string): boolean
-  /** Bytes handed over and not yet taken by the system. */
+  /** Bytes buffered and not yet accepted by the system. */
   buffered(): number
-  /** Ends the connection; `onClose` follows. */
+  /** Closes the connection; `onClose` follows. */
   close(code?: number): void
 }
 
 export type WebSocketHandlers = {
   onOpen(): void
   onMessage(text: string): void
-  /** Once, whatever the end was. `httpStatus` is set when the server answered without upgrading. */
+  /** Called once, whatever the cause. `httpStatus` is set when the server answered without upgrading. */
   onClose(end: { code: number; reason: string; httpStatus: number | null }): void
 }
 
 export type DialOptions = {
   url: string
   headers: Record<string, string>
-  /** From the first packet to the finished upgrade. */
+  /** Time limit from connecting to the finished upgrade. */
   handshakeMs: number
   maxMessageBytes: number
 }
@@ -33,13 +33,13 @@ export type DialOptions = {
 const acceptSalt = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const abnormal = 1006
 
-export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSocketLine {
+export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSocketClient {
   const url = new URL(options.url)
   const key = randomBytes(16).toString('base64')
   let socket: Socket | null = null
   let head: Buffer | null = Buffer.alloc(0)
-  let isOver = false
-  let farewell: { code: number; reason: string } | null = null
+  let isClosed = false
+  let closing: { code: number; reason: string } | null = null
 
   const handshake = setTimeout(() => end(abnormal, 'no answer to the upgrade'), options.handshakeMs)
   const frames = createFrameReader({
@@ -47,7 +47,7 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
     onText: handlers.onMessage,
     onPing: (payload) => write(encodeFrame(opcodes.pong, payload)),
     onClose(code, reason) {
-      farewell ??= { code, reason }
+      closing ??= { code, reason }
       write(encodeFrame(opcodes.close, closePayload(code === 1005 ? 1000 : code)))
       end(code, reason)
     },
@@ -61,14 +61,14 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
     const port = Number(url.port) || (isSecure ? 443 : 80)
     const host = url.hostname.replace(/^\[|\]$/g, '')
     try {
-      // TLS is loaded only where it is used: most agents dial over the engine's own network.
+      // TLS is loaded only when used: most agents connect over the engine's own network.
       socket = isSecure
         ? (await import('node:tls')).connect({ host, port, servername: host })
         : connectTcp({ host, port })
     } catch (error) {
       return end(abnormal, error instanceof Error ? error.message : 'cannot dial')
     }
-    if (isOver) return socket.destroy()
+    if (isClosed) return socket.destroy()
     socket.setNoDelay(true)
     socket.setKeepAlive(true, 15_000)
     socket.once(isSecure ? 'secureConnect' : 'connect', () => socket?.write(upgradeRequest()))
@@ -112,24 +112,24 @@ export function dial(options: DialOptions, handlers: WebSocketHandlers): WebSock
   }
 
   function write(frame: Buffer): boolean {
-    if (isOver || head || !socket?.writable) return false
+    if (isClosed || head || !socket?.writable) return false
     socket.write(frame)
     return true
   }
 
   function close(code = 1000, reason = '') {
-    farewell ??= { code, reason }
+    closing ??= { code, reason }
     write(encodeFrame(opcodes.close, closePayload(code)))
     end(code, reason)
   }
 
   function end(code: number, reason: string, httpStatus: number | null = null) {
-    if (isOver) return
-    isOver = true
+    if (isClosed) return
+    isClosed = true
     clearTimeout(handshake)
-    // What was written last still leaves; nothing is read any more.
+    // Buffered writes are still sent; nothing more is read.
     socket?.destroySoon()
-    handlers.onClose({ ...(farewell ?? { code, reason }), httpStatus })
+    handlers.onClose({ ...(closing ?? { code, reason }), httpStatus })
   }
 
   return {

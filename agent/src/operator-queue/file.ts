@@ -6,7 +6,7 @@ import { maxQueueBytes, type QueueUpdate } from '@roost/contracts/link/queue'
 import { isObject, type Json, parseObject } from '../kit/json.ts'
 import { codeOf, outside, type Paths } from '../workspace/paths.ts'
 
-/** The file in which an agent keeps its requests to the operator; below the workspace. */
+/** The file with the agent's requests to operators, below the workspace. */
 export const queueFile = '.roost/operator-queue.json'
 
 /** `mark` changes with every change of the file. */
@@ -16,12 +16,12 @@ export type QueueDocument =
   | { kind: 'read'; mark: string; document: Json; requests: unknown[] }
 
 export type QueueFile = {
-  /** Cheap: looks at the file without reading it. */
+  /** Reads only the file's metadata. */
   mark(): Promise<string>
   read(): Promise<QueueDocument>
   /**
-   * Replaces the file at once and whole, with what `updates` say of its entries and everything else as it was.
-   * False when it has changed since it was read: then it is as the agent has written it.
+   * Replaces the file atomically, applying `updates` to its entries and keeping everything else. Returns
+   * false when the agent has changed the file since it was read.
    */
   write(from: QueueDocument & { kind: 'read' }, updates: readonly QueueUpdate[]): Promise<boolean>
 }
@@ -29,27 +29,27 @@ export type QueueFile = {
 const absent = 'absent'
 
 export function createQueueFile(paths: Paths): QueueFile {
-  const place = join(paths.home, queueFile)
+  const file = join(paths.home, queueFile)
 
   async function mark(): Promise<string> {
     try {
-      return markOf(await stat(await paths.existing(place), { bigint: true }))
+      return markOf(await stat(await paths.existing(file), { bigint: true }))
     } catch {
       return absent
     }
   }
 
   async function read(): Promise<QueueDocument> {
-    const seen = await mark()
-    if (seen === absent) return { kind: 'absent', mark: absent }
-    const unreadable = (reason: string) => ({ kind: 'unreadable', mark: seen, reason }) as const
+    const current = await mark()
+    if (current === absent) return { kind: 'absent', mark: absent }
+    const unreadable = (reason: string) => ({ kind: 'unreadable', mark: current, reason }) as const
     try {
-      const text = await readText(paths, await paths.existing(place))
-      if (text === null) return unreadable('The file is larger than 1 MiB, or none that could be read.')
+      const text = await readText(paths, await paths.existing(file))
+      if (text === null) return unreadable('The file is larger than 1 MiB or not a regular file.')
       const document = parseObject(text)
       if (!document) return unreadable('The file is not a JSON object.')
       if (!Array.isArray(document.requests)) return unreadable('The field "requests" is not a list.')
-      return { kind: 'read', mark: seen, document, requests: document.requests }
+      return { kind: 'read', mark: current, document, requests: document.requests }
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return { kind: 'absent', mark: absent }
       return unreadable('The file cannot be opened.')
@@ -60,7 +60,7 @@ export function createQueueFile(paths: Paths): QueueFile {
     mark,
     read,
     async write(from, updates) {
-      const target = await paths.target(place)
+      const target = await paths.target(file)
       const { uid, gid, mode } = await stat(target)
       const part = join(dirname(target), `.operator-queue.${randomUUID()}.part`)
       const text = `${JSON.stringify(updated(from, updates), null, 2)}\n`
@@ -68,7 +68,7 @@ export function createQueueFile(paths: Paths): QueueFile {
         await using file = await open(part, 'wx', 0o600)
         await file.writeFile(text)
         await file.chmod(mode & 0o777)
-        // The program may be another user than the one whose file it is.
+        // Keeps the owner of the file, who may be another user than this program.
         if (process.getuid?.() !== uid || process.getgid?.() !== gid) await file.chown(uid, gid)
         if ((await mark()) !== from.mark) return false
         await rename(part, target)
@@ -84,17 +84,17 @@ function markOf({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bi
   return `${ino}:${size}:${mtimeNs}`
 }
 
-/** Null: too large, or no plain file. */
+/** Returns null when the file is too large or not a regular file. */
 async function readText(paths: Paths, path: string): Promise<string | null> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  // What was opened may be something else than what was looked at: the agent works in the same folder.
+  // Checks the opened file again: the agent may have replaced it after the path check.
   if (!paths.isInside(await readlink(`/proc/self/fd/${file.fd}`))) throw outside(path)
   const found = await file.stat()
   if (!found.isFile() || found.size > maxQueueBytes) return null
   return (await file.readFile()).toString('utf8')
 }
 
-/** The document with the final states of its entries; what else they hold is kept. */
+/** Returns the document with final states in its entries; other fields stay. */
 export function updated(
   { document, requests }: Pick<QueueDocument & { kind: 'read' }, 'document' | 'requests'>,
   updates: readonly QueueUpdate[],

@@ -26,7 +26,7 @@ async function start() {
   const path = join(place.home, queueFile)
   mkdirSync(dirname(path), { recursive: true })
   const clock = createFakeClock()
-  const told: Omit<Queue, 't'>[] = []
+  const reports: Omit<Queue, 't'>[] = []
   const state = { isUp: true, updates: [] as QueueUpdate[], meddle: () => {} }
   const watch = watchQueueFile({
     file: createQueueFile(await createPaths(place.home)),
@@ -34,9 +34,9 @@ async function start() {
     log: { info: () => {}, warn: () => {} },
     link: {
       isUp: () => state.isUp,
-      // Only messages of this one type are sent here.
+      // Only messages of this type are sent in this test.
       call: (async (_t: string, message: Omit<Queue, 't'>) => {
-        told.push(message)
+        reports.push(message)
         state.meddle()
         return { updates: state.updates }
       }) as never,
@@ -44,12 +44,12 @@ async function start() {
   })
   return {
     path,
-    told,
+    reports,
     state,
     watch,
     write: (value: unknown) => writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value)),
     read: () => JSON.parse(readFileSync(path, 'utf8')),
-    /** What two seconds bring; the next look is planned when this one is through. */
+    /** Advances to the next check; resolves when it has finished. */
     async look() {
       await clock.advance(2000)
       while (clock.pending().length === 0) await soon()
@@ -61,21 +61,21 @@ async function start() {
   }
 }
 
-test('a changed file is told once; the answer is written back with everything else as it was', async () => {
+test('a changed file is reported once; answers are written back and other content is kept', async () => {
   using world = await start()
   world.write({ $schema: 'operator-queue-v1', note: 'mine', requests: [entry, { id: 'r2' }] })
   world.state.updates = [answered]
   await world.look()
-  assert.deepEqual(world.told[0]?.requests, [entry, { id: 'r2' }])
+  assert.deepEqual(world.reports[0]?.requests, [entry, { id: 'r2' }])
   const after = world.read()
   assert.deepEqual([after.$schema, after.note], ['operator-queue-v1', 'mine'])
   assert.deepEqual(after.requests, [{ ...entry, ...answered }, { id: 'r2' }])
   await world.look()
   await world.look()
-  assert.equal(world.told.length, 1)
+  assert.equal(world.reports.length, 1)
 })
 
-test('what the agent writes meanwhile is not overwritten, and is told next', async () => {
+test('a concurrent change by the agent is not overwritten and is reported next', async () => {
   using world = await start()
   world.write({ requests: [entry] })
   world.state.updates = [answered]
@@ -86,42 +86,42 @@ test('what the agent writes meanwhile is not overwritten, and is told next', asy
   await world.look()
   assert.deepEqual(world.read().requests, [entry, { id: 'newer' }])
   await world.look()
-  assert.equal(world.told.at(-1)?.requests?.length, 2)
+  assert.equal(world.reports.at(-1)?.requests?.length, 2)
   assert.equal(world.read().requests[0].status, 'responded')
 })
 
-test('a file that stays unreadable is told so and left alone; a half-written one is not', async () => {
+test('a file that stays unreadable is reported and left alone; a half-written one is not reported', async () => {
   using world = await start()
   world.write('{"requests": [')
   await world.look()
-  assert.equal(world.told.length, 0)
+  assert.equal(world.reports.length, 0)
   await world.look()
-  assert.match(world.told[0]?.fault ?? '', /not a JSON object/)
+  assert.match(world.reports[0]?.fault ?? '', /not a JSON object/)
   assert.equal(readFileSync(world.path, 'utf8'), '{"requests": [')
   world.write({ requests: {} })
   await world.look()
   await world.look()
-  assert.match(world.told.at(-1)?.fault ?? '', /"requests"/)
+  assert.match(world.reports.at(-1)?.fault ?? '', /"requests"/)
 })
 
-test('a link out of the workspace is not followed', async () => {
+test('a link that leads out of the workspace is not followed', async () => {
   using world = await start()
   symlinkSync('/etc/passwd', world.path)
   await world.look()
-  assert.ok(world.told.every(({ requests, fault }) => requests === null && fault === null))
+  assert.ok(world.reports.every(({ requests, fault }) => requests === null && fault === null))
 })
 
-test('nothing is told while the link is down; news of the platform ask for the file whether it changed or not', async () => {
+test('nothing is reported while the link is down; a platform request reports even an unchanged file', async () => {
   using world = await start()
   world.state.isUp = false
   world.write({ requests: [entry] })
   await world.look()
-  assert.equal(world.told.length, 0)
+  assert.equal(world.reports.length, 0)
   world.state.isUp = true
   await world.look()
   world.state.updates = [answered]
   const { mode } = await stat(world.path)
-  world.watch.tell()
+  world.watch.report()
   while (world.read().requests[0].response !== 'yes') await soon()
   assert.equal(world.read().requests[0].response, 'yes')
   assert.equal((await stat(world.path)).mode, mode)

@@ -12,29 +12,30 @@ export type QueueWatchDeps = {
 }
 
 export type QueueWatch = {
-  /** The platform has news, or the link is new: tell it the file's state whether it has changed or not. */
-  tell(): void
+  /** Reports the file's state even if unchanged, after a platform request or a new link. */
+  report(): void
   close(): void
 }
 
-/** Half of what an entry may take to be noticed; what is still being written is read at the next look. */
-const lookMs = 2000
+/**
+ * Time between checks: half the delay allowed for an entry. A half-written file is read at the next check.
+ */
+const checkMs = 2000
 
 /**
- * Looks at the file every two seconds, tells the platform what it says when it has changed, and writes back what
- * the platform answers. A look costs one question to the file system; watching folders would miss what comes
- * over a volume.
+ * Checks the file every two seconds, reports changes to the platform and writes its answers back. A check
+ * costs one `stat`. Watching folders would miss changes made through a volume.
  */
 export function watchQueueFile({ file, link, clock, log }: QueueWatchDeps): QueueWatch {
-  let told: string | null = null
-  let unsure: string | null = null
-  let isTelling = false
-  let tellAgain = false
+  let reported: string | null = null
+  let unreadable: string | null = null
+  let isReporting = false
+  let reportAgain = false
   let isClosed = false
   let cancel = next()
 
   function next() {
-    return clock.after(lookMs, () => {
+    return clock.after(checkMs, () => {
       void look().finally(() => {
         if (!isClosed) cancel = next()
       })
@@ -42,46 +43,46 @@ export function watchQueueFile({ file, link, clock, log }: QueueWatchDeps): Queu
   }
 
   async function look(): Promise<void> {
-    if (isTelling || !link.isUp()) return
-    if ((await file.mark()) !== told) await run()
+    if (isReporting || !link.isUp()) return
+    if ((await file.mark()) !== reported) await run()
   }
 
-  /** One at a time; what is asked for meanwhile is done once more. */
+  /** Runs one exchange at a time; requests in between cause one more. */
   async function run(): Promise<void> {
-    if (isTelling) {
-      tellAgain = true
+    if (isReporting) {
+      reportAgain = true
       return
     }
-    isTelling = true
+    isReporting = true
     try {
       do {
-        tellAgain = false
+        reportAgain = false
         await exchange()
-      } while (tellAgain && !isClosed)
+      } while (reportAgain && !isClosed)
     } catch (fault) {
-      if (!(fault instanceof LinkDown)) log.warn('operator queue not told', { reason: faultText(fault) })
+      if (!(fault instanceof LinkDown)) log.warn('operator queue not reported', { reason: faultText(fault) })
     } finally {
-      isTelling = false
+      isReporting = false
     }
   }
 
   async function exchange(): Promise<void> {
     const found = await file.read()
-    if (found.kind === 'unreadable' && unsure !== found.mark) {
-      // Perhaps half written: it counts when the next look finds it the same.
-      unsure = found.mark
+    if (found.kind === 'unreadable' && unreadable !== found.mark) {
+      // The file may be half written: it is reported only if the next check finds it unchanged.
+      unreadable = found.mark
       return
     }
     const { updates } = await link.call('queue', stateOf(found))
-    told = found.mark
+    reported = found.mark
     if (found.kind !== 'read' || updates.length === 0) return
-    // Otherwise the agent was faster, and the next look tells what it has written.
-    if (await file.write(found, updates)) told = await file.mark()
+    // On failure the agent has changed the file, and the next check reports it.
+    if (await file.write(found, updates)) reported = await file.mark()
   }
 
   return {
-    tell() {
-      told = null
+    report() {
+      reported = null
       if (link.isUp()) void run()
     },
     close() {

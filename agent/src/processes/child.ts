@@ -3,22 +3,22 @@ import { createLineReader, type RawLine } from '../kit/line-reader.ts'
 import { shorten } from '../kit/text.ts'
 import type { Exit } from '../runtimes/port.ts'
 import type { Environment } from './environment.ts'
-import type { Identities, Person } from './identity.ts'
+import type { Identities, ProcessUser } from './identity.ts'
 import { countOutOfMemory, preferForMemoryKiller } from './memory.ts'
 import { createProcessTree, markerName } from './tree.ts'
 
-/** A process with its whole tree of children, read line by line. */
+/** A process with all its descendants. Output is read line by line. */
 export type Child = {
   readonly pid: number
-  /** Settles when the process has ended and all its output was read. */
+  /** Settles after the process has ended and its output was read. */
   readonly exited: Promise<Exit>
   isRunning(): boolean
   write(text: string): void
   closeInput(): void
-  /** Polite signals, then the kill after `graceMs`; the rest of the tree goes with it either way. */
+  /** Sends SIGINT and SIGTERM, then SIGKILL after `graceMs`. Always kills the remaining descendants. */
   stop(graceMs: number): Promise<Exit>
-  /** Waits that long for an orderly end before stopping. */
-  finish(patienceMs: number): Promise<Exit>
+  /** Waits for the process to end by itself before stopping it. */
+  finish(waitMs: number): Promise<Exit>
 }
 
 export type ChildOptions = {
@@ -26,37 +26,37 @@ export type ChildOptions = {
   args: string[]
   env: Environment
   cwd: string
-  person: Person
-  /** Value of the marker by which the tree is found. */
+  user: ProcessUser
+  /** Marker value that identifies all descendants. */
   marker: string
   onLine(line: RawLine): void
   onError(text: string): void
 }
 
-const keptStderr = 4000
-const politeMs = 2000
-/** A child of the process that keeps its pipes open does not keep the turn open. */
+const maxStderrLength = 4000
+const defaultGraceMs = 2000
+/** Wait for output after the exit: a descendant may keep the pipes open. */
 const drainMs = 500
 
-/** Throws when the process cannot be started at all. */
+/** Throws when the process cannot be started. */
 export async function startChild(options: ChildOptions, identities: Identities): Promise<Child> {
-  const { command, args } = identities.as(options.person, options.command, options.args)
+  const { command, args } = identities.as(options.user, options.command, options.args)
   const oomBefore = countOutOfMemory()
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: { ...options.env, [markerName]: options.marker },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, to be signalled as one.
+    // A separate process group, so that one signal reaches all of it.
     detached: true,
   })
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', reject)
   })
-  // A signal that could not be sent is no news: its end is what counts.
+  // Failed signals are ignored: `exited` reports the end.
   child.on('error', () => {})
   const pid = child.pid ?? 0
-  const tree = createProcessTree(options.person, identities)
+  const tree = createProcessTree(options.user, identities)
   preferForMemoryKiller(pid)
   let stderr = ''
   let hasEnded = false
@@ -67,10 +67,10 @@ export async function startChild(options: ChildOptions, identities: Identities):
   child.stdout.on('data', (chunk: Buffer) => reader.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => {
     const text = chunk.toString('utf8')
-    stderr = (stderr + text).slice(-keptStderr)
+    stderr = (stderr + text).slice(-maxStderrLength)
     options.onError(text)
   })
-  // Writing to a process that is gone is no fault of ours; its end is reported by `exited`.
+  // Writing to an ended process is not an error; `exited` reports the end.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
 
   const exited = new Promise<Exit>((resolve) => {
@@ -87,7 +87,7 @@ export async function startChild(options: ChildOptions, identities: Identities):
         const wasKilled = (signal === 'SIGKILL' || code === 137) && !wasKilledByUs
         const oomAfter = wasKilled ? countOutOfMemory() : null
         const isOutOfMemory = oomAfter !== null && oomAfter > (oomBefore ?? 0)
-        resolve({ code, signal, stderr: shorten(stderr.trim(), keptStderr), isOutOfMemory })
+        resolve({ code, signal, stderr: shorten(stderr.trim(), maxStderrLength), isOutOfMemory })
       }
     })
   })
@@ -95,10 +95,10 @@ export async function startChild(options: ChildOptions, identities: Identities):
   async function end(graceMs: number): Promise<Exit> {
     if (!hasEnded) {
       await tree.signalGroup(pid, 'SIGINT')
-      await either(exited, graceMs / 4)
-      // Some CLIs take an interrupt for a wish.
+      await waitFor(exited, graceMs / 4)
+      // Some CLIs treat an interrupt as a request and continue.
       if (!hasEnded) await tree.signalGroup(pid, 'SIGTERM')
-      await either(exited, graceMs - graceMs / 4)
+      await waitFor(exited, graceMs - graceMs / 4)
     }
     wasKilledByUs = true
     if (!hasEnded) await tree.signalGroup(pid, 'SIGKILL')
@@ -118,17 +118,17 @@ export async function startChild(options: ChildOptions, identities: Identities):
       stopping ??= end(graceMs)
       return stopping
     },
-    async finish(patienceMs) {
+    async finish(waitMs) {
       child.stdin.end()
-      await either(exited, patienceMs)
-      stopping ??= end(politeMs)
+      await waitFor(exited, waitMs)
+      stopping ??= end(defaultGraceMs)
       return stopping
     },
   }
 }
 
-/** Waits for `promise`, at most that long. */
-async function either(promise: Promise<unknown>, ms: number): Promise<void> {
+/** Waits for `promise` for at most `ms`. */
+async function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { childEnvironment } from './environment.ts'
 
-const parts = { own: {}, workspace: {}, home: '/home/developer', isRoot: false, over: {} }
+const parts = { own: {}, workspace: {}, home: '/home/developer', isRoot: false, overrides: {} }
 
 test("the program's key and provider settings do not reach a child", () => {
   const own = {
@@ -21,7 +21,7 @@ test("the program's key and provider settings do not reach a child", () => {
   )
 })
 
-test("platform names in a workspace's .env are suppressed, others reach the child", () => {
+test("platform names in a workspace's .env are suppressed, other names reach the child", () => {
   const workspace = {
     MY_KEY: '1',
     PATH: '/custom',
@@ -42,9 +42,9 @@ test("platform names in a workspace's .env are suppressed, others reach the chil
   for (const name of Object.keys(workspace).slice(3)) assert.equal(made[name], undefined, name)
 })
 
-test('what the adapter sets wins, and a null removes', () => {
+test('overrides replace variables, and null removes them', () => {
   const workspace = { TOKEN: 'old', GONE: 'x' }
-  const made = childEnvironment({ ...parts, workspace, over: { TOKEN: 'new', GONE: null } })
+  const made = childEnvironment({ ...parts, workspace, overrides: { TOKEN: 'new', GONE: null } })
   assert.equal(made.TOKEN, 'new')
   assert.equal('GONE' in made, false)
 })

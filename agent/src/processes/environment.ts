@@ -1,9 +1,9 @@
 import { namesVariable, suppressedVariables } from '@roost/contracts/link/credentials'
 
-/** Variables as a child gets them. */
+/** Environment variables of a child process. */
 export type Environment = Record<string, string>
 
-/** Of the program's own environment: its key, its providers' settings and its Node's are not a child's. */
+/** Variables of this program that children must not inherit: its key, provider settings and Node settings. */
 const withheld = [
   /^(ANTHROPIC|CLAUDE|GEMINI|GOOGLE|OPENAI|CODEX|OTEL|ROOST|NODE)_/,
   /^(CLAUDECODE|GITHUB_PAT|IS_SANDBOX)$/,
@@ -14,12 +14,12 @@ export type EnvironmentParts = {
   own: Readonly<Record<string, string | undefined>>
   /** The workspace's `.env`. */
   workspace: Readonly<Record<string, string>>
-  /** How programs get out over the platform; empty when they go by themselves. */
+  /** Proxy variables for egress through the platform; empty without a proxy. */
   egress?: Readonly<Record<string, string>>
   home: string
   isRoot: boolean
-  /** Over everything; null removes. */
-  over: Readonly<Record<string, string | null>>
+  /** Final overrides; null removes a variable. */
+  overrides: Readonly<Record<string, string | null>>
 }
 
 export function childEnvironment({
@@ -28,7 +28,7 @@ export function childEnvironment({
   egress = {},
   home,
   isRoot,
-  over,
+  overrides,
 }: EnvironmentParts): Environment {
   const environment: Environment = {}
   for (const [name, value] of Object.entries(own)) {
@@ -38,12 +38,12 @@ export function childEnvironment({
     if (!namesVariable(suppressedVariables, name)) environment[name] = value
   }
   Object.assign(environment, egress, { HOME: home, ...safeGit, ...(isRoot ? { IS_SANDBOX: '1' } : {}) })
-  for (const [name, value] of Object.entries(over)) {
+  for (const [name, value] of Object.entries(overrides)) {
     if (value === null) delete environment[name]
     else environment[name] = value
   }
   return environment
 }
 
-/** The workspace belongs to another user than the reader, and Git refuses to look at such. */
+/** The workspace belongs to another user than the reader; Git refuses such repositories by default. */
 const safeGit = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' }

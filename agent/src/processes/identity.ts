@@ -2,30 +2,30 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
- * Who a child process is. `developer` owns the workspace. `reader` is another user, for whom its sources
- * are not writable: read-only mode holds for shell commands too, which no hook can judge.
+ * The user of a child process. `developer` owns the workspace. `reader` cannot write its sources. This
+ * enforces read-only mode for shell commands too, which no hook can judge.
  */
-export type Person = 'developer' | 'reader'
+export type ProcessUser = 'developer' | 'reader'
 
 export type Identities = {
-  /** The command that starts `command` as that person, without capabilities of this program. */
-  as(person: Person, command: string, args: string[]): { command: string; args: string[] }
-  /** Whether this program may start a process as the reader: a sandbox of an ordinary user may not. */
+  /** Wraps `command` to run as that user, without this program's capabilities. */
+  as(user: ProcessUser, command: string, args: string[]): { command: string; args: string[] }
+  /** True if this program can start processes as the reader; an unprivileged sandbox may not. */
   canSwitch(): Promise<boolean>
-  /** Children run as root: no other owner of the workspace is known. */
+  /** Children run as root, because the workspace has no other owner. */
   isRoot: boolean
 }
 
-/** Uid and group of the reader. The group is shared by what both may write; the developer joins it. */
+/** Uid and gid of the reader. Files that both users write belong to this group; the developer joins it. */
 export const readerId = 1001
 
 const setpriv = '/usr/bin/setpriv'
-/** Named one by one: "all" is refused by a setpriv that is older than the kernel. */
+/** Listed by name: a setpriv older than the kernel refuses "all". */
 const withoutCapabilities = ['--inh-caps=-setuid,-setgid', '--ambient-caps=-setuid,-setgid']
 
 export type IdentityFacts = {
   uid: number
-  /** Capabilities that children of this program would inherit. */
+  /** True when children would inherit capabilities of this program. */
   hasAmbient: boolean
   homeOwner: { uid: number; gid: number }
   hasSetpriv: boolean
@@ -36,8 +36,8 @@ export function createIdentities(facts: IdentityFacts): Identities {
   const developer = developerOptions(facts)
   let probe: Promise<boolean> | null = null
 
-  function as(person: Person, command: string, args: string[]) {
-    const options = person === 'developer' ? developer : readerOptions(facts)
+  function as(user: ProcessUser, command: string, args: string[]) {
+    const options = user === 'developer' ? developer : readerOptions(facts)
     return options ? { command: setpriv, args: [...options, '--', command, ...args] } : { command, args }
   }
 
@@ -51,7 +51,7 @@ export function createIdentities(facts: IdentityFacts): Identities {
   }
 }
 
-/** What this process is, for `createIdentities`. */
+/** Reads the facts about this process for `createIdentities`. */
 export function readIdentityFacts(homeOwner: { uid: number; gid: number }): IdentityFacts {
   return {
     uid: process.getuid?.() ?? 0,
@@ -61,12 +61,12 @@ export function readIdentityFacts(homeOwner: { uid: number; gid: number }): Iden
   }
 }
 
-/** Lets this program, and the developer's processes, write what the reader made. */
+/** Lets this program and the developer's processes write files of the reader. */
 export function joinReaderGroup(): void {
   try {
     process.setgroups?.([...new Set([...(process.getgroups?.() ?? []), readerId])])
   } catch {
-    // Without the capability there is no reader either.
+    // Without this capability the program cannot start a reader either.
   }
 }
 
@@ -78,8 +78,8 @@ function developerOptions({ uid, hasAmbient, homeOwner, hasSetpriv }: IdentityFa
 }
 
 function readerOptions({ uid }: IdentityFacts): string[] {
-  const person = [`--reuid=${readerId}`, `--regid=${readerId}`, '--clear-groups']
-  return uid === 0 ? person : [...person, ...withoutCapabilities]
+  const options = [`--reuid=${readerId}`, `--regid=${readerId}`, '--clear-groups']
+  return uid === 0 ? options : [...options, ...withoutCapabilities]
 }
 
 function succeeds({ command, args }: { command: string; args: string[] }): Promise<boolean> {

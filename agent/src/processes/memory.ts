@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** How often the kernel's memory killer struck in this container; null where that cannot be read. */
+/** Returns how often the kernel's out-of-memory killer acted in this container; null when unreadable. */
 export function countOutOfMemory(): number | null {
   for (const path of ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']) {
     const found = /^oom_kill (\d+)$/m.exec(read(path))?.[1]
@@ -10,18 +10,18 @@ export function countOutOfMemory(): number | null {
 }
 
 /**
- * When memory runs out the kernel takes this process, and what it starts, before the program that has to
- * report it. Another user's process stays as it is.
+ * Makes the kernel kill this process and its children before the program that reports it. Processes of other
+ * users stay unchanged.
  */
 export function preferForMemoryKiller(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '500')
   } catch {
-    // It belongs to another user, or is gone.
+    // The process belongs to another user or has ended.
   }
 }
 
-/** Memory of the container as its limit counts it, in MB; of this program where no limit can be read. */
+/** Returns the container's memory in MB as its limit counts it; else the memory of this program. */
 export function memoryUsedMb(): number {
   for (const path of ['/sys/fs/cgroup/memory.current', '/sys/fs/cgroup/memory/memory.usage_in_bytes']) {
     const bytes = Number.parseInt(read(path), 10)

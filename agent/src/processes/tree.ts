@@ -1,32 +1,34 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Identities, Person } from './identity.ts'
+import type { Identities, ProcessUser } from './identity.ts'
 
 /**
- * Ends whole trees of processes. A CLI starts its tools in groups of their own, and a tool may start a
- * daemon: what they all keep is their environment, and in it the marker of the execution.
+ * Kills whole process trees. CLIs start tools in their own groups, and tools may start daemons. All of them
+ * inherit the environment, which holds the marker of the execution.
  */
 export const markerName = 'ROOST_EXECUTION_ID'
 
 export type ProcessTree = {
-  /** Sends a signal to a process's group. */
+  /** Sends a signal to a process group. */
   signalGroup(pid: number, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Kills every process that carries the marker, also those that appear meanwhile; they are gone then. */
+  /**
+   * Kills every process with the marker, including ones that appear meanwhile. Resolves when all are gone.
+   */
   killMarked(marker: string): Promise<void>
 }
 
-type Found = 'none' | 'killed' | 'unclear'
+type ScanResult = 'none' | 'killed' | 'unclear'
 
 const pauseMs = 5
-/** A killed process goes when it gets its turn; one that waits for a broken disk is not waited for. */
-const mostLooks = 1000
-/** A process that has emptied its environment stays unclear for ever. */
-const mostUnclearLooks = 20
+/** Scans until killed processes must be gone; one blocked on a broken disk is not awaited longer. */
+const maxScans = 1000
+/** Limits scans for a process that has emptied its environment and stays unclear forever. */
+const maxUnclearScans = 20
 
-/** Another user's processes cannot be seen or signalled from here: that user's own shell does it. */
-export function createProcessTree(person: Person, identities: Identities): ProcessTree {
-  if (person === 'reader') {
+/** This program cannot see or signal another user's processes, so a shell of that user does it. */
+export function createProcessTree(user: ProcessUser, identities: Identities): ProcessTree {
+  if (user === 'reader') {
     const shell = (script: string, argument: string) =>
       run(identities.as('reader', '/bin/sh', ['-c', script, 'sh', argument]))
     return {
@@ -34,7 +36,7 @@ export function createProcessTree(person: Person, identities: Identities): Proce
         await shell(`kill -s ${signal.slice(3)} -- "-$1" 2>/dev/null`, String(pid))
       },
       killMarked: (marker) =>
-        untilNone(async () => saidByShell(await shell(killScript, `${markerName}=${marker}`))),
+        repeatUntilNone(async () => resultOfShell(await shell(killScript, `${markerName}=${marker}`))),
     }
   }
   return {
@@ -42,8 +44,8 @@ export function createProcessTree(person: Person, identities: Identities): Proce
       send(-pid, signal)
     },
     killMarked: (marker) =>
-      untilNone(async () => {
-        const { marked, isUnclear } = lookFor(marker)
+      repeatUntilNone(async () => {
+        const { marked, isUnclear } = findMarked(marker)
         for (const pid of marked) send(pid, 'SIGKILL')
         if (marked.length > 0) return 'killed'
         return isUnclear ? 'unclear' : 'none'
@@ -51,64 +53,65 @@ export function createProcessTree(person: Person, identities: Identities): Proce
   }
 }
 
-async function untilNone(look: () => Promise<Found>): Promise<void> {
+async function repeatUntilNone(scan: () => Promise<ScanResult>): Promise<void> {
   let unclear = 0
-  for (let looks = 0; looks < mostLooks && unclear < mostUnclearLooks; looks += 1) {
-    const found = await look()
+  for (let scans = 0; scans < maxScans && unclear < maxUnclearScans; scans += 1) {
+    const found = await scan()
     if (found === 'none') return
     unclear = found === 'unclear' ? unclear + 1 : 0
     await sleep(pauseMs)
   }
 }
 
-/** Processes of this program's user that carry the marker. */
+/** Returns the processes of this program's user that carry the marker. */
 export function markedProcesses(marker: string): number[] {
-  return lookFor(marker).marked
+  return findMarked(marker).marked
 }
 
-/** Unclear: there may be one more that carries it. */
-function lookFor(marker: string): { marked: number[]; isUnclear: boolean } {
+/** `isUnclear` is true when one more process may carry the marker. */
+function findMarked(marker: string): { marked: number[]; isUnclear: boolean } {
   const entry = Buffer.from(`\0${markerName}=${marker}\0`)
-  const seen = readdirSync('/proc')
+  const processes = readdirSync('/proc')
     .map(Number)
-    // The first process of a machine is nobody's child.
+    // Process 1 is never a child of an execution.
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid && pid !== 1)
     .map((pid) => ({ pid, environment: environmentOf(pid) }))
   return {
-    marked: seen
+    marked: processes
       .filter(({ environment }) => environment !== 'unclear' && environment?.includes(entry))
       .map(({ pid }) => pid),
-    isUnclear: seen.some(({ environment }) => environment === 'unclear'),
+    isUnclear: processes.some(({ environment }) => environment === 'unclear'),
   }
 }
 
 /**
- * Between zeros; null: it has ended or is another user's. While a process becomes another program its environment
- * is empty for a moment, and one that ends while it is looked at may have left a child that was not listed yet.
+ * Returns the environment between zero bytes. Null when the process has ended or belongs to another user.
+ * During `exec` the environment is briefly empty, and a process that ends may leave an unlisted child: both
+ * are unclear.
  */
 function environmentOf(pid: number): Buffer | 'unclear' | null {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`)
     if (environment.length > 0) return Buffer.concat([nul, environment, nul])
-    // What has ended and was not fetched yet has no memory, nor has a part of the system itself.
+    // Zombies and kernel threads have no memory.
     return readFileSync(`/proc/${pid}/statm`, 'utf8').startsWith('0 ') ? null : 'unclear'
   } catch (error) {
-    return isGone(error) ? 'unclear' : null
+    return hasExited(error) ? 'unclear' : null
   }
 }
 
-const isGone = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+const hasExited = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 const nul = Buffer.from([0])
 const exitCodes = { killed: 9, unclear: 8 }
 
-/** A shell that could not be started or was killed has found nothing. */
-function saidByShell(code: number | null): Found {
+/** A shell that failed to start or was killed has found nothing. */
+function resultOfShell(code: number | null): ScanResult {
   if (code === exitCodes.killed) return 'killed'
   return code === exitCodes.unclear ? 'unclear' : 'none'
 }
 
-/** The same look by a shell; its own environment is another. */
+/** The same scan as a shell script; the shell's own environment lacks the marker. */
 const killScript = `
 line='
 '
@@ -134,7 +137,7 @@ function send(pid: number, signal: NodeJS.Signals) {
   try {
     process.kill(pid, signal)
   } catch {
-    // It ended by itself.
+    // The process has already ended.
   }
 }
 

@@ -2,8 +2,9 @@ import type { RunMetadata } from '@roost/contracts/link/runs'
 import type { Step } from './port.ts'
 
 /**
- * Puts the pieces of an answer together: pieces go on as partials at once, and the whole block follows as a
- * line when something else begins. For CLIs that stream pieces and never say the whole.
+ * Assembles streamed pieces into blocks. Each piece is emitted as a partial immediately; the complete block
+ * follows as a line when something else begins. For CLIs that stream pieces but never repeat the complete
+ * text.
  */
 export type Blocks = {
   text(piece: string): Step[]
@@ -11,9 +12,9 @@ export type Blocks = {
   toolUse(id: string, name: string, input: unknown): Step[]
   toolResult(id: string, content: string, isError: boolean): Step[]
   flush(): Step[]
-  /** The last text of the turn: its answer. */
+  /** The last text of the turn, which is its answer. */
   response(): string
-  /** Calls of the model, as far as can be told from outside. */
+  /** Number of model calls, estimated from the stream. */
   turns(): number
   metadata(): Pick<RunMetadata, 'tool_count'>
 }
@@ -23,7 +24,7 @@ export function createBlocks(): Blocks {
   let last = ''
   let toolCount = 0
   let turns = 1
-  let isBehindResult = false
+  let isAfterToolResult = false
 
   function flush(): Step[] {
     if (!open) return []
@@ -36,23 +37,23 @@ export function createBlocks(): Blocks {
   }
 
   function add(kind: 'text' | 'thinking', piece: string): Step[] {
-    noteTurn()
+    countTurn()
     const before = open?.kind === kind ? [] : flush()
     open = { kind, text: (open?.text ?? '') + piece }
     return [...before, { do: 'partial', kind, text: piece }]
   }
 
-  /** The model speaks again after a tool's result: that was another call. */
-  function noteTurn() {
-    if (isBehindResult) turns += 1
-    isBehindResult = false
+  /** Text after a tool result means another model call. */
+  function countTurn() {
+    if (isAfterToolResult) turns += 1
+    isAfterToolResult = false
   }
 
   return {
     text: (piece) => (piece === '' ? [] : add('text', piece)),
     thinking: (piece) => (piece === '' ? [] : add('thinking', piece)),
     toolUse(id, name, input) {
-      noteTurn()
+      countTurn()
       toolCount += 1
       const block = { type: 'tool_use' as const, id, name, input: input ?? {} }
       return [
@@ -61,7 +62,7 @@ export function createBlocks(): Blocks {
       ]
     },
     toolResult(id, content, isError) {
-      isBehindResult = true
+      isAfterToolResult = true
       const block = {
         type: 'tool_result' as const,
         tool_use_id: id,

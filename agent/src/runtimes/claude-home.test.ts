@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { prepareClaudeHome } from './claude-home.ts'
 
-test("the workspace's skills are found in the CLI's own folder, also those that come later, and twice is once", async (t) => {
+test("the workspace's skills are linked into the CLI's own folder, including later ones; repeating it changes nothing", async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'roost-claude-'))
   t.after(() => rm(home, { recursive: true }))
   const places = { home, state: join(home, '.roost/state'), scratch: join(home, 'scratch') }
@@ -17,7 +17,7 @@ test("the workspace's skills are found in the CLI's own folder, also those that 
   assert.equal(await readFile(join(places.state, 'skills/report/SKILL.md'), 'utf8'), 'Do it.')
 })
 
-test('a folder that somebody has made there stays', async (t) => {
+test('an existing folder in the CLI’s folder is kept', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'roost-claude-'))
   t.after(() => rm(home, { recursive: true }))
   const state = join(home, 'state')

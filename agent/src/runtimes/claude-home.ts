@@ -2,19 +2,20 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Setup } from './port.ts'
 
-/** What a workspace brings along for the CLI besides its instructions. */
-const shared = ['skills', 'commands', 'agents']
+/** Folders of the workspace's `.claude` that the CLI reads. */
+const linkedFolders = ['skills', 'commands', 'agents']
 
 /**
- * The CLI's own folder, with links to the workspace's `.claude`. A workspace that is the home folder counts for the
- * CLI as no project, and its skills as those of the person: they are looked for in here.
+ * Creates the CLI's own folder with links to the workspace's `.claude`. A workspace that is the home folder
+ * is not a project for the CLI. Its skills then count as personal skills, which the CLI reads from its own
+ * folder.
  */
 export async function prepareClaudeHome({ home, state }: Setup['places']): Promise<void> {
   await mkdir(state, { recursive: true })
-  await Promise.all(shared.map((name) => link(join(home, '.claude', name), join(state, name))))
+  await Promise.all(linkedFolders.map((name) => link(join(home, '.claude', name), join(state, name))))
 }
 
-/** What is there already is this link, or a folder that somebody has made in its place. */
+/** An existing entry is this link or a folder that somebody created there; both stay. */
 async function link(target: string, path: string): Promise<void> {
   await symlink(target, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error

@@ -5,20 +5,20 @@ import { contextOf, costOf, usageOf, windowOf } from './claude-usage.ts'
 import { codeOf, failed } from './faults.ts'
 import type { Outcome, Step } from './port.ts'
 
-/** Reads the lines of one turn of Claude Code. */
+/** Interprets the output lines of one Claude Code turn. */
 export type ClaudeTurn = {
   read(line: Json): Step[]
   sessionId(): string | null
-  /** What is known so far. */
+  /** Metadata collected so far. */
   metadata(): RunMetadata
 }
 
-export function createClaudeTurn(resumed: string | null, now: () => number): ClaudeTurn {
-  let sessionId = resumed
+export function createClaudeTurn(resumeSessionId: string | null, now: () => number): ClaudeTurn {
+  let sessionId = resumeSessionId
   let model: string | null = null
   let toolCount = 0
   let contextTokens: number | null = null
-  let isOver = false
+  let hasResult = false
   const compactEvents: NonNullable<RunMetadata['compact_events']> = []
 
   function metadata(): RunMetadata {
@@ -68,7 +68,7 @@ export function createClaudeTurn(resumed: string | null, now: () => number): Cla
   function readAssistant(line: Json): Step[] {
     const message = objectAt(line, 'message')
     const name = textAt(message, 'model')
-    // A failed call is told as a made-up answer; the result line says it properly.
+    // Failed calls appear as synthetic answers; the result line reports them properly.
     if (name === '<synthetic>' || textAt(line, 'error') !== null) return []
     const content = listAt(message, 'content').flatMap(blockOf)
     toolCount += content.filter(({ type }) => type === 'tool_use').length
@@ -114,7 +114,7 @@ export function createClaudeTurn(resumed: string | null, now: () => number): Cla
 
   function readPiece(line: Json): Step[] {
     const event = objectAt(line, 'event')
-    // Pieces of a subagent's answer are nobody's answer.
+    // Text of a subagent is not part of the turn's answer.
     if (textAt(line, 'parent_tool_use_id') !== null || textAt(event, 'type') !== 'content_block_delta')
       return []
     const delta = objectAt(event, 'delta')
@@ -125,7 +125,7 @@ export function createClaudeTurn(resumed: string | null, now: () => number): Cla
   }
 
   function readResult(line: Json): Step[] {
-    isOver = true
+    hasResult = true
     sessionId = textAt(line, 'session_id') ?? sessionId
     const isError = line.is_error === true
     const usage = usageOf(objectAt(line, 'usage'))
@@ -176,7 +176,7 @@ export function createClaudeTurn(resumed: string | null, now: () => number): Cla
     }
   }
 
-  /** `subtype` says "success" for a failed call too: only the flag and the status count. */
+  /** `subtype` is "success" for failed calls too: only `is_error` and the status count. */
   function failure(line: Json, about: RunMetadata): Outcome {
     const messages = listAt(line, 'errors').filter((entry) => typeof entry === 'string')
     const message = textAt(line, 'result') || messages.join('\n')
@@ -194,7 +194,7 @@ export function createClaudeTurn(resumed: string | null, now: () => number): Cla
 
   return {
     read(line) {
-      if (isOver) return []
+      if (hasResult) return []
       switch (textAt(line, 'type')) {
         case 'system':
           return readSystem(line)
@@ -264,7 +264,7 @@ function toolResultOf(block: unknown): ToolResult[] {
   ]
 }
 
-/** A tool's result as text; what is no text is named. */
+/** Converts a tool result to text; other content becomes its type in brackets. */
 function plainText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

@@ -10,20 +10,20 @@ export function usageOf(usage: Json): TokenUsage {
   }
 }
 
-/** What the last call held: its whole input and what it added. */
+/** Context size after the last call: its whole input and output. */
 export function contextOf(usage: TokenUsage): number {
   const { input_tokens, output_tokens, cache_creation_input_tokens = 0, cache_read_input_tokens = 0 } = usage
   return input_tokens + output_tokens + cache_creation_input_tokens + cache_read_input_tokens
 }
 
-/** Cost of this turn: `total_cost_usd` and `modelUsage` grow over a whole session. */
+/** Cost of this turn. `total_cost_usd` and `modelUsage` accumulate over the whole session. */
 export function costOf(line: Json): number | null {
   const since = line.model_usage_since_last_result
   if (!isObject(since)) return numberAt(line, 'total_cost_usd')
   return Object.values(since).reduce<number>((sum, usage) => sum + (numberAt(usage, 'costUSD') ?? 0), 0)
 }
 
-/** The size of the context of the model that answered, or of the largest that took part. */
+/** Context window of the answering model, or of the largest model involved. */
 export function windowOf(line: Json, model: string | null): number | null {
   const usage = objectAt(line, 'modelUsage')
   const own = model ? numberAt(usage[model], 'contextWindow') : null

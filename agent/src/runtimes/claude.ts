@@ -6,9 +6,9 @@ import type { Dialogue, Launch, ReadOnlyRules, Runtime, Setup, Step, TurnInput }
 import { mayWrite, refusal } from './read-only.ts'
 
 /**
- * Claude Code in its line protocol (JSON in and out), for tasks and conversations alike. The system prompt
- * and the read-only hook go through the protocol's own handshake: neither arguments nor files hold them,
- * the hook is answered by this program, and a workspace cannot switch it off (`disableAllHooks` does not).
+ * Runs Claude Code through its JSON line protocol, for tasks and conversations. The system prompt and the
+ * read-only hook are sent in the protocol's handshake, not in arguments or files. This program answers the
+ * hook, and `disableAllHooks` in a workspace does not disable it.
  */
 export const claude: Runtime = {
   name: 'claude-code',
@@ -21,7 +21,7 @@ export const claude: Runtime = {
   converse,
 }
 
-/** What collides with a platform: own schedules, own background work, own worktrees. */
+/** Tools that conflict with the platform: schedules, background work and worktrees. */
 const unwantedTools = [
   'ScheduleWakeup',
   'SendMessage',
@@ -40,19 +40,20 @@ function launch(setup: Setup): Launch {
     '--output-format=stream-json',
     '--verbose',
     '--include-partial-messages',
-    // Else a changed system prompt is ignored when a session is resumed.
+    // Otherwise a resumed session ignores a changed system prompt.
     '--system-prompt-snapshot=off',
     `--disallowedTools=${unwantedTools.join(',')}`,
     `--settings=${JSON.stringify({ enableAllProjectMcpServers: true })}`,
   ]
-  // `--allowedTools` restricts nothing while permissions are bypassed.
+  // `--allowedTools` has no effect while permissions are bypassed.
   if (setup.allowedTools === null) args.push('--dangerously-skip-permissions')
   else {
     args.push('--permission-mode=dontAsk', `--allowedTools=${setup.allowedTools.join(',')}`)
-    // The CLI lets what only reads through unasked, shell commands too: what is not named is not there at all.
+    // The CLI runs read-only tools without asking, including shell commands. `--tools` removes every tool
+    // that is not listed.
     args.push(`--tools=${builtInTools(setup.allowedTools)}`)
   }
-  // Without it a resumed session keeps the model of the turn before.
+  // Without it a resumed session keeps the previous turn's model.
   args.push(`--model=${setup.model ?? 'default'}`)
   if (setup.maxTurns !== null) args.push(`--max-turns=${setup.maxTurns}`)
   if (setup.resumeSessionId) args.push(`--resume=${setup.resumeSessionId}`)
@@ -60,7 +61,10 @@ function launch(setup: Setup): Launch {
   return { command: 'claude', args, env: environment(setup) }
 }
 
-/** Without their patterns; those of MCP servers are no built-in ones, and unknown names are passed over. */
+/**
+ * Returns the tool names without their patterns. MCP tools are not built in, and the CLI ignores unknown
+ * names.
+ */
 function builtInTools(allowed: readonly string[]): string {
   const names = allowed.filter((tool) => !tool.startsWith('mcp__')).map((tool) => tool.replace(/\(.*/s, ''))
   return [...new Set(names)].join(',')
@@ -73,7 +77,7 @@ function environment({ broker, mcp, places }: Setup): Record<string, string | nu
     ANTHROPIC_AUTH_TOKEN: broker.token,
     ANTHROPIC_API_KEY: null,
     ROOST_MCP_KEY: mcp?.key ?? null,
-    // The broker says which errors are hopeless; through the rest a turn waits out a platform's restart.
+    // The broker marks hopeless errors; the other retries bridge a restart of the platform.
     CLAUDE_CODE_MAX_RETRIES: retries,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_DISABLE_CRON: '1',
@@ -84,7 +88,7 @@ function environment({ broker, mcp, places }: Setup): Record<string, string | nu
   }
 }
 
-/** The key stays in the environment: the CLI puts it in where the name stands. */
+/** The CLI substitutes the variable, so the key appears only in the environment. */
 function mcpConfig(url: string): string {
   const roost = { type: 'http', url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY}` } }
   return JSON.stringify({ mcpServers: { roost } })
@@ -114,8 +118,8 @@ function converse(setup: Setup, now: () => number): Dialogue {
     return [write({ type: 'control_request', request_id: initializeId, request })]
   }
 
-  /** The handshake carries the rules of the turn: without it there is no turn. */
-  function refusedHandshake(line: Json): Step[] {
+  /** A refused handshake ends the turn, because the handshake carries the turn's rules. */
+  function readHandshake(line: Json): Step[] {
     const response = objectAt(line, 'response')
     if (textAt(response, 'subtype') !== 'error' || textAt(response, 'request_id') !== initializeId) return []
     const message = `The runtime refused its set-up: ${textAt(response, 'error') ?? 'no reason given'}`
@@ -133,7 +137,7 @@ function converse(setup: Setup, now: () => number): Dialogue {
     read(line) {
       const type = textAt(line, 'type')
       if (type === 'control_request') return answerRequest(line, setup)
-      if (type === 'control_response') return refusedHandshake(line)
+      if (type === 'control_response') return readHandshake(line)
       const steps = turn.read(line)
       sessionId = turn.sessionId()
       return steps

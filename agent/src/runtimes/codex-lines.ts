@@ -7,7 +7,7 @@ import { endedWithoutResult, failed } from './faults.ts'
 import { statusIn } from './gemini-lines.ts'
 import type { Dialogue, Outcome, Setup, Step } from './port.ts'
 
-/** One turn of `codex exec --json`. It says whole items, never pieces. */
+/** One turn of `codex exec --json`, which emits complete items, never pieces. */
 export function converseCodex(setup: Setup, now: () => number): Dialogue {
   const blocks = createBlocks()
   const open = new Set<string>()
@@ -29,13 +29,13 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
     const id = textAt(item, 'id') ?? ''
     switch (textAt(item, 'type')) {
       case 'agent_message':
-        return isDone ? whole(blocks.text(textAt(item, 'text') ?? '')) : []
+        return isDone ? completeBlock(blocks.text(textAt(item, 'text') ?? '')) : []
       case 'reasoning':
-        return isDone ? whole(blocks.thinking(textAt(item, 'text') ?? '')) : []
+        return isDone ? completeBlock(blocks.thinking(textAt(item, 'text') ?? '')) : []
       case 'command_execution': {
-        const said = textAt(item, 'aggregated_output') ?? ''
+        const output = textAt(item, 'aggregated_output') ?? ''
         const input = { command: plainCommand(textAt(item, 'command') ?? '') }
-        return tool(id, 'Bash', input, isDone, said, numberAt(item, 'exit_code') !== 0)
+        return tool(id, 'Bash', input, isDone, output, numberAt(item, 'exit_code') !== 0)
       }
       case 'file_change': {
         const changes = listAt(item, 'changes')
@@ -53,7 +53,7 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
         return tool(id, 'WebSearch', { query: textAt(item, 'query') ?? '' }, isDone, '', false)
       case 'error': {
         const message = textAt(item, 'message') ?? ''
-        // Said about the flag that runs our own hook.
+        // The CLI warns about the flag that enables our own hook.
         if (!isDone || message.includes('bypass-hook-trust')) return []
         return [{ do: 'line', line: { type: 'system', subtype: 'notice', level: 'warning', message } }]
       }
@@ -67,16 +67,16 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
     name: string,
     input: unknown,
     isDone: boolean,
-    said: string,
+    output: string,
     isError: boolean,
   ): Step[] {
     const call = open.has(id) ? [] : blocks.toolUse(id, name, input)
     open.add(id)
-    return isDone ? [...call, ...blocks.toolResult(id, said, isError)] : call
+    return isDone ? [...call, ...blocks.toolResult(id, output, isError)] : call
   }
 
-  /** A whole item is not told in pieces as well. */
-  function whole(steps: Step[]): Step[] {
+  /** Closes the block, because a complete item has no further pieces. */
+  function completeBlock(steps: Step[]): Step[] {
     return [...steps, ...blocks.flush()]
   }
 
@@ -103,7 +103,7 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
     )
   }
 
-  /** The CLI counts over the whole thread; a turn is the difference. Its input includes what was cached. */
+  /** The CLI reports totals of the whole thread; a turn is the difference. Input includes cached tokens. */
   function turnUsage(total: Json): TokenUsage {
     const before = threadId && setup.resumeSessionId ? readTotals(setup.places.state, threadId) : {}
     if (threadId) writeTotals(setup.places.state, threadId, total)
@@ -146,10 +146,10 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
     ]
   }
 
-  /** It tries again after each failed call, also where that is hopeless; then the turn ends here. */
+  /** The CLI retries every failed call. When a retry is hopeless, the turn ends here. */
   function readError(message: string): Step[] {
     const status = statusOf(message)
-    if (status !== null && hopeless.includes(status))
+    if (status !== null && hopelessStatuses.includes(status))
       return failure(message.replace(/^Reconnecting\.\.\. \S+ /, ''), true)
     return [{ do: 'line', line: { type: 'system', subtype: 'notice', level: 'warning', message } }]
   }
@@ -190,15 +190,15 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
   }
 }
 
-const hopeless = [400, 401, 402, 403, 404]
+const hopelessStatuses = [400, 401, 402, 403, 404]
 
-/** `unexpected status 401 Unauthorized: …`, `last status: 429 …`, or the provider's body. */
+/** Matches `unexpected status 401 Unauthorized: …`, `last status: 429 …` or the provider's body. */
 function statusOf(message: string): number | null {
   const found = /\bstatus:? (\d{3})\b/.exec(message)?.[1]
   return found ? Number(found) : statusIn(message)
 }
 
-/** Commands come wrapped: `/bin/bash -lc 'ls'`. */
+/** Removes the wrapper from commands such as `/bin/bash -lc 'ls'`. */
 function plainCommand(command: string): string {
   return /^\/bin\/(?:ba|z)?sh -lc '([^']*)'$/.exec(command)?.[1] ?? command
 }

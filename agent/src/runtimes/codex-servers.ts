@@ -6,13 +6,13 @@ import type { McpServer } from '@roost/contracts/link/credentials'
 const mark = '# Written by Roost from .mcp.json before each turn.\n'
 
 /**
- * The workspace's tool servers as Codex reads them: a file of its home folder, because they hold credentials and
- * arguments can be read by every process.
+ * Writes the workspace's MCP servers to the config file in Codex's home. They contain credentials, and every
+ * process can read arguments.
  */
 export async function writeCodexServers(home: string, servers: Record<string, McpServer>): Promise<void> {
   const path = join(home, 'config.toml')
   const sections = Object.entries(servers).flatMap(([name, server]) =>
-    // Codex ends at a name of another form.
+    // Codex exits on names with other characters.
     /^[A-Za-z0-9_-]+$/.test(name) ? [section(name, server)] : [],
   )
   const text = sections.length === 0 ? null : mark + sections.join('\n')
@@ -36,7 +36,7 @@ function section(name: string, server: McpServer): string {
   return `[mcp_servers.${name}]\n${lines.join('\n')}\n`
 }
 
-/** A TOML value: JSON is one, but for tables, and for a control character that TOML wants escaped. */
+/** Returns a TOML value. JSON is valid TOML, except for tables and an unescaped DEL character. */
 export function toml(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return JSON.stringify(value).toWellFormed().replaceAll('\x7f', '\\u007f')

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Json, parseObject } from '../kit/json.ts'
 
-/** What a thread had used in all after its last turn: Codex reports nothing but that sum. */
+/** Reads a thread's total usage after its last turn. Codex reports only totals. */
 export function readTotals(state: string, threadId: string): Json {
   try {
     return parseObject(readFileSync(pathOf(state, threadId), 'utf8')) ?? {}
@@ -11,7 +11,7 @@ export function readTotals(state: string, threadId: string): Json {
   }
 }
 
-/** A sum that cannot be kept makes the next turn's count too high; that is no reason to fail this one. */
+/** A failed write makes the next turn's count too high, which is no reason to fail this turn. */
 export function writeTotals(state: string, threadId: string, usage: Json): void {
   try {
     mkdirSync(join(state, 'roost-totals'), { recursive: true })

@@ -8,8 +8,8 @@ import { hookCommand } from './hook-command.ts'
 import type { Launch, Runtime, Setup } from './port.ts'
 
 /**
- * Codex: each turn is one process that resumes the thread, which takes it about 0.2 s. Everything is set by
- * arguments over whatever a `config.toml` says; secrets only go by the environment.
+ * Runs Codex with one process per turn, which resumes the thread in about 0.2 s. Arguments override every
+ * `config.toml`; secrets are passed only in the environment.
  */
 export function createCodex({ path }: { path: string }): Runtime {
   return {
@@ -22,19 +22,19 @@ export function createCodex({ path }: { path: string }): Runtime {
   }
 }
 
-/** One argument holds 128 KiB. */
-const longestInstructions = 120_000
-/** 0.2 s doubling: 12 s in all, through which a turn waits out a platform's restart. */
+/** A single argument holds at most 128 KiB. */
+const maxInstructionBytes = 120_000
+/** Delays double from 0.2 s to 12 s in total, which bridges a restart of the platform. */
 const retries = 6
 
 function caveats({ allowedTools, maxTurns }: Setup): string[] {
-  const missing = []
+  const limitations = []
   if (allowedTools)
-    missing.push(
-      `Codex cannot be held to single tools: its shell is ${namesShell(allowedTools) ? 'on' : 'off'}, and its other tools stay.`,
+    limitations.push(
+      `Codex cannot be limited to single tools: its shell is ${namesShell(allowedTools) ? 'on' : 'off'}, and its other tools stay enabled.`,
     )
-  if (maxTurns !== null) missing.push('Codex knows no limit of turns: only the time limit holds.')
-  return missing
+  if (maxTurns !== null) limitations.push('Codex has no turn limit: only the time limit applies.')
+  return limitations
 }
 
 function namesShell(tools: string[]): boolean {
@@ -52,7 +52,7 @@ async function prepare(setup: Setup, path: string): Promise<Launch> {
     ['features.apps', false],
     ['analytics.enabled', false],
     ['project_doc_fallback_filenames', ['CLAUDE.md']],
-    ['developer_instructions', cutToBytes(setup.systemPrompt, longestInstructions)],
+    ['developer_instructions', cutToBytes(setup.systemPrompt, maxInstructionBytes)],
   ]
   if (setup.allowedTools && !setup.allowedTools.some((tool) => /^(Bash|shell|exec_command)\b/.test(tool)))
     settings.push(['features.shell_tool', false], ['features.unified_exec', false])
@@ -77,8 +77,8 @@ async function prepare(setup: Setup, path: string): Promise<Launch> {
 }
 
 /**
- * Its home folder, which must be there. It changes modes in it, as only an owner may: the reader has another
- * one than the developer, and both have the same threads.
+ * Codex's home, which must exist. Only its owner may change modes in it, so reader and developer have
+ * separate homes with the same threads.
  */
 async function prepareCodexHome({ places, readOnly, servers }: Setup): Promise<string> {
   const home = join(places.state, readOnly ? 'read-only' : 'home')
@@ -87,7 +87,7 @@ async function prepareCodexHome({ places, readOnly, servers }: Setup): Promise<s
   await symlink(threads, join(home, 'sessions')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  // The reader gets none: they hold credentials that only the developer may read.
+  // The reader gets no servers: they contain credentials that only the developer may read.
   if (!readOnly) await writeCodexServers(home, servers)
   return home
 }
@@ -108,13 +108,13 @@ function mcpServer(url: string): string {
   return `mcp_servers.roost={url=${toml(url)},bearer_token_env_var="ROOST_MCP_KEY"}`
 }
 
-/** Patches come as a tool of their own or inside a shell command; the hook lets every other command pass. */
+/** Patches arrive in their own tool or in a shell command. The hook allows all other commands. */
 function writeHook(setup: Setup): string {
   const command = toml(hookCommand(setup, 'codex'))
   return `hooks.PreToolUse=[{matcher="apply_patch|Write|Edit|Bash",hooks=[{type="command",command=${command},timeout=10}]}]`
 }
 
-/** The command is a script that starts this binary; going there directly saves starting Node. */
+/** The `codex` command is a script that starts this binary; calling the binary saves starting Node. */
 function nativeBinary(path: string): string | null {
   const target = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string]
   const script = path

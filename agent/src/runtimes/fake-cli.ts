@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** The process behind `fake.ts`: one line in for a turn, lines out, directives in double brackets. */
+/** The process behind `fake.ts`: one input line per turn, output lines, directives in double brackets. */
 type Turn = { text: string; images: number; interrupt?: boolean }
 
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -28,21 +28,21 @@ async function serve(state: string, resume: string): Promise<void> {
     const interrupted = new Promise<'interrupted'>((resolve) => {
       interrupt = () => resolve('interrupted')
     })
-    // Not awaited here: the next line may be the interrupt.
+    // Not awaited, because the next line may be the interrupt.
     void Promise.race([answer(turn, history), interrupted]).then((end) =>
       say(end === 'interrupted' ? { say: 'end', fault: 'interrupted' } : end),
     )
   }
-  // A turn that was given up may still have a timer.
+  // An interrupted turn may still have a timer.
   process.exit(0)
 }
 
-async function answer({ text: asked, images }: Turn, history: string): Promise<object> {
+async function answer({ text: message, images }: Turn, history: string): Promise<object> {
   const before = existsSync(history) ? readFileSync(history, 'utf8') : ''
-  appendFileSync(history, `${asked}\n`)
-  let reply = `ok: ${asked}`
-  for (const [, name = '', argument = ''] of asked.matchAll(/\[\[([a-z-]+)(?::(.*?))?\]\]/g)) {
-    const step = await obey(name, argument, { asked, before })
+  appendFileSync(history, `${message}\n`)
+  let reply = `ok: ${message}`
+  for (const [, name = '', argument = ''] of message.matchAll(/\[\[([a-z-]+)(?::(.*?))?\]\]/g)) {
+    const step = await execute(name, argument, { asked: message, before })
     if (step.end) return step.end
     if (step.reply !== undefined) reply = step.reply
   }
@@ -51,10 +51,10 @@ async function answer({ text: asked, images }: Turn, history: string): Promise<o
   return { say: 'end' }
 }
 
-type Said = { asked: string; before: string }
-type Obeyed = { end?: object; reply?: string }
+type Context = { asked: string; before: string }
+type Effect = { end?: object; reply?: string }
 
-async function obey(name: string, argument: string, { asked, before }: Said): Promise<Obeyed> {
+async function execute(name: string, argument: string, { asked, before }: Context): Promise<Effect> {
   switch (name) {
     case 'reply':
       return { reply: argument }
@@ -91,7 +91,7 @@ async function obey(name: string, argument: string, { asked, before }: Said): Pr
       say({ say: 'answer', id: 'big', text: 'x'.repeat(Number(argument)) })
       return {}
     case 'daemon': {
-      // In a session of its own, as a tool's server would be.
+      // Starts its own session, as a server started by a tool would.
       const child = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' })
       child.unref()
       return { reply: String(child.pid) }

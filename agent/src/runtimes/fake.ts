@@ -5,8 +5,8 @@ import { endedWithoutResult, failed } from './faults.ts'
 import type { Dialogue, Runtime, Setup, Step } from './port.ts'
 
 /**
- * A runtime without a model, for tests of everything around one: a real process (`fake-cli.ts`) with real
- * lines, sessions in files, and the directives of the scripted model server that make sense without one.
+ * A runtime without a model, for tests of the code around runtimes. It has a real process (`fake-cli.ts`),
+ * real lines, sessions in files, and the model-independent directives of the scripted model server.
  */
 export const fake: Runtime = {
   name: 'claude-code',

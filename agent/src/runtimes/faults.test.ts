@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeOf, endedWithoutResult } from './faults.ts'
 
-test('a status names the reason', () => {
+test('a status or message maps to the named reason', () => {
   const named: [number | null, string, string][] = [
     [429, 'slow down', 'rate_limited'],
     [401, 'bad key', 'auth'],
@@ -21,7 +21,7 @@ test('a status names the reason', () => {
   for (const [status, message, code] of named) assert.equal(codeOf({ status, message }), code, message)
 })
 
-test('a process that ends silently has no result, one that spoke has an error, a killed one may be out of memory', () => {
+test('a process that ends silently has no result, one with output has an error, a killed one may be out of memory', () => {
   const rest = { metadata: {}, sessionId: null }
   const silent = endedWithoutResult({ code: 0, signal: null, stderr: '', isOutOfMemory: false }, rest)
   assert.equal(silent.errorCode, 'no_result')

@@ -2,18 +2,18 @@ import type { RunErrorCode, RunMetadata, TerminalReason } from '@roost/contracts
 import { shorten } from '../kit/text.ts'
 import type { Exit, Outcome } from './port.ts'
 
-/** What is known about a turn that failed. */
+/** Details of a failed turn. */
 export type Fault = {
   message: string
-  /** HTTP status of the model's answer; null when there was none. */
+  /** HTTP status of the model's response; null without one. */
   status?: number | null
 }
 
-const longestMessage = 4000
+const maxMessageLength = 4000
 
 /**
- * The named reason of a failed model call. The broker and the providers say it in the status; some of them
- * say it only in words (a used-up balance is a 400 at one provider).
+ * Returns the named reason of a failed model call. Broker and providers usually put it into the status. Some
+ * use words: one provider reports an empty balance as 400.
  */
 export function codeOf({ message, status = null }: Fault): RunErrorCode {
   if (/cap_reached/.test(message) || (status === 402 && /\bcap\b/i.test(message))) return 'cap_reached'
@@ -40,8 +40,8 @@ export function failed(
     status: 'failed',
     response: null,
     error: shorten(
-      fault.message.trim() || 'The runtime reported an error without saying which.',
-      longestMessage,
+      fault.message.trim() || 'The runtime reported an error without details.',
+      maxMessageLength,
     ),
     errorCode,
     terminalReason: errorCode === 'auth' ? 'auth' : 'completed',
@@ -50,7 +50,7 @@ export function failed(
   }
 }
 
-/** The process is gone and left no result. */
+/** Outcome of a process that ended without a result. */
 export function endedWithoutResult(
   exit: Exit,
   rest: { metadata: RunMetadata; sessionId: string | null },
@@ -70,11 +70,11 @@ export function endedWithoutResult(
 function reasonOf(exit: Exit): [RunErrorCode, TerminalReason, string] {
   if (exit.isOutOfMemory)
     return ['oom', 'crashed', 'The runtime was ended because the agent ran out of memory.']
-  const how = exit.signal ? `was ended by ${exit.signal}` : `ended with code ${exit.code}`
-  const said = exit.stderr.trim()
-  if (said === '') return ['no_result', 'empty_result', `The runtime ${how} without a result.`]
-  const message = `The runtime ${how}: ${shorten(said, longestMessage)}`
-  const status = /\bstatus(?: code)?:? (\d{3})\b/.exec(said)?.[1]
-  const code = codeOf({ message: said, status: status ? Number(status) : null })
+  const ending = exit.signal ? `was ended by ${exit.signal}` : `ended with code ${exit.code}`
+  const stderr = exit.stderr.trim()
+  if (stderr === '') return ['no_result', 'empty_result', `The runtime ${ending} without a result.`]
+  const message = `The runtime ${ending}: ${shorten(stderr, maxMessageLength)}`
+  const status = /\bstatus(?: code)?:? (\d{3})\b/.exec(stderr)?.[1]
+  const code = codeOf({ message: stderr, status: status ? Number(status) : null })
   return [code, code === 'auth' ? 'auth' : 'crashed', message]
 }

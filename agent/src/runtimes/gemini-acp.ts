@@ -2,12 +2,18 @@ import type { RunMetadata } from '@roost/contracts/link/runs'
 import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../kit/json.ts'
 import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'
-import { brokenNotice, goOnMessage, httpStatusOf, isBrokenStream, isUnknownSession } from './gemini-lines.ts'
+import {
+  brokenNotice,
+  continueMessage,
+  httpStatusOf,
+  isBrokenStream,
+  isUnknownSession,
+} from './gemini-lines.ts'
 import type { Dialogue, Outcome, Setup, Step, TurnInput } from './port.ts'
 
 /**
- * Gemini CLI as a process of many turns, in the Agent Client Protocol (JSON-RPC over its standard streams):
- * `initialize`, then `session/new` or `session/load`, then one `session/prompt` for each turn.
+ * Runs several turns in one Gemini CLI process through the Agent Client Protocol (JSON-RPC over standard
+ * streams): `initialize`, then `session/new` or `session/load`, then one `session/prompt` per turn.
  */
 export function converseAcp(setup: Setup, now: () => number): Dialogue {
   let blocks = createBlocks()
@@ -16,9 +22,9 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
   let isReady = false
   let pending: TurnInput | null = null
   let startedAt = 0
-  let asked = ''
+  let userMessage = ''
   let breaks = 0
-  /** Updates since the last barrier: the history of a loaded session is told as if it happened now. */
+  /** Updates since the last barrier. A loaded session replays its history as if it happened now. */
   let replayed = 0
   let barriers = 0
   const onAnswer = new Map<number, (answer: Json) => Step[]>()
@@ -48,11 +54,14 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
 
   function loaded(answer: Json): Step[] {
     if (!isObject(answer.error)) return [barrier()]
-    const said = JSON.stringify(answer.error)
-    return isUnknownSession(said) ? fail(answer.error, { session_lost: true }) : fail(answer.error)
+    const details = JSON.stringify(answer.error)
+    return isUnknownSession(details) ? fail(answer.error, { session_lost: true }) : fail(answer.error)
   }
 
-  /** Asks for nothing until an answer comes with no piece of history before it: then all of it was told. */
+  /**
+   * Sends a dummy request until its answer arrives without replayed updates before it: the history is then
+   * complete.
+   */
   function barrier(): Step {
     replayed = 0
     barriers += 1
@@ -67,7 +76,7 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
     const turn = pending
     pending = null
     if (!turn) return []
-    asked = turn.text
+    userMessage = turn.text
     const pictures = turn.images.map(({ mimetype, data }) => ({ type: 'image', mimeType: mimetype, data }))
     const parts = [{ type: 'text', text: turn.text }, ...pictures]
     const init = { session_id: sessionId ?? '', model: setup.model ?? '', tools: [] }
@@ -77,10 +86,10 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
     ]
   }
 
-  /** Goes on in the middle of the turn, as often as a platform may restart in it. */
-  function goOn(): Step[] {
+  /** Continues a broken turn, up to `maxBreaks` times per turn. */
+  function continueTurn(): Step[] {
     breaks += 1
-    const text = blocks.metadata().tool_count ? goOnMessage : asked
+    const text = blocks.metadata().tool_count ? continueMessage : userMessage
     const params = { sessionId, prompt: [{ type: 'text', text }] }
     return [...blocks.flush(), brokenNotice, call('session/prompt', params, finished)]
   }
@@ -88,7 +97,7 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
   function finished(answer: Json): Step[] {
     if (isObject(answer.error)) {
       const isBroken = isBrokenStream(textAt(answer.error, 'message') ?? '')
-      return isBroken && breaks < maxBreaks ? goOn() : fail(answer.error)
+      return isBroken && breaks < maxBreaks ? continueTurn() : fail(answer.error)
     }
     const result = objectAt(answer, 'result')
     const quota = objectAt(objectAt(result, '_meta'), 'quota')
@@ -218,7 +227,7 @@ export function converseAcp(setup: Setup, now: () => number): Dialogue {
 const maxBarriers = 50
 const maxBreaks = 3
 
-/** With everything approved it does not ask; where it does nevertheless, the answer is yes. */
+/** The CLI does not ask in auto-approve mode; if it does, the answer is yes. */
 function permit(line: Json): Step {
   const options = listAt(objectAt(line, 'params'), 'options')
   const once = options.find((option) => textAt(option, 'kind') === 'allow_once') ?? options[0]
@@ -226,7 +235,9 @@ function permit(line: Json): Step {
   return { do: 'write', text: `${JSON.stringify({ jsonrpc: '2.0', id: line.id, result: { outcome } })}\n` }
 }
 
-/** The protocol names no tool; the id begins with it: `write_file__write_file_1795229745664_0`. */
+/**
+ * The protocol does not name the tool. The id starts with the name: `write_file__write_file_1795229745664_0`.
+ */
 function toolName(id: string): string {
   return /^(.+?)(?:__.+)?[_-]\d{10,}/.exec(id)?.[1] ?? (id || 'tool')
 }

@@ -6,9 +6,8 @@ import { hookCommand } from './hook-command.ts'
 import type { Setup } from './port.ts'
 
 /**
- * Gemini CLI takes its settings and its standing instructions from a home folder only. Each process gets
- * one of its own outside the workspace, so that parallel turns have different instructions, with links to
- * the sessions on the volume.
+ * Gemini CLI reads its settings and instructions only from a home folder. Each process gets its own outside
+ * the workspace, so parallel turns can have different instructions. Sessions are linked from the volume.
  */
 export async function prepareGeminiHome(setup: Setup): Promise<{ geminiHome: string; images: string }> {
   const { places } = setup
@@ -19,10 +18,10 @@ export async function prepareGeminiHome(setup: Setup): Promise<{ geminiHome: str
     await mkdir(join(places.state, name), { recursive: true })
     await symlink(join(places.state, name), join(folder, name))
   }
-  // The instructions of this file go into the system prompt; those of the workspace into the first message.
+  // Instructions in this file go into the system prompt; those of the workspace go into the first message.
   await writeFile(join(folder, 'GEMINI.md'), setup.systemPrompt)
   await writeFile(join(folder, 'settings.json'), JSON.stringify(await settings(setup)))
-  if (setup.resumeSessionId) await keepResumable(places.state, setup.resumeSessionId)
+  if (setup.resumeSessionId) await protectSession(places.state, setup.resumeSessionId)
   return { geminiHome: places.scratch, images }
 }
 
@@ -40,7 +39,7 @@ async function settings(setup: Setup): Promise<object> {
   }
 }
 
-/** Workspaces written for another CLI keep their instructions. */
+/** Uses the instruction file of another CLI if the workspace has no own one. */
 function contextFiles(home: string): string[] {
   const own = ['GEMINI.md', 'AGENTS.md', 'CLAUDE.md'].find((name) => existsSync(join(home, name)))
   return [...new Set(['GEMINI.md', own ?? 'GEMINI.md'])]
@@ -51,14 +50,14 @@ function mcpServers({ mcp, servers }: Setup): object {
   return { ...Object.fromEntries(others), ...(mcp ? { roost: mcpServer(mcp.url) } : {}) }
 }
 
-/** The folder of this file is the process's own and goes with it. */
+/** This file is in the process's own folder and is deleted with it. */
 function otherServer(server: McpServer): object {
   if ('command' in server) return { ...server, trust: true }
   const { type, url, headers = {} } = server
   return { ...(type === 'http' ? { httpUrl: url } : { url }), headers, trust: true }
 }
 
-/** The CLI puts the key in from its environment. */
+/** The CLI substitutes the key from its environment. */
 function mcpServer(url: string): object {
   return { httpUrl: url, headers: { Authorization: 'Bearer $ROOST_MCP_KEY' }, trust: true }
 }
@@ -81,7 +80,7 @@ const geminiNames: Record<string, string> = {
   TodoWrite: 'write_todos',
 }
 
-/** Callers name tools as Claude Code does (`Bash(git *)`, `mcp__roost__x`) or as this CLI does. */
+/** Converts tool names of Claude Code (`Bash(git *)`, `mcp__roost__x`); names of this CLI stay. */
 export function toGeminiTool(name: string): string {
   const [, tool = name, argument] = /^(\w+)(?:\((.*)\))?$/.exec(name.trim()) ?? []
   if (tool.startsWith('mcp__')) return `mcp_${tool.slice(5).replaceAll('__', '_')}`
@@ -93,10 +92,10 @@ export function toGeminiTool(name: string): string {
 const archived = '2000-01-01T00-00'
 
 /**
- * A session's file is named by the minute of its start. Loading a session makes a new file of the current
- * minute and thereby destroys one that started in the same minute, so that it is moved to an older one.
+ * Loading a session creates a file named by the current minute. It overwrites a session that started in the
+ * same minute. Sessions are therefore renamed to an older minute first.
  */
-async function keepResumable(state: string, sessionId: string): Promise<void> {
+async function protectSession(state: string, sessionId: string): Promise<void> {
   const short = sessionId.slice(0, 8)
   for (const project of await readdir(join(state, 'tmp')).catch(() => [])) {
     const folder = join(state, 'tmp', project, 'chats')
@@ -104,10 +103,10 @@ async function keepResumable(state: string, sessionId: string): Promise<void> {
     const files = await Promise.all(
       names.map(async (name) => ({ path: join(folder, name), size: (await stat(join(folder, name))).size })),
     )
-    const [whole, ...copies] = files.sort((a, b) => b.size - a.size)
-    if (!whole) continue
-    // Files that a load leaves beside the whole one hold only its end.
+    const [complete, ...copies] = files.sort((a, b) => b.size - a.size)
+    if (!complete) continue
+    // Files that a load leaves next to the complete one hold only its end.
     for (const { path } of copies) await rm(path, { force: true })
-    await rename(whole.path, join(folder, `session-${archived}-${short}.jsonl`))
+    await rename(complete.path, join(folder, `session-${archived}-${short}.jsonl`))
   }
 }

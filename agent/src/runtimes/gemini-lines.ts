@@ -4,9 +4,9 @@ import { createBlocks } from './blocks.ts'
 import { endedWithoutResult, failed } from './faults.ts'
 import type { Dialogue, Exit, Outcome, Setup, Step } from './port.ts'
 
-/** One headless turn of Gemini CLI in its `stream-json` form. */
+/** One headless turn of Gemini CLI with `stream-json` output. */
 export function converseLines(setup: Setup): Dialogue {
-  let asked = ''
+  let userMessage = ''
   const blocks = createBlocks()
   let sessionId = setup.resumeSessionId
   let model = setup.model
@@ -33,7 +33,7 @@ export function converseLines(setup: Setup): Dialogue {
       cache_read_tokens: usage.cache_read_input_tokens,
     }
     const message = textAt(objectAt(line, 'error'), 'message') ?? 'The turn failed.'
-    if (isError && isBrokenStream(message) && sessionId) return goOn(message, about)
+    if (isError && isBrokenStream(message) && sessionId) return continueTurn(message, about)
     const outcome: Outcome = isError
       ? failed(
           { message, status: statusIn(message) ?? status },
@@ -71,20 +71,23 @@ export function converseLines(setup: Setup): Dialogue {
     ]
   }
 
-  /** A session in which the model has not answered yet cannot be resumed; then nothing has happened either. */
-  function goOn(message: string, about: RunMetadata): Step[] {
+  /**
+   * A session without an answer cannot be resumed, but then no tool has run either and the message can be
+   * repeated.
+   */
+  function continueTurn(message: string, about: RunMetadata): Step[] {
     const hasActed = (about.tool_count ?? 0) > 0
     const outcome = failed(
       { message },
       { metadata: about, sessionId: hasActed ? sessionId : setup.resumeSessionId, errorCode: 'network' },
     )
-    const again = hasActed ? goOnMessage : asked
-    return [...blocks.flush(), brokenNotice, { do: 'end', outcome: { ...outcome, again } }]
+    const retryMessage = hasActed ? continueMessage : userMessage
+    return [...blocks.flush(), brokenNotice, { do: 'end', outcome: { ...outcome, retryMessage } }]
   }
 
   return {
     begin({ text, images }) {
-      asked = text
+      userMessage = text
       const pictures = images.map(({ path }) => `\n@${path}`).join('')
       return [{ do: 'write', text: `${text}${pictures}` }, { do: 'close-input' }]
     },
@@ -105,8 +108,8 @@ export function converseLines(setup: Setup): Dialogue {
             line.parameters,
           )
         case 'tool_result': {
-          const said = textAt(line, 'output') ?? textAt(objectAt(line, 'error'), 'message') ?? ''
-          return blocks.toolResult(textAt(line, 'tool_id') ?? '', said, textAt(line, 'status') === 'error')
+          const output = textAt(line, 'output') ?? textAt(objectAt(line, 'error'), 'message') ?? ''
+          return blocks.toolResult(textAt(line, 'tool_id') ?? '', output, textAt(line, 'status') === 'error')
         }
         case 'error': {
           const message = textAt(line, 'message') ?? ''
@@ -121,7 +124,7 @@ export function converseLines(setup: Setup): Dialogue {
           return []
       }
     },
-    hear(text) {
+    readError(text) {
       const found = /\bstatus: (\d{3})\b/.exec(text)?.[1]
       if (found) status = Number(found)
     },
@@ -130,13 +133,13 @@ export function converseLines(setup: Setup): Dialogue {
   }
 }
 
-/** An unknown session is told on standard error before anything else happens. */
+/** The CLI reports an unknown session on standard error before anything else. */
 function endedGemini(
   exit: Exit,
   setup: Setup,
   rest: { metadata: object; sessionId: string | null },
 ): Outcome {
-  const outcome = endedWithoutResult({ ...exit, stderr: withoutChatter(exit.stderr) }, rest)
+  const outcome = endedWithoutResult({ ...exit, stderr: withoutNoise(exit.stderr) }, rest)
   if (exit.code === turnLimitExit) return { ...outcome, errorCode: 'max_turns', terminalReason: 'completed' }
   return setup.resumeSessionId && isUnknownSession(exit.stderr)
     ? { ...outcome, errorCode: 'agent_error', metadata: { ...outcome.metadata, session_lost: true } }
@@ -145,16 +148,13 @@ function endedGemini(
 
 const turnLimitExit = 53
 
-/**
- * What this CLI says when a connection is closed, and not reset, in the middle of an answer. It tries again
- * after every other fault of the network.
- */
+/** Matches the error for a connection closed during an answer. The CLI retries all other network errors. */
 export function isBrokenStream(message: string): boolean {
   return /\bterminated\b|other side closed|premature close/i.test(message)
 }
 
-/** Sent when the model had already acted; before that the same message is understood as the same. */
-export const goOnMessage = 'The connection to the model broke. Go on where you were.'
+/** Sent after the model has used tools; before that the original message is repeated. */
+export const continueMessage = 'The connection to the model broke. Continue where you left off.'
 
 export const brokenNotice: Step = {
   do: 'line',
@@ -162,17 +162,17 @@ export const brokenNotice: Step = {
     type: 'system',
     subtype: 'notice',
     level: 'warning',
-    message: 'The connection to the model broke in the middle of its answer; the turn goes on.',
+    message: 'The connection to the model broke in the middle of its answer; the turn continues.',
   },
 }
 
-/** The words for a session that is not there, in both modes. */
+/** Matches the error for a missing session, in both modes. */
 export function isUnknownSession(message: string): boolean {
   return /Invalid session identifier|No previous sessions found|Session not found/.test(message)
 }
 
-/** What this CLI says on standard error in every run. */
-function withoutChatter(stderr: string): string {
+/** Removes the lines that this CLI writes to standard error in every run. */
+function withoutNoise(stderr: string): string {
   return stderr
     .split('\n')
     .filter((line) => !/^(YOLO mode|Warning|This warning|Ripgrep|Loaded cached|Security Warning)/.test(line))
@@ -183,16 +183,16 @@ function isTurnLimit(message: string): boolean {
   return /max(imum)? session turns/i.test(message)
 }
 
-/** The provider's body is passed on inside the text. */
+/** Finds the status in the text, which contains the provider's body. */
 export function statusIn(message: string): number | null {
   const found =
     /"code":\s*(\d{3})\b/.exec(message)?.[1] ?? /\bstatus(?: code)?:? (\d{3})\b/.exec(message)?.[1]
   return found ? Number(found) : null
 }
 
-/** The number of an error as JSON-RPC carries it, where it is one of HTTP. */
+/** Returns the error code of JSON-RPC if it is an HTTP status. */
 export function httpStatusOf(error: Json): number | null {
   const code = numberAt(error, 'code')
-  // 500 is what the CLI says when it does not know.
+  // The CLI uses 500 for unknown errors.
   return code !== null && code >= 400 && code < 600 && code !== 500 ? code : null
 }

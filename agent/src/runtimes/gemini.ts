@@ -5,9 +5,9 @@ import { converseLines } from './gemini-lines.ts'
 import type { Launch, Runtime, Setup } from './port.ts'
 
 /**
- * Gemini CLI. A task, and a turn in read-only mode, is one headless process; a conversation is a process
- * that speaks the Agent Client Protocol, because starting this CLI takes more than a second. Its hooks do
- * not run in that mode, so that read-only turns do without it.
+ * Runs Gemini CLI. Tasks and read-only turns are headless processes. Conversations use the Agent Client
+ * Protocol, because starting this CLI takes over a second. Hooks do not run in that mode, so read-only turns
+ * do not use it.
  */
 export function createGemini({ compileCache }: { compileCache: string | null }): Runtime {
   return {
@@ -19,7 +19,7 @@ export function createGemini({ compileCache }: { compileCache: string | null }):
   }
 }
 
-/** Without a model the CLI asks another one which to take, and that call is billed. */
+/** Without a model the CLI asks another model to choose one, and that call is billed. */
 export const defaultGeminiModel = 'gemini-2.5-pro'
 
 function isLive(setup: Setup): boolean {
@@ -41,9 +41,9 @@ async function prepare(setup: Setup, compileCache: string | null): Promise<Launc
       GEMINI_API_KEY: setup.broker.token,
       GOOGLE_GEMINI_BASE_URL: `${setup.broker.url}/google`,
       ROOST_MCP_KEY: setup.mcp?.key ?? null,
-      // Else it starts itself a second time, for twice the time and memory.
+      // Otherwise it starts a second time, with twice the time and memory.
       GEMINI_CLI_NO_RELAUNCH: 'true',
-      // Compiling itself is a fifth of its start.
+      // Compilation takes a fifth of its start.
       NODE_COMPILE_CACHE: compileCache,
       GOOGLE_API_KEY: null,
       GOOGLE_GENAI_USE_VERTEXAI: null,
@@ -53,5 +53,5 @@ async function prepare(setup: Setup, compileCache: string | null): Promise<Launc
   }
 }
 
-/** Beside the program, so that it belongs to root and a workspace's own settings do not win over it. */
+/** Stored next to the program and owned by root, so that workspace settings cannot override it. */
 const systemSettings = fileURLToPath(new URL('./gemini-settings.json', import.meta.url))

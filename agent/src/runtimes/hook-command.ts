@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import type { Setup } from './port.ts'
 
-/** What a CLI runs before a tool that writes: the rules travel as an argument, out of a workspace's reach. */
+/**
+ * Builds the hook command that a CLI runs before a writing tool. The rules are an argument, which a workspace
+ * cannot change.
+ */
 export function hookCommand({ readOnly, places }: Setup, dialect: 'gemini' | 'codex'): string {
   const rules = Buffer.from(JSON.stringify({ rules: readOnly, home: places.home, dialect })).toString(
     'base64url',

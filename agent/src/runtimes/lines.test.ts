@@ -41,7 +41,7 @@ function read(dialogue: Dialogue, lines: Json[]): Step[] {
   return lines.flatMap((line) => dialogue.read(line))
 }
 
-test('claude: what a turn cost is what was added since the last result', () => {
+test('claude: the cost of a turn is the difference since the last result', () => {
   const dialogue = claude.converse(setup, now)
   dialogue.begin({ text: 'x', images: [] })
   const { metadata } = outcomeOf(
@@ -63,7 +63,7 @@ test('claude: what a turn cost is what was added since the last result', () => {
   assert.deepEqual([metadata.input_tokens, metadata.cache_read_tokens, metadata.output_tokens], [3, 4, 5])
 })
 
-test('claude: the flag decides, whatever the subtype says', () => {
+test('claude: is_error decides, whatever the subtype is', () => {
   const cases: [Json, string][] = [
     [{ subtype: 'success', api_error_status: 429, result: 'API Error: slow down' }, 'rate_limited'],
     [
@@ -85,7 +85,7 @@ test('claude: the flag decides, whatever the subtype says', () => {
   }
 })
 
-test('claude: compaction, retries and subagents are told as what they are', () => {
+test('claude: compaction, retries and subagents become their own lines', () => {
   const dialogue = claude.converse(setup, now)
   const steps = read(dialogue, [
     { type: 'system', subtype: 'compact_boundary', compact_metadata: { pre_tokens: 900, post_tokens: 90 } },
@@ -132,7 +132,7 @@ test('claude: compaction, retries and subagents are told as what they are', () =
   assert.ok(!steps.some(({ do: what }) => what === 'partial'))
 })
 
-test('claude: the hook refuses by name what the rules block, and lets the rest pass', () => {
+test('claude: the hook denies blocked paths by name and allows the rest', () => {
   const readOnly = { blocked: ['*.py'], allowed: ['content/**'] }
   const dialogue = claude.converse({ ...setup, readOnly }, now)
   const [first] = dialogue.begin({ text: 'x', images: [] })
@@ -149,7 +149,7 @@ test('claude: the hook refuses by name what the rules block, and lets the rest p
   assert.equal(ask('/home/developer/content/a.py').request_id, 'r1')
 })
 
-test('claude: a handshake that the runtime refuses ends the turn', () => {
+test('claude: a refused handshake ends the turn', () => {
   const dialogue = claude.converse({ ...setup, systemPrompt: 'x' }, now)
   dialogue.begin({ text: 'x', images: [] })
   const response = { subtype: 'error', request_id: 'roost-initialize', error: 'no such field' }
@@ -202,7 +202,7 @@ test('codex: every kind of item becomes a block, a call or a notice', () => {
   ])
 })
 
-test('codex: a thread counts on, a turn is the difference', () => {
+test('codex: usage is the difference between totals of the thread', () => {
   const state = mkdtempSync('/tmp/roost-codex-test-')
   try {
     const use = (resumeSessionId: string | null, total: number) => {
@@ -223,7 +223,7 @@ test('codex: a thread counts on, a turn is the difference', () => {
   }
 })
 
-test('codex: it is not waited for where trying again is hopeless', () => {
+test('codex: a hopeless error ends the turn without waiting for retries', () => {
   const say = (message: string) => codex.converse(setup, now).read({ type: 'error', message })
   const refused = say('Reconnecting... 1/6 (unexpected status 402 Payment Required: the daily cap is spent)')
   assert.equal(outcomeOf(refused).errorCode, 'cap_reached')
@@ -235,7 +235,7 @@ test('codex: it is not waited for where trying again is hopeless', () => {
   )
 })
 
-test('gemini: the history of a loaded session is no answer', () => {
+test('gemini: replayed history is not part of the answer', () => {
   const dialogue = gemini.converse({ ...setup, kind: 'chat', resumeSessionId: 'session-1' }, now)
   const sent: Json[] = []
   const take = (steps: Step[]) => {
@@ -254,7 +254,7 @@ test('gemini: the history of a loaded session is no answer', () => {
   dialogue.read(chunk('old one'))
   answer({})
   assert.equal(sent.at(-1)?.method, '_roost/barrier')
-  // History may still come behind the answer: it is asked once more.
+  // More history may follow the answer, so another barrier is sent.
   dialogue.read(chunk('old two'))
   answer({})
   assert.equal(sent.at(-1)?.method, '_roost/barrier')
@@ -264,7 +264,7 @@ test('gemini: the history of a loaded session is no answer', () => {
   assert.equal(outcomeOf(steps).response, 'new')
 })
 
-test('gemini: tools may be named as another CLI names them', () => {
+test('gemini: tool names of another CLI are converted', () => {
   assert.equal(toGeminiTool('Bash(git *)'), 'run_shell_command(git)')
   assert.equal(toGeminiTool('Bash'), 'run_shell_command')
   assert.equal(toGeminiTool('Read'), 'read_file')
@@ -272,7 +272,7 @@ test('gemini: tools may be named as another CLI names them', () => {
   assert.equal(toGeminiTool('write_file'), 'write_file')
 })
 
-test('the hook of the other CLIs judges files and every file of a patch', () => {
+test('the hook checks single files and every file of a patch', () => {
   const rules = { blocked: ['*.py'], allowed: ['content/**'] }
   const judge = (tool_input: Json, dialect: 'gemini' | 'codex') =>
     judgeCall({ tool_input }, { rules, home: '/home/developer', dialect })

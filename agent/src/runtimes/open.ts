@@ -23,8 +23,8 @@ export function openRuntime(
 }
 
 /**
- * The version of the CLI from its package beside the command; null when it is not there. Asking the command
- * would start it, which takes one of them two seconds.
+ * Reads the CLI's version from its package file; null when it is missing. Running the command instead takes
+ * up to two seconds.
  */
 export function readVersion({ command }: Runtime, path: string): string | null {
   const found = path

@@ -5,78 +5,77 @@ import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import type { Json } from '../kit/json.ts'
 
 /**
- * What the agent asks of a coding CLI. An adapter says how a process is started and understands its lines;
- * it never starts anything itself and reads no clock, so that its whole behaviour is lines in, steps out.
- * Every adapter and the fake pass `suite.ts`.
+ * The interface to a coding CLI. An adapter describes how to start a process and interprets its lines. It
+ * starts nothing and reads no clock: lines in, steps out. Every adapter and the fake pass `suite.ts`.
  */
 export type Runtime = {
   readonly name: RuntimeName
-  /** Where the CLI is found; `--version` is asked of it. */
+  /** The CLI's command on the PATH. */
   readonly command: string
-  /** What the run asks for and this CLI cannot do, in sentences for the transcript. */
+  /** Returns features of the run that this CLI lacks, as sentences for the transcript. */
   caveats?(setup: Setup): string[]
-  /** One process serves many turns of a conversation; else each turn resumes the runtime's session. */
+  /** True when one process serves several turns; otherwise each turn resumes the runtime's session. */
   keepsAlive(setup: Setup): boolean
-  /** Writes what the process needs outside the workspace, and says how to start it. */
+  /** Writes files that the process needs outside the workspace and returns how to start it. */
   prepare(setup: Setup): Promise<Launch>
-  /** Understands the lines of one process. `now` counts milliseconds. */
+  /** Interprets the lines of one process. `now` returns milliseconds. */
   converse(setup: Setup, now: () => number): Dialogue
 }
 
-/** What is fixed for the life of a process; another value needs another process. */
+/** Fixed for the life of a process; a change needs a new process. */
 export type Setup = {
   kind: 'chat' | 'task'
   systemPrompt: string
   model: string | null
-  /** Null: every tool. Otherwise names as the caller gave them, `Bash(git *)` included. */
+  /** Null allows every tool. Otherwise names as the caller gave them, including `Bash(git *)`. */
   allowedTools: string[] | null
   maxTurns: number | null
-  /** The runtime's own session to continue. */
+  /** The runtime's own session to resume. */
   resumeSessionId: string | null
   readOnly: ReadOnlyRules | null
   broker: { url: string; token: string }
   mcp: { url: string; key: string } | null
-  /** Tool servers of the workspace beside the platform's own, for a CLI that does not read `.mcp.json` itself. */
+  /** MCP servers of the workspace, for a CLI that does not read `.mcp.json` itself. */
   servers: Record<string, McpServer>
-  /** Files of the first turn's images, for a CLI that takes them as arguments. */
+  /** Image files of the first turn, for a CLI that takes them as arguments. */
   imagePaths: string[]
   places: Places
 }
 
 export type Places = {
-  /** The workspace; the process's home and working directory. */
+  /** The workspace; home and working directory of the process. */
   home: string
-  /** Sessions and settings of the CLI, on the volume: what a conversation is resumed from. */
+  /** Sessions and settings of the CLI, on the volume; conversations resume from it. */
   state: string
-  /** For this process alone, outside the workspace; removed when it has ended. */
+  /** Private folder of this process, outside the workspace; deleted when it ends. */
   scratch: string
 }
 
 export type ReadOnlyRules = { blocked: string[]; allowed: string[] }
 
-/** Variables with a null are removed. */
+/** Null removes a variable. */
 export type Launch = { command: string; args: string[]; env: Record<string, string | null> }
 
 export type TurnInput = { text: string; images: { mimetype: string; data: string; path: string }[] }
 
-/** What is to be done about a line that was read. */
+/** An action that follows from a line. */
 export type Step =
   | { do: 'line'; line: TranscriptLine }
   | { do: 'partial'; kind: 'text' | 'thinking'; text: string }
   | { do: 'write'; text: string }
-  /** Nothing more will be written to the process. */
+  /** Closes the input of the process. */
   | { do: 'close-input' }
-  /** `isEarly`: the process would go on by itself, and is not waited for. */
+  /** `isEarly`: the process would continue, but is stopped. */
   | { do: 'end'; outcome: Outcome; isEarly?: true }
 
 export type Dialogue = {
   begin(turn: TurnInput): Step[]
   read(line: Json): Step[]
-  /** A piece of its standard error. */
-  hear?(text: string): void
-  /** A line that asks the process to give up the turn and stay; null when only a signal does. */
+  /** Receives a chunk of standard error. */
+  readError?(text: string): void
+  /** Returns a line that interrupts the turn but keeps the process; null when only a signal works. */
   interrupt(): string | null
-  /** The process ended and the turn has no result yet. */
+  /** Called when the process ended before a result. */
   ended(exit: Exit): Outcome
 }
 
@@ -84,9 +83,9 @@ export type Exit = {
   /** Null when a signal ended it. */
   code: number | null
   signal: NodeJS.Signals | null
-  /** The last lines it wrote to standard error. */
+  /** The last part of its standard error. */
   stderr: string
-  /** The kernel's memory killer ended it. */
+  /** True when the kernel's out-of-memory killer ended it. */
   isOutOfMemory: boolean
 }
 
@@ -99,8 +98,8 @@ export type Outcome = {
   metadata: RunMetadata
   sessionId: string | null
   /**
-   * The connection to the model broke in the middle of an answer, which this CLI takes for the end: with this
-   * message, another process goes on in the session.
+   * Set when the connection to the model broke during an answer and this CLI treated that as the end. Another
+   * process continues the session with this message.
    */
-  again?: string
+  retryMessage?: string
 }

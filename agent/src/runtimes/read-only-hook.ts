@@ -3,8 +3,8 @@ import type { ReadOnlyRules } from './port.ts'
 import { mayWrite, refusal } from './read-only.ts'
 
 /**
- * Run by a CLI before a tool that writes: the call comes as JSON on standard input, the verdict goes to
- * standard output. Nothing on standard output lets the call pass.
+ * Run by a CLI before a writing tool. The call arrives as JSON on standard input; the verdict goes to
+ * standard output. No output allows the call.
  */
 export function judgeCall(call: Json, { rules, home, dialect }: HookRules): object | null {
   for (const path of pathsOf(call)) {
@@ -24,7 +24,7 @@ export function judgeCall(call: Json, { rules, home, dialect }: HookRules): obje
 
 export type HookRules = { rules: ReadOnlyRules; home: string; dialect: 'gemini' | 'codex' }
 
-/** A file by its name, or every file that a patch names. */
+/** Returns the single file of a call, or every file named in a patch. */
 function pathsOf(call: Json): string[] {
   const input = objectAt(call, 'tool_input')
   const named = textAt(input, 'file_path') ?? textAt(input, 'path')
@@ -38,13 +38,13 @@ function pathsOf(call: Json): string[] {
 }
 
 function parseRules(argument: string): HookRules {
-  const made = parseObject(Buffer.from(argument, 'base64url').toString('utf8')) ?? {}
-  const rules = objectAt(made, 'rules')
+  const parsed = parseObject(Buffer.from(argument, 'base64url').toString('utf8')) ?? {}
+  const rules = objectAt(parsed, 'rules')
   const texts = (key: string) => listAt(rules, key).filter((item) => typeof item === 'string')
   return {
     rules: { blocked: texts('blocked'), allowed: texts('allowed') },
-    home: textAt(made, 'home') ?? '/home/developer',
-    dialect: textAt(made, 'dialect') === 'gemini' ? 'gemini' : 'codex',
+    home: textAt(parsed, 'home') ?? '/home/developer',
+    dialect: textAt(parsed, 'dialect') === 'gemini' ? 'gemini' : 'codex',
   }
 }
 

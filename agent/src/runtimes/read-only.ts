@@ -2,9 +2,9 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import type { ReadOnlyRules } from './port.ts'
 
 /**
- * Whether read-only mode lets a tool write `path`. Allowed patterns win over blocked ones; what neither
- * names is let through here and left to the operating system, for which the turn is another user.
- * Paths outside the workspace are not judged.
+ * Returns whether a tool may write `path` in read-only mode. Allowed patterns override blocked ones. Other
+ * paths are allowed here and left to file permissions, because the turn runs as another user. Paths outside
+ * the workspace are always allowed here.
  */
 export function mayWrite(rules: ReadOnlyRules, home: string, path: string): boolean {
   const inside = relative(home, isAbsolute(path) ? resolve(path) : resolve(home, path))
@@ -13,15 +13,15 @@ export function mayWrite(rules: ReadOnlyRules, home: string, path: string): bool
   return !rules.blocked.some((pattern) => matches(pattern, inside))
 }
 
-/** What the model is told, so that it can do something sensible instead. */
+/** The explanation for the model, so that it can choose another action. */
 export function refusal(rules: ReadOnlyRules, path: string): string {
-  const places = rules.allowed.slice(0, 12).join(', ') || 'nowhere'
-  return `Read-only mode: "${path}" must not be changed by this agent. It may write to: ${places}.`
+  const allowed = rules.allowed.slice(0, 12).join(', ') || 'nowhere'
+  return `Read-only mode: "${path}" must not be changed by this agent. It may write to: ${allowed}.`
 }
 
 /**
- * A pattern with a slash is matched from the workspace's root, one without against the name of the file at
- * any depth. `*` and `?` stay within a name, `**` crosses folders, and `folder/**` covers the folder too.
+ * Matches patterns with a slash from the workspace's root, others against the file name at any depth. `*` and
+ * `?` stay within a name, `**` crosses folders, and `folder/**` includes the folder.
  */
 export function matches(pattern: string, path: string): boolean {
   const plain = pattern.replace(/^\.?\//, '')

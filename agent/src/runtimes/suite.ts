@@ -11,20 +11,20 @@ import { aRun, type SeenRun } from '../test/platform.ts'
 import { prepareProgram } from '../test/process.ts'
 import type { Runtime } from './port.ts'
 
-/** What a runtime is tested with; the real ones against the scripted model server. */
+/** The runtime under test; real ones run against the scripted model server. */
 export type SuiteSubject = {
   title: string
   runtime: Runtime
   options: TestOptions
   variables: Record<string, string>
   broker(): { url: string; token: string }
-  /** Leaves the broker out of order for its next requests; absent where there is no broker. */
+  /** Makes the broker fail the next requests; absent without a broker. */
   cutBroker?(count: number): void
   breakAnswer?(afterBytes: number): { happened(): boolean }
   model: string | null
-  /** Says its text in pieces before it says it whole. */
+  /** True when the text arrives in pieces before the complete text. */
   hasPieces: boolean
-  /** A CLI with a model behind it. */
+  /** True for a CLI with a model. */
   isReal: boolean
   limitsTurns: boolean
 }
@@ -32,7 +32,7 @@ export type SuiteSubject = {
 const picture =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** Promises of every adapter, with the CLI as a real process. */
+/** Tests for every adapter, with the CLI as a real process. */
 export function runtimeSuite(subject: SuiteSubject): void {
   const { runtime, title: name } = subject
 
@@ -59,7 +59,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
     ...overrides,
   })
 
-  promise('a task ends with its answer, its transcript and what it used', async (t) => {
+  promise('a task returns its answer, its transcript and its usage', async (t) => {
     const { result, seen } = await turn(t, { message: 'hello [[reply:there you are]]' })
     assert.equal(result.status, 'success', JSON.stringify(result))
     assert.equal(result.response, 'there you are')
@@ -78,7 +78,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
     assert.equal(pieces.map(({ text }) => text).join(''), 'there you are')
   })
 
-  promise('a tool call stands in the transcript with its result', async (t) => {
+  promise('a tool call and its result are in the transcript', async (t) => {
     const { result, seen } = await turn(t, { message: '[[tool:Bash:echo out-42]]' })
     assert.equal(result.status, 'success', JSON.stringify(result))
     assert.match(result.response ?? '', /^tool-result: [\s\S]*out-42/)
@@ -113,7 +113,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
     assert.deepEqual(second.seen.started, first.seen.started)
   })
 
-  promise('a conversation outlives its live process', async (t) => {
+  promise('a conversation survives the end of its live process', async (t) => {
     const first = await turn(t, chat({ message: 'remember HERON [[reply:noted]]' }))
     const resume_session_id = first.result.runtime_session_id
     await t.platform.call('session.drop', { session_id: 'conversation' })
@@ -132,7 +132,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
   })
 
   for (const kind of ['task', 'chat'] as const)
-    promise(`a session that the runtime does not know is told as lost (${kind})`, async (t) => {
+    promise(`a session unknown to the runtime is reported as lost (${kind})`, async (t) => {
       const { result } = await turn(t, {
         kind,
         session_id: kind === 'chat' ? 'conversation' : null,
@@ -155,12 +155,12 @@ export function runtimeSuite(subject: SuiteSubject): void {
       assert.ok(last?.type === 'result' && last.is_error, JSON.stringify(last))
     })
 
-  promise('the system prompt reaches the model, by no argument that other processes see', async (t) => {
+  promise('the system prompt reaches the model without appearing in process arguments', async (t) => {
     const { result } = await turn(t, { system_prompt: 'Speak of the MARSHLANDS.', message: '[[system]]' })
     assert.match(result.response ?? '', /MARSHLANDS/, JSON.stringify(result).slice(0, 2000))
   })
 
-  promise('a picture reaches the model, another file the workspace', async (t) => {
+  promise('an image reaches the model, another file the workspace', async (t) => {
     const { result } = await turn(t, {
       message: '[[images]]',
       attachments: [
@@ -181,13 +181,13 @@ export function runtimeSuite(subject: SuiteSubject): void {
     assert.ok(seen.result.response?.includes(path), seen.result.response ?? '')
   })
 
-  promise('a message longer than an argument may be arrives whole', async (t) => {
+  promise('a message longer than an argument arrives complete', async (t) => {
     const { result } = await turn(t, { message: `${'ä€'.repeat(60_000)} [[len]]` })
     assert.equal(result.status, 'success', JSON.stringify(result).slice(0, 2000))
     assert.match(result.response ?? '', /^len=1200\d\d$/)
   })
 
-  promise('no secret stands in an argument', async (t) => {
+  promise('process arguments contain no secret', async (t) => {
     const run = aRun({ broker: subject.broker(), model: subject.model, message: '[[sleep:60]]' })
     t.platform.enqueue(run)
     const pid = await t.platform.until(() => seenRun(t, run.execution_id).started[0], 'started')
@@ -215,7 +215,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
     assert.deepEqual(markedProcesses(run.execution_id), [])
   })
 
-  promise('a conversation goes on after a cancelled turn', async (t) => {
+  promise('a conversation continues after a cancelled turn', async (t) => {
     const first = await turn(t, chat({ message: 'remember HERON [[reply:noted]]' }))
     const resume_session_id = first.result.runtime_session_id
     const run = aRun(
@@ -230,7 +230,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
   })
 
   if (subject.cutBroker)
-    promise('a turn survives that the broker goes away for a while', async (t) => {
+    promise('a turn survives a temporary outage of the broker', async (t) => {
       subject.cutBroker?.(2)
       const { result } = await turn(t, { message: 'hello [[reply:still here]]' })
       assert.equal(result.status, 'success', JSON.stringify(result))
@@ -239,7 +239,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
 
   for (const kind of ['task', 'chat'] as const)
     if (subject.breakAnswer)
-      promise(`a turn survives that its answer breaks off in the middle (${kind})`, async (t) => {
+      promise(`a turn survives a connection that breaks during the answer (${kind})`, async (t) => {
         const reply = Array.from({ length: 60 }, (_, index) => `word${index * 7919}`).join(' ')
         const broken = subject.breakAnswer?.(3000)
         const { result } = await turn(t, {
@@ -263,17 +263,17 @@ export function runtimeSuite(subject: SuiteSubject): void {
       const { result } = await turn(t, { message: 'hello [[reply:hi]]' })
       assert.equal(result.status, 'success', JSON.stringify(result))
       assert.ok(
-        mcp.seen.some(({ method }) => method === 'tools/list'),
-        JSON.stringify(mcp.seen),
+        mcp.requests.some(({ method }) => method === 'tools/list'),
+        JSON.stringify(mcp.requests),
       )
-      assert.ok(mcp.seen.every(({ bearer }) => bearer === t.platform.key))
+      assert.ok(mcp.requests.every(({ bearer }) => bearer === t.platform.key))
     })
 
-    promise('tools that the run does not name are not used', async (t) => {
+    promise('tools that the run does not allow are not used', async (t) => {
       const path = join(t.place.home, 'made.txt')
       await turn(t, { message: `[[tool:Bash:echo x > ${path}]] [[reply:tried]]`, allowed_tools: ['Read'] })
       assert.equal(existsSync(path), false)
-      // A command that only reads is one as well.
+      // Read-only commands are not allowed either.
       const { result } = await turn(t, {
         message: '[[tool:Bash:echo seen-by-the-shell]]',
         allowed_tools: ['Read', 'Grep(x:*)'],
@@ -282,7 +282,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
     })
 
     test(
-      `${name}: in read-only mode a write is refused, by the hook and by the system`,
+      `${name}: in read-only mode a write is refused by the hook and by file permissions`,
       asRoot(subject.options),
       async () => {
         await using t = await prepareProgram()
@@ -317,7 +317,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
         assert.equal(third.result.response, 'recall=yes', JSON.stringify(third.result))
         assert.equal(readFileSync(join(place.home, 'content', 'fine.py'), 'utf8').trim(), 'x')
 
-        // The developer resumes what the reader began.
+        // The developer resumes the reader's session.
         const settings = { ...t.platform.settings, read_only: { ...read_only, enabled: false } }
         await t.platform.call('settings', { settings })
         const fourth = await turn(
@@ -326,7 +326,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
         )
         assert.equal(fourth.result.response, 'recall=yes', JSON.stringify(fourth.result))
         assert.equal(statSync(join(place.home, 'mine.py')).uid, 1000)
-        // And the reader what the developer went on with.
+        // The reader resumes the session that the developer continued.
         await t.platform.call('settings', { settings: { ...settings, read_only } })
         const fifth = await turn(t, chat({ message: '[[recall:HERON]]', ...resume(fourth.result) }))
         assert.equal(fifth.result.response, 'recall=yes', JSON.stringify(fifth.result))
@@ -335,7 +335,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
   }
 
   if (subject.limitsTurns)
-    promise('a turn limit has its name', async (t) => {
+    promise('an exceeded turn limit is reported as max_turns', async (t) => {
       const { result } = await turn(t, { message: '[[tool:Bash:echo x]]', max_turns: 1 })
       assert.equal(result.status, 'failed', JSON.stringify(result))
       assert.equal(result.error_code, 'max_turns', JSON.stringify(result))
@@ -347,7 +347,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
   }
 }
 
-/** Two users need root. */
+/** Switching users needs root. */
 function asRoot(options: TestOptions): TestOptions {
   return process.getuid?.() === 0 ? options : { skip: 'only root can give a process two users' }
 }

@@ -4,13 +4,13 @@ import type { SkillManifest } from '@roost/contracts/link/skills'
 import { codeOf } from '../workspace/paths.ts'
 import { manifestFile, manifestText, type RecordedManifest, readManifest } from './manifest.ts'
 
-/** A skill's files, laid out in a folder beside the workspace's own on the same volume. */
+/** A skill's files, unpacked into a staging folder on the workspace's volume. */
 export type Unpacked = { folder: string; manifest: SkillManifest; injectedAt: string }
 
 /**
- * Makes `target` hold what was unpacked. A new skill appears at once; one that is there is brought in line file by
- * file, its manifest last, so that one which is cut off has the old version still and is brought in line again.
- * False: the folder is the agent's own, and was left as it is.
+ * Installs the unpacked files in `target`. A new skill appears atomically. An existing one is updated file by
+ * file, with its manifest last, so an interrupted update is repeated. Returns false, without changes, when
+ * the folder belongs to the agent.
  */
 export async function placeSkill(target: string, unpacked: Unpacked): Promise<boolean> {
   const { folder, manifest } = unpacked
@@ -23,13 +23,13 @@ export async function placeSkill(target: string, unpacked: Unpacked): Promise<bo
   }
   const before = found.isDirectory() ? await readManifest(target) : null
   if (!before) return false
-  const kept = new Set(manifest.files.map(({ path }) => path))
+  const current = new Set(manifest.files.map(({ path }) => path))
   await prune(
     target,
-    before.files.filter((path) => !kept.has(path)),
+    before.files.filter((path) => !current.has(path)),
   )
   for (const { path } of manifest.files) {
-    await makeWay(target, path)
+    await makeParents(target, path)
     await rename(join(folder, path), join(target, path))
   }
   await writeFile(join(folder, manifestFile), text)
@@ -37,19 +37,19 @@ export async function placeSkill(target: string, unpacked: Unpacked): Promise<bo
   return true
 }
 
-/** What the platform has put there; files of the agent's own stay, and the folder with them. */
+/** Removes the platform's files. If the agent has files there, they and the folder stay. */
 export async function removeSkill(target: string, recorded: RecordedManifest): Promise<void> {
   await prune(target, recorded.files)
   await unlink(join(target, manifestFile))
   await removeEmpty(target)
 }
 
-/** Null: a file that the manifest names is gone, so that the skill is to be put there again. */
+/** Returns null when a file of the manifest is missing, so that the skill is installed again. */
 export async function installedVersion(target: string, recorded: RecordedManifest): Promise<string | null> {
   for (const path of recorded.files) {
-    const isThere =
-      (await isPlainWay(target, path)) && (await lstat(join(target, path)).catch(() => null))?.isFile()
-    if (!isThere) return null
+    const isPresent =
+      (await hasRealParents(target, path)) && (await lstat(join(target, path)).catch(() => null))?.isFile()
+    if (!isPresent) return null
   }
   return recorded.version
 }
@@ -67,40 +67,40 @@ export async function unpack(bytes: Buffer, manifest: SkillManifest, folder: str
 
 async function prune(target: string, files: readonly string[]): Promise<void> {
   for (const path of files) {
-    if (!(await isPlainWay(target, path))) continue
+    if (!(await hasRealParents(target, path))) continue
     await unlink(join(target, path)).catch((error: unknown) => {
-      // Gone already, or a folder of the agent's own by now.
+      // Already deleted, or replaced by a folder of the agent.
       if (!['ENOENT', 'EISDIR', 'EPERM'].includes(codeOf(error) ?? '')) throw error
     })
   }
   const folders = new Set(files.flatMap(foldersAbove))
   for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
-    if (await isPlainWay(target, `${folder}/x`)) await rmdir(join(target, folder)).catch(() => {})
+    if (await hasRealParents(target, `${folder}/x`)) await rmdir(join(target, folder)).catch(() => {})
   }
 }
 
-/** `a/b/c` → `a`, `a/b`. */
+/** Returns `a` and `a/b` for `a/b/c`. */
 function foldersAbove(path: string): string[] {
   const segments = path.split('/').slice(0, -1)
   return segments.map((_, index) => segments.slice(0, index + 1).join('/'))
 }
 
-/** Every folder on the way is one, and no link. */
-async function isPlainWay(target: string, path: string): Promise<boolean> {
+/** True when every parent is a real folder, not a link. */
+async function hasRealParents(target: string, path: string): Promise<boolean> {
   for (const folder of foldersAbove(path)) {
     if (!(await lstat(join(target, folder)).catch(() => null))?.isDirectory()) return false
   }
   return true
 }
 
-/** In the platform's folder a link in the way is taken away, not followed. */
-async function makeWay(target: string, path: string): Promise<void> {
+/** Creates the parent folders and replaces links among them, because this folder belongs to the platform. */
+async function makeParents(target: string, path: string): Promise<void> {
   for (const folder of foldersAbove(path)) {
-    const place = join(target, folder)
-    const found = await lstat(place).catch(() => null)
+    const parent = join(target, folder)
+    const found = await lstat(parent).catch(() => null)
     if (found?.isDirectory()) continue
-    if (found) await rm(place)
-    await mkdir(place)
+    if (found) await rm(parent)
+    await mkdir(parent)
   }
 }
 

@@ -7,20 +7,20 @@ import { LinkFault } from '../link/link.ts'
 
 export const manifestFile = '.roost-skill.json'
 
-/** As it stands in a skill's folder: which files of it are the platform's. */
+/** The manifest in a skill's folder: lists the files that belong to the platform. */
 export type RecordedManifest = { version: string; files: string[] }
 
-const longestManifest = 256 * 1024
+const maxManifestBytes = 256 * 1024
 
-/** Null: the folder is the agent's own. */
+/** Returns null when the folder belongs to the agent. */
 export async function readManifest(folder: string): Promise<RecordedManifest | null> {
   const path = join(folder, manifestFile)
   const found = await lstat(path).catch(() => null)
-  if (!found?.isFile() || found.size > longestManifest) return null
+  if (!found?.isFile() || found.size > maxManifestBytes) return null
   const recorded = parseObject(await readFile(path, 'utf8'))
   const version = textAt(recorded, 'version')
   if (!recorded || version === null) return null
-  // The agent may have changed it: what leads out of the folder is not followed.
+  // The agent may have edited the list, so unsafe paths are ignored.
   const files = listAt(recorded, 'files').filter((file) => typeof file === 'string')
   return { version, files: files.filter(isSafePath) }
 }
@@ -32,7 +32,7 @@ export function manifestText(manifest: SkillManifest, injectedAt: string): strin
   return `${JSON.stringify(recorded, null, 2)}\n`
 }
 
-/** What the platform asks to be put there. Throws `invalid_message`. */
+/** Validates the manifest of an install request. Throws `invalid_message`. */
 export function manifestOf(value: Json): SkillManifest {
   const text = (key: string) => textAt(value, key) ?? invalid(key)
   const files = listAt(value, 'files').map((file) => {
@@ -54,7 +54,7 @@ export function manifestOf(value: Json): SkillManifest {
   }
 }
 
-/** One of the skills that the workspace is to tell of. */
+/** Validates one entry of a settle request. */
 export function settledOf(value: unknown): SkillsSettle['skills'][number] {
   const requires = objectAt(value, 'requires')
   const names = (key: string) => listAt(requires, key).filter((name) => typeof name === 'string')
@@ -65,12 +65,12 @@ export function settledOf(value: unknown): SkillsSettle['skills'][number] {
   }
 }
 
-/** One plain segment. Throws `invalid_message`. */
+/** Returns the name if it is one safe path segment. Throws `invalid_message`. */
 export function skillName(name: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) ? name : invalid('name')
 }
 
-/** Relative, below the folder, and nothing that git or a file system reads otherwise. */
+/** True for a relative path below the folder that every file system reads the same way. */
 export function isSafePath(path: string): boolean {
   if (path.length === 0 || path.length > 1024 || /[\0\\]/.test(path)) return false
   return path
@@ -79,5 +79,5 @@ export function isSafePath(path: string): boolean {
 }
 
 function invalid(key: string): never {
-  throw new LinkFault('invalid_message', `The field "${key}" is missing or wrong.`)
+  throw new LinkFault('invalid_message', `The field "${key}" is missing or invalid.`)
 }

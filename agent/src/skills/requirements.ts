@@ -4,7 +4,7 @@ import type { SkillsSettle } from '@roost/contracts/link/skills'
 
 type Requires = SkillsSettle['skills'][number]['requires']
 
-/** What a skill needs and the workspace does not have, by name; no value of anything is looked at. */
+/** Returns the missing requirements of a skill by name. Reads no values of variables. */
 export async function missingOf(
   requires: Requires,
   env: Readonly<Record<string, string>>,
@@ -29,7 +29,7 @@ async function hasBinary(name: string, path: string): Promise<boolean> {
   return false
 }
 
-/** Of Node, Python or the system, installed for the workspace or for everybody. */
+/** Looks for a Node, Python or system package, in the workspace or installed globally. */
 async function hasPackage(name: string, home: string): Promise<boolean> {
   if (name.split('/').includes('..')) return false
   for (const modules of [
@@ -40,12 +40,12 @@ async function hasPackage(name: string, home: string): Promise<boolean> {
     if (await isAccessible(join(modules, name))) return true
   }
   if (await isAccessible(join('/var/lib/dpkg/info', `${name}.list`))) return true
-  const wanted = name.toLowerCase().replace(/[-_.]+/g, '_')
+  const normalizedName = name.toLowerCase().replace(/[-_.]+/g, '_')
   for (const folder of await pythonFolders(home)) {
     const names = await readdir(folder).catch(() => [])
     const found = names.some((entry) => {
       const [, project] = /^(.+?)-[^-]+\.(dist|egg)-info$/.exec(entry) ?? []
-      return project?.toLowerCase().replace(/[-_.]+/g, '_') === wanted
+      return project?.toLowerCase().replace(/[-_.]+/g, '_') === normalizedName
     })
     if (found) return true
   }

@@ -33,7 +33,7 @@ async function setUp(runtime: RuntimeName = 'claude-code') {
   const environment = async () => ({ PATH: bin, KNOWN: 'canary-value' })
   const skills = createSkills({ paths, runtime, clock: createFakeClock(), environment })
   let uploads = 0
-  /** Contents by path; a leading `!` makes a file executable. */
+  /** File contents by path; a leading `!` makes a file executable. */
   const install = async (name: string, files: Record<string, string>, version = 'v1', chunk = 1 << 20) => {
     const bytes = Buffer.from(Object.values(files).join(''))
     const manifest = manifestOf({
@@ -58,7 +58,7 @@ async function setUp(runtime: RuntimeName = 'claude-code') {
   return { home, root, skills, install, at, read, [Symbol.dispose]: place[Symbol.dispose] }
 }
 
-test('a skill arrives byte by byte in chunks, with its executable bits and its manifest', async () => {
+test('a skill sent in chunks is installed unchanged, with executable bits and manifest', async () => {
   using t = await setUp()
   const files = { 'SKILL.md': '# ünï\n', '!bin/run.sh': '#!/bin/sh\n', 'empty.txt': '' }
   assert.equal(await t.install('one', files, 'v1', 5), 'injected')
@@ -79,10 +79,10 @@ test('a skill arrives byte by byte in chunks, with its executable bits and its m
   assert.deepEqual(readdirSync(join(t.home, '.roost', 'skills')), [])
 })
 
-test('a newer version replaces what the manifest lists; what the agent has made there stays', async () => {
+test('a newer version replaces the listed files; files of the agent stay', async () => {
   using t = await setUp()
   await t.install('one', { 'SKILL.md': '1', 'old/deep/x.md': 'x', data: 'file' })
-  writeFileSync(t.at('one', 'notes.txt'), 'mine')
+  writeFileSync(t.at('one', 'notes.txt'), 'own notes')
   assert.equal(await t.install('one', { 'SKILL.md': '2', 'data/now-a-folder.md': 'y' }, 'v2'), 'injected')
   assert.deepEqual(readdirSync(t.at('one')).sort(), ['.roost-skill.json', 'SKILL.md', 'data', 'notes.txt'])
   assert.equal(t.read('one', 'SKILL.md'), '2')
@@ -95,7 +95,7 @@ test('a newer version replaces what the manifest lists; what the agent has made 
   assert.deepEqual(readdirSync(t.at('one')), ['notes.txt'])
 })
 
-test("a folder of the agent's own is neither replaced nor removed", async () => {
+test('a folder of the agent is neither replaced nor removed', async () => {
   using t = await setUp()
   mkdirSync(t.at('own'), { recursive: true })
   writeFileSync(t.at('own', 'SKILL.md'), 'mine')
@@ -105,7 +105,7 @@ test("a folder of the agent's own is neither replaced nor removed", async () => 
   assert.deepEqual(await t.skills.list(), { skills: [{ name: 'own', managed: false, version: null }] })
 })
 
-test('one of whose files is gone counts as not installed', async () => {
+test('a skill with a missing file counts as not installed', async () => {
   using t = await setUp()
   await t.install('one', { 'SKILL.md': '1', 'a.md': 'a' })
   rmSync(t.at('one', 'a.md'))
@@ -114,7 +114,7 @@ test('one of whose files is gone counts as not installed', async () => {
   assert.equal((await t.skills.list()).skills[0]?.version, 'v1')
 })
 
-test('names that lead elsewhere are refused, and links in the way are not followed', async () => {
+test('unsafe paths are refused, and symbolic links are not followed', async () => {
   using t = await setUp()
   for (const path of ['../x', '/x', 'a/../../x', 'a//b', '.', '', 'a\\b', '.roost-skill.json'])
     await assert.rejects(t.install('one', { [path]: 'x' }), LinkFault, path)
@@ -137,7 +137,7 @@ test('names that lead elsewhere are refused, and links in the way are not follow
   assert.ok(existsSync(join(t.home, '.env')))
 })
 
-test('a folder of skills that leads out of the workspace is refused', async () => {
+test('a skills folder that links out of the workspace is refused', async () => {
   using t = await setUp()
   mkdirSync(join(t.home, '.claude'))
   symlinkSync('/tmp', join(t.home, '.claude', 'skills'))
@@ -147,7 +147,7 @@ test('a folder of skills that leads out of the workspace is refused', async () =
   )
 })
 
-test('more than a skill may have is refused', async () => {
+test('a skill above the size limit is refused', async () => {
   using t = await setUp()
   await assert.rejects(t.install('big', { 'SKILL.md': 'x'.repeat(10 * 1024 * 1024 + 1) }), LinkFault)
   const many = Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`${index}.md`, '']))
@@ -158,7 +158,7 @@ test('more than a skill may have is refused', async () => {
   )
 })
 
-test('the workspace says which skills are the platform’s, once, and no more when there are none', async () => {
+test('instructions list the platform’s skills once, and nothing when there are none', async () => {
   using t = await setUp()
   writeFileSync(join(t.home, 'CLAUDE.md'), '# Me\n\nBe kind.\n')
   writeFileSync(join(t.home, '.gitignore'), 'dist\n')
@@ -187,7 +187,10 @@ test('the workspace says which skills are the platform’s, once, and no more wh
   )
   const ignored = readFileSync(join(t.home, '.gitignore'), 'utf8')
   assert.match(ignored, /\/\.claude\/skills\/one\/\n/)
-  assert.ok(ignored.lastIndexOf('.env') > ignored.indexOf('/.claude/skills/one/'), 'the floor stands last')
+  assert.ok(
+    ignored.lastIndexOf('.env') > ignored.indexOf('/.claude/skills/one/'),
+    'the required block is last',
+  )
   await t.skills.settle([one])
   assert.equal(readFileSync(join(t.home, 'CLAUDE.md'), 'utf8'), text)
   assert.equal(readFileSync(join(t.home, '.gitignore'), 'utf8'), ignored)
@@ -196,7 +199,7 @@ test('the workspace says which skills are the platform’s, once, and no more wh
   assert.doesNotMatch(readFileSync(join(t.home, '.gitignore'), 'utf8'), /skills/)
 })
 
-test('other runtimes find each skill by a link, which goes with it', async () => {
+test('other runtimes find each skill through a link, which is removed with the skill', async () => {
   for (const runtime of ['codex', 'gemini-cli'] as const) {
     using t = await setUp(runtime)
     await t.install('one', { 'SKILL.md': '1' })

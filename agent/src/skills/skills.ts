@@ -16,12 +16,12 @@ import { asFault, isDirectory, type Paths } from '../workspace/paths.ts'
 import { installedVersion, placeSkill, removeSkill, unpack } from './folder.ts'
 import { readManifest, skillName } from './manifest.ts'
 import { missingOf } from './requirements.ts'
-import { linkSkills, writeIgnoreBlock, writeInstructionBlock } from './tell.ts'
 import { createUploads } from './uploads.ts'
+import { linkSkills, writeIgnoreBlock, writeInstructionBlock } from './workspace-blocks.ts'
 
 /**
- * Skills in the workspace: folders of `.claude/skills`. Those with a manifest are the platform's; all others are the
- * agent's own and are never touched.
+ * Manages skills in `.claude/skills` of the workspace. Folders with a manifest belong to the platform; all
+ * others belong to the agent and are never changed.
  */
 export type Skills = {
   list(): Promise<SkillsListAnswer>
@@ -35,22 +35,22 @@ export type SkillsDeps = {
   paths: Paths
   runtime: RuntimeName
   clock: Clock
-  /** Of a turn: where programs and variables are looked for. */
+  /** The environment of a turn, for checks of programs and variables. */
   environment(): Promise<Readonly<Record<string, string>>>
 }
 
-const where = '.claude/skills'
+const skillsFolder = '.claude/skills'
 
 export function createSkills({ paths, runtime, clock, environment }: SkillsDeps): Skills {
   const scratch = join(paths.home, '.roost', 'skills')
   const uploads = createUploads(scratch, clock)
-  /** Resolved anew each time: the agent may put a link there, which may not lead out of the workspace. */
-  const root = () => paths.target(join(paths.home, where))
+  /** Resolved for each call: the agent may replace the folder by a link, which must stay in the workspace. */
+  const root = () => paths.target(join(paths.home, skillsFolder))
 
-  async function place(manifest: SkillManifest, bytes: Buffer): Promise<SkillInstallAnswer> {
+  async function install(manifest: SkillManifest, bytes: Buffer): Promise<SkillInstallAnswer> {
     const size = manifest.files.reduce((sum, file) => sum + file.size, 0)
     if (size !== bytes.length)
-      throw new LinkFault('invalid_message', 'The files are not as long as the manifest says.')
+      throw new LinkFault('invalid_message', 'The size of the files differs from the manifest.')
     const folder = join(scratch, `${randomUUID()}.new`)
     try {
       await mkdir(folder, { recursive: true })
@@ -97,10 +97,10 @@ export function createSkills({ paths, runtime, clock, environment }: SkillsDeps)
       try {
         await uploads.append(uploadId, offset, bytes)
         if (!manifest) return { outcome: null }
-        return await place(manifest, await uploads.take(uploadId))
+        return await install(manifest, await uploads.take(uploadId))
       } catch (error) {
         await uploads.forget(uploadId)
-        throw asFault(error, where)
+        throw asFault(error, skillsFolder)
       }
     },
 
@@ -118,7 +118,7 @@ export function createSkills({ paths, runtime, clock, environment }: SkillsDeps)
         await writeIgnoreBlock(paths, names)
         await writeInstructionBlock(paths, skills)
       } catch (error) {
-        throw asFault(error, where)
+        throw asFault(error, skillsFolder)
       }
       const env = await environment()
       const warnings = await Promise.all(

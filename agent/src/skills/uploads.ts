@@ -5,18 +5,18 @@ import { maxSkillBytes } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 
-/** Packages that come in chunks, kept on the volume until they are whole. */
+/** Uploads in chunks, stored on the volume until complete. */
 export type Uploads = {
   append(id: string, offset: number, bytes: Buffer): Promise<void>
-  /** Everything that came, which is forgotten by that. */
+  /** Returns the received bytes and ends the upload. */
   take(id: string): Promise<Buffer>
   forget(id: string): Promise<void>
 }
 
 type Upload = { path: string; size: number; cancel: () => void }
 
-const forgottenMs = 5 * 60_000
-const mostUploads = 8
+const uploadTimeoutMs = 5 * 60_000
+const maxUploads = 8
 
 export function createUploads(folder: string, clock: Clock): Uploads {
   const uploads = new Map<string, Upload>()
@@ -31,7 +31,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
 
   async function start(id: string): Promise<Upload> {
     await forget(id)
-    if (uploads.size >= mostUploads) throw new LinkFault('io_error', 'Too many skills are being written.')
+    if (uploads.size >= maxUploads) throw new LinkFault('io_error', 'Too many concurrent skill uploads.')
     await mkdir(folder, { recursive: true })
     const upload = { path: join(folder, randomUUID()), size: 0, cancel: () => {} }
     uploads.set(id, upload)
@@ -42,11 +42,14 @@ export function createUploads(folder: string, clock: Clock): Uploads {
     async append(id, offset, bytes) {
       const upload = offset === 0 ? await start(id) : uploads.get(id)
       if (!upload || upload.size !== offset)
-        throw new LinkFault('invalid_message', 'The chunk does not follow the one before it.')
+        throw new LinkFault(
+          'invalid_message',
+          'The chunk does not continue the upload at the expected offset.',
+        )
       if (offset + bytes.length > maxSkillBytes)
         throw new LinkFault('file_too_large', `A skill has at most ${maxSkillBytes} bytes.`)
       upload.cancel()
-      upload.cancel = clock.after(forgottenMs, () => void forget(id))
+      upload.cancel = clock.after(uploadTimeoutMs, () => void forget(id))
       const file = await open(upload.path, 'a', 0o600)
       try {
         await file.writeFile(bytes)
@@ -57,7 +60,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
     },
     async take(id) {
       const upload = uploads.get(id)
-      if (!upload) throw new LinkFault('invalid_message', 'There is no such upload.')
+      if (!upload) throw new LinkFault('invalid_message', 'The upload does not exist or has expired.')
       try {
         return await readFile(upload.path)
       } finally {

@@ -4,9 +4,9 @@ import { faultText, type Log } from '../kit/log.ts'
 import { type Link, LinkDown } from '../link/link.ts'
 import type { RunSpool } from './run-spool.ts'
 
-/** Brings what is spooled to the platform, in order, one message of a run at a time. */
+/** Sends spooled lines and results to the platform in order, one message per run at a time. */
 export type Delivery = {
-  /** Something of this run is to be sent: lines, or its result once those are committed. */
+  /** Sends pending lines of the run, or its result once all lines are committed. */
   kick(run: RunSpool): void
   started(run: RunSpool, pid: number): void
 }
@@ -15,29 +15,29 @@ export type DeliveryDeps = {
   link: Pick<Link, 'call' | 'isUp'>
   clock: Clock
   log: Log
-  /** The platform gave the run to somebody else, or ended it: stop it and forget it. */
+  /** The platform ended the run or assigned it to another agent: stop it and drop it. */
   onStale(run: RunSpool): void
 }
 
 const retryMs = 1000
-const longestRetryMs = 30_000
+const maxRetryMs = 30_000
 
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { link, clock, log } = deps
   const busy = new Set<RunSpool>()
-  /** Kicked while busy: looked at once more before the pump rests. */
-  const wanted = new Set<RunSpool>()
-  const resting = new Set<RunSpool>()
+  /** Runs kicked while busy: checked again before the pump stops. */
+  const kicked = new Set<RunSpool>()
+  const backingOff = new Set<RunSpool>()
   const delays = new WeakMap<RunSpool, number>()
 
-  /** One round trip; true when there may be more to do at once. */
+  /** Sends one message. Returns true when more may be pending. */
   async function step(run: RunSpool): Promise<boolean> {
     const about = { execution_id: run.executionId, claim_token: run.claimToken }
     if (run.acked() < run.lastLine()) {
       const { from, lines } = run.read(run.acked() + 1, maxLinesBytes)
       const answer = await link.call('lines', { ...about, from, lines })
       if ('stale' in answer) return forget(run)
-      if (answer.acked < from) throw new Error(`line ${from} was not taken (acknowledged ${answer.acked})`)
+      if (answer.acked < from) throw new Error(`line ${from} was not accepted (acknowledged ${answer.acked})`)
       run.ack(answer.acked)
       return true
     }
@@ -57,11 +57,11 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   }
 
   async function pump(run: RunSpool) {
-    wanted.add(run)
-    if (busy.has(run) || resting.has(run)) return
+    kicked.add(run)
+    if (busy.has(run) || backingOff.has(run)) return
     busy.add(run)
     try {
-      while (wanted.delete(run)) {
+      while (kicked.delete(run)) {
         while (link.isUp() && !run.isRemoved() && (await step(run))) delays.delete(run)
       }
     } catch (fault) {
@@ -71,18 +71,21 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     }
   }
 
-  /** The platform is there and could not take it: its database may be busy. It is asked again, less and less often. */
+  /**
+   * Retries with growing delays after the platform failed to accept data, for example because its database is
+   * busy.
+   */
   function retryLater(run: RunSpool, fault: unknown) {
-    const delay = Math.min(longestRetryMs, (delays.get(run) ?? retryMs / 2) * 2)
+    const delay = Math.min(maxRetryMs, (delays.get(run) ?? retryMs / 2) * 2)
     delays.set(run, delay)
     log.warn('delivery refused', {
       execution_id: run.executionId,
       reason: faultText(fault),
       retry_ms: delay,
     })
-    resting.add(run)
+    backingOff.add(run)
     clock.after(delay, () => {
-      resting.delete(run)
+      backingOff.delete(run)
       void pump(run)
     })
   }
@@ -95,7 +98,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         (answer) => {
           if ('stale' in answer) forget(run)
         },
-        // With the link away, the next hello says that the run was spawned.
+        // If the link is down, the next hello reports the run as spawned.
         () => {},
       )
     },

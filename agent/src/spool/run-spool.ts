@@ -5,25 +5,27 @@ import type { RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type Clock, timestamp } from '../kit/clock.ts'
 import { numberAt, parseObject, textAt } from '../kit/json.ts'
-import { type MadeLine, type SpooledLine, toSpooledLine } from './cut-line.ts'
 import { openSegments } from './segments.ts'
+import { type EncodedLine, type SpooledLine, toSpooledLine } from './spooled-line.ts'
 
-/** What one run has produced and the platform has not committed yet, on the volume before it is sent. */
+/**
+ * Output of one run that the platform has not committed yet. It is written to the volume before it is sent.
+ */
 export type RunSpool = {
   readonly executionId: string
   readonly claimToken: number
   state(): HeldRun['state']
-  /** The runtime was spawned. */
+  /** Records that the runtime was spawned. */
   markSpawned(): void
-  /** Written before it returns. `sourceBytes` marks a line that was shortened when it was read. */
+  /** Written to disk before it returns. `sourceBytes` marks a line that was truncated when read. */
   append(lines: TranscriptLine[], sourceBytes?: number | null): void
   lastLine(): number
   acked(): number
-  /** Lines from number `from`, at least one if there is one, together at most `maxBytes`. */
+  /** Returns lines from number `from`, up to `maxBytes` but at least one if available. */
   read(from: number, maxBytes: number): { from: number; lines: SpooledLine[] }
-  /** The platform has committed everything up to `number`. */
+  /** Records that the platform has committed all lines up to `number`. */
   ack(number: number): void
-  /** `last_line` is filled in here. */
+  /** Stores the result; `last_line` is set here. */
   finish(result: Omit<RunResult, 'last_line'>): void
   result(): RunResult | null
   bytes(): number
@@ -36,11 +38,11 @@ export type RunIdentity = { executionId: string; claimToken: number; kind: 'chat
 export type RunSpoolDeps = {
   directory: string
   clock: Pick<Clock, 'now'>
-  /** No more room in the spool as a whole. */
+  /** True when the whole spool has reached its size limit. */
   isFull(): boolean
 }
 
-/** Kept in memory of lines that wait for an acknowledgement, or for room; more is read from the disk. */
+/** Memory for unacknowledged lines and for lines waiting for disk space; older ones are read from disk. */
 const memoryBytes = 1024 * 1024
 
 type Recent = { number: number; line: SpooledLine; bytes: number }
@@ -51,43 +53,43 @@ export function createRunSpool(run: RunIdentity, deps: RunSpoolDeps): RunSpool {
   return openRunSpool(run, 'accepted', deps)
 }
 
-/** Reads a run that an earlier life of the program left; null when it left too little to tell what it was. */
+/** Restores a run after a restart; null when its files are incomplete. */
 export function recoverRunSpool(deps: RunSpoolDeps): RunSpool | null {
-  const kept = readObject(join(deps.directory, runFile))
-  const executionId = textAt(kept, 'executionId')
-  const claimToken = numberAt(kept, 'claimToken')
+  const stored = readObject(join(deps.directory, runFile))
+  const executionId = textAt(stored, 'executionId')
+  const claimToken = numberAt(stored, 'claimToken')
   if (executionId === null || claimToken === null) return null
-  const kind = textAt(kept, 'kind') === 'chat' ? 'chat' : 'task'
-  const state = textAt(kept, 'state') === 'spawned' ? 'spawned' : 'accepted'
+  const kind = textAt(stored, 'kind') === 'chat' ? 'chat' : 'task'
+  const state = textAt(stored, 'state') === 'spawned' ? 'spawned' : 'accepted'
   return openRunSpool({ executionId, claimToken, kind }, state, deps)
 }
 
 const runFile = 'run.json'
 const resultFile = 'result.json'
 
-function openRunSpool(run: RunIdentity, found: 'accepted' | 'spawned', deps: RunSpoolDeps): RunSpool {
+function openRunSpool(run: RunIdentity, initialState: 'accepted' | 'spawned', deps: RunSpoolDeps): RunSpool {
   const segments = openSegments(deps.directory)
   const recent: Recent[] = []
   let recentBytes = 0
-  let state: HeldRun['state'] = found
+  let state: HeldRun['state'] = initialState
   let last = segments.last()
   let acked = Math.max(0, segments.first() - 1)
   let isRemoved = false
   let dropped = { lines: 0, bytes: 0 }
-  let tail: MadeLine[] = []
+  let tail: EncodedLine[] = []
   let tailBytes = 0
   // Written by finish() with exactly these fields.
   let result = readObject(join(deps.directory, resultFile)) as RunResult | null
   if (result) state = 'finished'
 
-  function remember({ line, bytes }: MadeLine) {
+  function track({ line, bytes }: EncodedLine) {
     last += 1
     recent.push({ number: last, line, bytes })
     recentBytes += bytes
     trim()
   }
 
-  /** What is on the disk may leave the memory. */
+  /** Drops lines from memory that are committed or on disk. */
   function trim() {
     const onDisk = segments.last()
     for (
@@ -100,18 +102,18 @@ function openRunSpool(run: RunIdentity, found: 'accepted' | 'spawned', deps: Run
     }
   }
 
-  function write(lines: MadeLine[]): boolean {
+  function write(lines: EncodedLine[]): boolean {
     try {
       segments.append(lines.map(({ text }) => `${text}\n`).join(''), lines.length)
     } catch {
       return false
     }
-    for (const line of lines) remember(line)
+    for (const line of lines) track(line)
     return true
   }
 
-  /** Without room the middle of the run is lost: the end is kept in memory until there is some. */
-  function hold(line: MadeLine) {
+  /** Without disk space the middle of the run is dropped and its end is kept in memory. */
+  function buffer(line: EncodedLine) {
     tail.push(line)
     tailBytes += line.bytes
     while (tailBytes > memoryBytes && tail.length > 1) {
@@ -122,7 +124,7 @@ function openRunSpool(run: RunIdentity, found: 'accepted' | 'spawned', deps: Run
     }
   }
 
-  function release(isLast: boolean) {
+  function writeTail(isLast: boolean) {
     if (tail.length === 0) return
     const notice = toSpooledLine(
       {
@@ -135,10 +137,10 @@ function openRunSpool(run: RunIdentity, found: 'accepted' | 'spawned', deps: Run
       null,
     )
     const lines = dropped.lines > 0 ? [notice, ...tail] : tail
-    // When the disk takes nothing at all, the end of the run is sent from memory.
+    // If the disk accepts nothing, the end of the run is sent from memory.
     if (!write(lines)) {
       if (!isLast) return
-      for (const line of lines) remember(line)
+      for (const line of lines) track(line)
     }
     tail = []
     tailBytes = 0
@@ -156,11 +158,11 @@ function openRunSpool(run: RunIdentity, found: 'accepted' | 'spawned', deps: Run
     },
     append(lines, sourceBytes = null) {
       if (isRemoved || state === 'finished' || lines.length === 0) return
-      const made = lines.map((line) => toSpooledLine(line, timestamp(deps.clock), sourceBytes))
+      const encoded = lines.map((line) => toSpooledLine(line, timestamp(deps.clock), sourceBytes))
       const isFull = deps.isFull()
-      if (!isFull) release(false)
-      if (!isFull && tail.length === 0 && write(made)) return
-      for (const line of made) hold(line)
+      if (!isFull) writeTail(false)
+      if (!isFull && tail.length === 0 && write(encoded)) return
+      for (const line of encoded) buffer(line)
     },
     lastLine: () => last,
     acked: () => acked,
@@ -182,11 +184,11 @@ function openRunSpool(run: RunIdentity, found: 'accepted' | 'spawned', deps: Run
       segments.dropThrough(acked)
       trim()
     },
-    finish(made) {
+    finish(body) {
       if (isRemoved || state === 'finished') return
-      release(true)
+      writeTail(true)
       state = 'finished'
-      result = { ...made, last_line: last }
+      result = { ...body, last_line: last }
       tryWrite(join(deps.directory, resultFile), result)
       segments.close()
     },
@@ -202,12 +204,12 @@ function openRunSpool(run: RunIdentity, found: 'accepted' | 'spawned', deps: Run
   }
 }
 
-/** Lines on the disk were written by this program. */
+/** Trusts lines on disk, because this program wrote them. */
 function parseLine(text: string): { line: SpooledLine; bytes: number } {
   return { line: JSON.parse(text) as SpooledLine, bytes: Buffer.byteLength(text) }
 }
 
-/** A full disk must not end a run: what cannot be kept is still sent from memory. */
+/** A full disk must not end a run: unsaved data is still sent from memory. */
 function tryWrite(path: string, value: object) {
   try {
     writeAtomically(path, value)

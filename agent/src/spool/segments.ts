@@ -2,17 +2,17 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, w
 import { join } from 'node:path'
 
 /**
- * Numbered lines in files of about 1 MiB, each named by the number of its first line, so that what the
- * platform has committed goes away file by file. The newest file stays until all go: it knows the last number.
+ * Stores numbered lines in files of about 1 MiB, each named by its first line number. Committed files are
+ * deleted one by one. The newest file stays, because it holds the last number.
  */
 export type Segments = {
-  /** Appends whole lines (each with its newline); throws when the disk refuses. */
+  /** Appends complete lines including newlines; throws when writing fails. */
   append(text: string, lines: number): void
-  /** Lines from number `from` up to the end of the file that holds it; empty when it is not here. */
+  /** Returns lines from number `from` to the end of its file; empty when not stored here. */
   readFrom(from: number): string[]
-  /** Deletes files that hold nothing above `number`. */
+  /** Deletes files without lines above `number`. */
   dropThrough(number: number): void
-  /** Number of the first line still here, and of the last; 0 for none. */
+  /** Numbers of the first and last stored line; 0 for none. */
   first(): number
   last(): number
   bytes(): number
@@ -24,7 +24,7 @@ const suffix = '.ndjson'
 
 type Segment = { first: number; count: number; bytes: number; path: string }
 
-/** Opens what is in `directory`. A line that was being written when the program died is cut off. */
+/** Opens the files in `directory`. Removes a line that was incomplete when the program died. */
 export function openSegments(directory: string): Segments {
   const segments = readdirSync(directory)
     .filter((name) => name.endsWith(suffix))
@@ -94,11 +94,11 @@ export function openSegments(directory: string): Segments {
 function scan(directory: string, name: string): Segment {
   const path = join(directory, name)
   const text = readFileSync(path)
-  const whole = text.lastIndexOf(0x0a) + 1
-  if (whole < text.length) truncateSync(path, whole)
+  const completeBytes = text.lastIndexOf(0x0a) + 1
+  if (completeBytes < text.length) truncateSync(path, completeBytes)
   let count = 0
   for (let at = text.indexOf(0x0a); at !== -1; at = text.indexOf(0x0a, at + 1)) count += 1
-  return { first: Number(name.slice(0, -suffix.length)), count, bytes: whole, path }
+  return { first: Number(name.slice(0, -suffix.length)), count, bytes: completeBytes, path }
 }
 
 function linesOf(text: string): string[] {

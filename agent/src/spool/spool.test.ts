@@ -40,7 +40,7 @@ async function withFolder(body: (folder: string) => void | Promise<void>) {
   }
 }
 
-test('lines are numbered from 1 and read from any number, also those no longer in memory', () =>
+test('lines are numbered from 1 and readable from any number, even those no longer in memory', () =>
   withFolder((folder) => {
     const spooled = openSpool(folder, clock).open(run)
     for (let count = 1; count <= 5000; count += 1) spooled.append([line(`${count} ${'x'.repeat(1000)}`)])
@@ -59,7 +59,7 @@ test('lines are numbered from 1 and read from any number, also those no longer i
     assert.equal(next, 5001)
   }))
 
-test('what was acknowledged leaves the disk', () =>
+test('acknowledged lines are deleted from disk', () =>
   withFolder((folder) => {
     const spooled = openSpool(folder, clock).open(run)
     for (let count = 1; count <= 5000; count += 1) spooled.append([line('x'.repeat(1000))])
@@ -71,7 +71,7 @@ test('what was acknowledged leaves the disk', () =>
     assert.deepEqual(readdirSync(folder), [])
   }))
 
-test('a line larger than a message is still read alone', () =>
+test('a line larger than a message is still read, alone', () =>
   withFolder((folder) => {
     const spooled = openSpool(folder, clock).open(run)
     spooled.append([line('a'), line('x'.repeat(600_000)), line('b')])
@@ -80,7 +80,7 @@ test('a line larger than a message is still read alone', () =>
     assert.equal(spooled.read(3, 256 * 1024).lines.length, 1)
   }))
 
-test('a program that died finds its runs, their lines and their results again', () =>
+test('after a restart the program restores runs, their lines and their results', () =>
   withFolder((folder) => {
     const before = openSpool(folder, clock)
     const first = before.open(run)
@@ -113,7 +113,7 @@ test('a program that died finds its runs, their lines and their results again', 
     )
   }))
 
-test('a line that was being written when the program died is not a line', () =>
+test('a line that was incomplete when the program died is dropped', () =>
   withFolder((folder) => {
     openSpool(folder, clock)
       .open(run)
@@ -127,14 +127,14 @@ test('a line that was being written when the program died is not a line', () =>
     assert.equal(openSpool(folder, clock).get('run-1')?.lastLine(), 3)
   }))
 
-test('a folder that is no run is cleared away', () =>
+test('a folder without a run is deleted', () =>
   withFolder((folder) => {
     appendFileSync(join(folder, 'stray'), 'x')
     assert.deepEqual(openSpool(folder, clock).all(), [])
     assert.deepEqual(readdirSync(folder), [])
   }))
 
-test('a full spool loses the middle of a run, numbers stay without a gap, and a notice says so', () =>
+test('a full spool drops the middle of a run, keeps numbers without gaps and adds a notice', () =>
   withFolder((folder) => {
     const spooled = openSpool(folder, clock, 100_000).open(run)
     for (let count = 1; count <= 20_000; count += 1) spooled.append([line(`${count} ${'x'.repeat(1000)}`)])
@@ -157,7 +157,7 @@ test('a full spool loses the middle of a run, numbers stay without a gap, and a 
     assert.equal(kept + missing + (texts.length - kept - 1), 20_000)
   }))
 
-test('once there is room again, what follows is kept again', () =>
+test('lines are stored again once there is space', () =>
   withFolder((folder) => {
     const spooled = openSpool(folder, clock, 50_000).open(run)
     for (let count = 1; count <= 100; count += 1) spooled.append([line('x'.repeat(1000))])
@@ -168,7 +168,7 @@ test('once there is room again, what follows is kept again', () =>
     assert.equal(other?.lastLine(), kept + 1)
   }))
 
-test('a line above 1 MiB is cut and says how long it was; lone surrogates are replaced', () =>
+test('a line above 1 MiB is truncated and keeps its original length; lone surrogates are replaced', () =>
   withFolder((folder) => {
     const spooled = openSpool(folder, clock).open(run)
     spooled.append([line(`${'é'.repeat(900_000)}`)])

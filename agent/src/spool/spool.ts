@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../kit/clock.ts'
 import { createRunSpool, type RunIdentity, type RunSpool, recoverRunSpool } from './run-spool.ts'
 
-/** The runs that the platform has not settled yet, on the volume, where they outlive the program. */
+/** The runs whose results the platform has not stored yet. They are on the volume and survive a restart. */
 export type Spool = {
-  /** Starts keeping a run, in place of an earlier claim of it. */
+  /** Creates the spool of a run and replaces that of an earlier claim. */
   open(run: RunIdentity): RunSpool
   get(executionId: string): RunSpool | null
   all(): RunSpool[]
@@ -13,7 +13,7 @@ export type Spool = {
 
 const defaultMaxBytes = 512 * 1024 * 1024
 
-/** Opens the spool in `directory`; runs of an earlier life are in `all()`. */
+/** Opens the spool in `directory`; `all()` includes runs of an earlier process. */
 export function openSpool(directory: string, clock: Clock, maxBytes = defaultMaxBytes): Spool {
   mkdirSync(dirname(directory), { recursive: true })
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -48,7 +48,7 @@ export function openSpool(directory: string, clock: Clock, maxBytes = defaultMax
   }
 }
 
-/** Ids are made by the platform and harmless; whatever else came would not leave the folder. */
+/** Ids of the platform are safe names; any other id is encoded, so that it stays in the folder. */
 function folderName(executionId: string): string {
   return /^[A-Za-z0-9_-]{1,100}$/.test(executionId)
     ? executionId

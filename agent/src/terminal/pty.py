@@ -1,11 +1,11 @@
-"""A pseudo-terminal with one program at it: pty.py ROWS COLS PROGRAM [ARGUMENT...]
+"""Runs one program on a pseudo-terminal: pty.py ROWS COLS PROGRAM [ARGUMENT...]
 
-Input comes in at descriptor 0, output leaves at descriptor 1. Each line "ROWS COLS" at descriptor 3 is a new size; its
-end is the end of the terminal, which the program learns as a hang-up. Exits as the program did, with 128 and the
-signal's number for one that was killed, once its last output has left.
+Descriptor 0 is the input, descriptor 1 the output. Each line "ROWS COLS" on descriptor 3 sets the size. When
+descriptor 3 ends, the terminal is closed and the program gets a hang-up. Exits with the program's code, or 128 plus the
+signal number, after the last output was written.
 
-Node has no call for a terminal, and the agent program carries no native code. Needs nothing beyond the interpreter
-itself: the standard library of the image is not all there.
+Node cannot open a terminal, and the agent program has no native code. Uses only built-in modules, because the image
+lacks parts of the standard library.
 """
 import fcntl
 import os
@@ -14,10 +14,10 @@ import signal
 import struct
 import sys
 
-# Of asm-generic/ioctls.h: the module that names it is not in the image.
+# From asm-generic/ioctls.h; the image lacks the module `termios` that defines it.
 TIOCSWINSZ = 0x5414
 CHUNK = 65536
-# How much of what is still on its way is passed on after the program has ended.
+# Limits for reading remaining output after the program has ended.
 LAST_READS = 64
 LAST_SECONDS = 0.05
 control = 3
@@ -28,14 +28,14 @@ def set_size(fd, rows, cols):
 
 
 def start(rows, cols, command):
-    """The program's process and the terminal's other side."""
+    """Returns the program's process id and the terminal's controlling end."""
     os.set_inheritable(control, False)
     pid, master = os.forkpty()
     if pid != 0:
         return pid, master
     try:
         set_size(0, rows, cols)
-        # The interpreter ignores it, and what is ignored stays so in a new program.
+        # The interpreter ignores this signal, and a new program would inherit that.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.execvp(command[0], command)
     except OSError as fault:
@@ -44,7 +44,7 @@ def start(rows, cols, command):
 
 
 def read(fd):
-    """None: nothing now. Empty: it is over."""
+    """Returns None when nothing is available and empty bytes at the end."""
     try:
         return os.read(fd, CHUNK)
     except BlockingIOError:
@@ -54,7 +54,7 @@ def read(fd):
 
 
 def write(fd, data):
-    """What could not be taken; None: nobody is there any more."""
+    """Returns the bytes that were not accepted; None when the other end is closed."""
     try:
         return data[os.write(fd, data):]
     except BlockingIOError:
@@ -64,7 +64,7 @@ def write(fd, data):
 
 
 def carry(pid, master, woken):
-    """Carries both ways until the program or the terminal is over. The program's state; None while it runs on."""
+    """Copies both directions until the program or the terminal ends. Returns the exit state, or None if it still runs."""
     pending_in, pending_out, sizes = b"", b"", b""
     has_input, is_read_out, state, last = True, False, None, 0
     while True:
@@ -80,7 +80,7 @@ def carry(pid, master, woken):
         if not pending_out and not is_read_out:
             reads.append(master)
         writes = ([1] if pending_out else []) + ([master] if pending_in and not is_read_out else [])
-        # Of a program that has ended only what is there already is waited for.
+        # After the program has ended, only output that is already available is read.
         ready, free, _ = select.select(reads, writes, [], LAST_SECONDS if state is not None and not pending_out else None)
         if woken in ready:
             read(woken)
@@ -109,7 +109,7 @@ def carry(pid, master, woken):
             pending_out = said or b""
             last += state is not None
         elif state is not None and not pending_out:
-            # Something that it left behind may hold the terminal open, and is not waited for.
+            # A descendant may keep the terminal open and is not awaited.
             is_read_out = True
 
 

@@ -10,18 +10,18 @@ import { createProcessTree, markerName } from '../processes/tree.ts'
 
 export type Size = { cols: number; rows: number }
 
-/** One program at a pseudo-terminal, with all that it starts. */
+/** A program on a pseudo-terminal, with all its descendants. */
 export type Pty = {
-  /** What was written and not read yet waits here and holds the program up; ends behind the last output. */
+  /** Unread output is buffered and blocks the program when full. Ends after the last output. */
   readonly output: Readable
   readonly input: Writable
   /**
-   * Its exit code, 128 and the signal's number for one that was killed. Settles when its output has ended, too, and
-   * what it has left behind.
+   * The exit code, or 128 plus the signal number. Settles after the output has ended and all descendants are
+   * gone.
    */
   readonly exited: Promise<number>
   resize(size: Size): void
-  /** Hangs up, and kills what is left after `graceMs`. */
+  /** Hangs up, then kills the rest after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -30,15 +30,15 @@ export type PtyOptions = {
   size: Size
   env: Environment
   cwd: string
-  /** Value of the variable by which the tree is found. */
+  /** Value of the marker variable that identifies all descendants. */
   marker: string
 }
 
-/** Not looked for in PATH: the workspace may have another one first. */
+/** An absolute path: PATH of the workspace may name another interpreter. */
 const interpreter = '/usr/bin/python3'
 const script = join(import.meta.dirname, 'pty.py')
 
-/** Null: there is nothing here to make a terminal with. Throws when a process cannot be started. */
+/** Returns null when no interpreter is available. Throws when a process cannot be started. */
 export async function startPty(options: PtyOptions, identities: Identities): Promise<Pty | null> {
   const { size, marker } = options
   const canRun = await access(interpreter, constants.X_OK).then(
@@ -46,7 +46,7 @@ export async function startPty(options: PtyOptions, identities: Identities): Pro
     () => false,
   )
   if (!canRun) return null
-  // Neither the workspace nor a variable of it decides what the interpreter loads.
+  // Isolated mode: neither the workspace nor its variables affect what the interpreter loads.
   const args = ['-I', '-S', script, String(size.rows), String(size.cols), ...options.command]
   const started = identities.as('developer', interpreter, args)
   const child = spawn(started.command, started.args, {
@@ -57,8 +57,8 @@ export async function startPty(options: PtyOptions, identities: Identities): Pro
   })
   const { stdin: input, stdout: output } = child
   const control = child.stdio[3]
-  if (!input || !output || !control || !('write' in control)) throw new Error('A process without its pipes.')
-  // Writing to a process that is gone is no fault of ours; its end is told by `exited`.
+  if (!input || !output || !control || !('write' in control)) throw new Error('The process has no pipes.')
+  // Writing to an ended process is not an error; `exited` reports the end.
   for (const stream of [input, output, control]) stream.on('error', () => {})
   const closed = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 255)))
   await once(child, 'spawn')
@@ -72,7 +72,7 @@ export async function startPty(options: PtyOptions, identities: Identities): Pro
 
   async function end(graceMs: number): Promise<void> {
     control?.destroy()
-    // Nobody reads what is still on its way.
+    // Discards unread output.
     output?.destroy()
     const timer = setTimeout(() => void tree.killMarked(marker), graceMs)
     await exited

@@ -14,7 +14,7 @@ const identities = createIdentities({
   hasSetpriv: false,
 })
 
-/** A shell without start-up files: its prompt is the test's own. */
+/** A shell without startup files; the test sets its prompt. */
 const own = { PATH: process.env.PATH ?? '', PS1: 'ready$ ', SHELL: '/bin/sh' }
 
 function openWorld() {
@@ -73,7 +73,7 @@ function openWorld() {
   }
 }
 
-/** Processes with this among their arguments. */
+/** Processes with this argument. */
 const running = (argument: string) =>
   readdirSync('/proc').filter((pid) => {
     try {
@@ -83,8 +83,8 @@ const running = (argument: string) =>
     }
   }).length
 
-/** Resolves when there are none: what is killed needs its turn to go. */
-async function gone(...given: string[]): Promise<void> {
+/** Resolves when none are left; killed processes take a moment. */
+async function allExited(...given: string[]): Promise<void> {
   const deadline = AbortSignal.timeout(60_000)
   while (given.some((argument) => running(argument) > 0)) {
     assert.ok(!deadline.aborted, `left behind: ${given}`)
@@ -92,7 +92,7 @@ async function gone(...given: string[]): Promise<void> {
   }
 }
 
-test('what is typed is carried out at a real terminal, of the size that was asked for', async () => {
+test('input runs in a real terminal of the requested size', async () => {
   await using world = openWorld()
   const shell = await world.open('t', { cols: 100, rows: 30 })
   await shell.until('ready$ ')
@@ -103,19 +103,19 @@ test('what is typed is carried out at a real terminal, of the size that was aske
   await shell.until('9 40')
 })
 
-test('the end of the shell is told behind its last output, with its code', async () => {
+test('the end of the shell follows its last output, with its exit code', async () => {
   await using world = openWorld()
   const shell = await world.open()
   await shell.type('sleep 4711 & echo last; exit 7\n')
   assert.equal(await shell.ended(), 7)
-  await gone('4711')
+  await allExited('4711')
   assert.deepEqual(await world.terminals.read('t', shell.seen()), {
     data_base64: '',
     ended: { exit_code: 7 },
   })
 })
 
-test('an interrupt reaches what runs in front, also while nobody reads its output', async () => {
+test('an interrupt reaches the foreground program even while its output is unread', async () => {
   await using world = openWorld()
   const shell = await world.open()
   await shell.until('ready$ ')
@@ -127,7 +127,7 @@ test('an interrupt reaches what runs in front, also while nobody reads its outpu
   await shell.until('code 130')
 })
 
-test('a piece is answered again, and input typed once, when the same is asked twice', async () => {
+test('a repeated read returns the same output, and repeated input is typed once', async () => {
   await using world = openWorld()
   const shell = await world.open()
   await shell.until('ready$ ')
@@ -139,22 +139,22 @@ test('a piece is answered again, and input typed once, when the same is asked tw
   const first = await world.terminals.read('t', at)
   const again = await world.terminals.read('t', at)
   assert.equal(again.data_base64, first.data_base64)
-  await assert.rejects(world.terminals.read('t', at - 1), /gone/)
+  await assert.rejects(world.terminals.read('t', at - 1), /no longer available/)
   assert.equal((await shell.until('ready$ ')).split('42').length, 2)
 })
 
-test('a closed terminal leaves nothing behind, not even what has hidden from its hang-up', async () => {
+test('a closed terminal leaves no process behind, not even one detached from its session', async () => {
   await using world = openWorld()
   const shell = await world.open()
   await shell.type('nohup setsid sleep 4712 >/dev/null 2>&1 & sleep 4713 & echo begun; sleep 4714\n')
   await shell.until('begun\r\n')
   await world.terminals.close('t')
-  await gone('4712', '4713', '4714')
-  await assert.rejects(world.terminals.read('t', 0), /no such terminal/)
+  await allExited('4712', '4713', '4714')
+  await assert.rejects(world.terminals.read('t', 0), /terminal does not exist/)
   assert.deepEqual(await world.terminals.close('t'), { ok: true })
 })
 
-test('a program that ends does not tell of it as of the end of the shell', async () => {
+test('the end of a program in the shell does not end the terminal', async () => {
   await using world = openWorld()
   const shell = await world.open()
   await shell.until('ready$ ')
@@ -167,7 +167,7 @@ test('a program that ends does not tell of it as of the end of the shell', async
   assert.equal(isTold, false)
 })
 
-test('one that is not asked about any more is ended; one that is waited at is not', async () => {
+test('an abandoned terminal is ended; one with a waiting reader is not', async () => {
   await using world = openWorld()
   const shell = await world.open()
   await shell.until('ready$ ')
@@ -178,11 +178,11 @@ test('one that is not asked about any more is ended; one that is waited at is no
   await world.clock.advance((terminalAbandonedSeconds - 1) * 1000)
   assert.deepEqual(world.clock.pending(), [1_000])
   await world.clock.advance(1_000)
-  await assert.rejects(world.terminals.read('t', shell.seen()), /no such terminal/)
+  await assert.rejects(world.terminals.read('t', shell.seen()), /terminal does not exist/)
   await world.terminals.closeAll()
 })
 
-test('there are so many at once and no more, however many are asked for together', async () => {
+test('concurrent opens never exceed the terminal limit', async () => {
   await using world = openWorld()
   const size = { cols: 80, rows: 24 }
   const asked = Array.from({ length: 20 }, (_, index) => world.terminals.open(`t${index}`, size))

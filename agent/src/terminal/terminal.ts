@@ -3,45 +3,45 @@ import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 import type { Pty } from './pty.ts'
 
-/** A terminal as the platform asks of it: in pieces with offsets, so that an answer that was lost is asked for again. */
+/** A terminal with offset-based reads and writes, so that requests with lost answers can be repeated. */
 export type Terminal = {
-  /** All input taken so far, in bytes. Waits up to `waitMs` while the program reads nothing. */
+  /** Returns the total bytes accepted. Waits up to `waitMs` while the program reads nothing. */
   write(offset: number, bytes: Buffer, waitMs: number): Promise<number>
-  /** The next output; empty when none comes within `waitMs`. */
+  /** Returns the next output; empty when none arrives within `waitMs`. */
   read(offset: number, waitMs: number): Promise<ExecReadAnswer>
 }
 
 export function createTerminal(pty: Pty, clock: Pick<Clock, 'after'>): Terminal {
   const { input, output } = pty
-  let taken = 0
-  /** What was answered last, and where it begins. */
-  let piece: Buffer = Buffer.alloc(0)
-  let begin = 0
+  let accepted = 0
+  /** The last answered chunk and its offset. */
+  let chunk: Buffer = Buffer.alloc(0)
+  let chunkOffset = 0
   let ended: { exit_code: number } | null = null
   let changed = Promise.withResolvers<void>()
 
-  output.on('readable', tell)
-  output.on('end', tell)
-  input.on('drain', tell)
+  output.on('readable', notify)
+  output.on('end', notify)
+  input.on('drain', notify)
   void pty.exited.then((exit_code) => {
     ended = { exit_code }
-    tell()
+    notify()
   })
 
-  function tell(): void {
+  function notify(): void {
     changed.resolve()
     changed = Promise.withResolvers()
   }
 
-  /** Looks again with each change until `look` finds something, at most that long; null: it did not. */
-  async function within<T>(waitMs: number, look: () => T | null): Promise<T | null> {
+  /** Calls `look` after each change until it returns a value. Null after `waitMs`. */
+  async function waitUntil<T>(waitMs: number, check: () => T | null): Promise<T | null> {
     let isLate = false
     const cancel = clock.after(waitMs, () => {
       isLate = true
-      tell()
+      notify()
     })
     for (;;) {
-      const found = look()
+      const found = check()
       if (found !== null || isLate) {
         cancel()
         return found
@@ -50,35 +50,36 @@ export function createTerminal(pty: Pty, clock: Pick<Clock, 'after'>): Terminal 
     }
   }
 
-  /** Null: there is nothing to tell yet. */
+  /** Returns null when there is nothing new. */
   function next(offset: number): ExecReadAnswer | null {
-    const end = begin + piece.length
-    if (offset !== begin && offset !== end) throw new LinkFault('invalid_message', 'That output is gone.')
-    // The answer before this one was lost on its way.
-    if (offset === begin && piece.length > 0) return answer(null)
+    const end = chunkOffset + chunk.length
+    if (offset !== chunkOffset && offset !== end)
+      throw new LinkFault('invalid_message', 'That output is no longer available.')
+    // The previous answer was lost, so it is repeated.
+    if (offset === chunkOffset && chunk.length > 0) return answer(null)
     const read: Buffer | null = output.read(Math.min(output.readableLength, terminalChunkBytes) || undefined)
     if (read === null) return ended && answer(ended, Buffer.alloc(0))
-    begin = offset
-    piece = read
+    chunkOffset = offset
+    chunk = read
     return answer(null)
   }
 
-  function answer(end: ExecReadAnswer['ended'], bytes = piece): ExecReadAnswer {
+  function answer(end: ExecReadAnswer['ended'], bytes = chunk): ExecReadAnswer {
     return { data_base64: bytes.toString('base64'), ended: end }
   }
 
   return {
     async write(offset, bytes, waitMs) {
-      await within(waitMs, () => (input.writableNeedDrain && ended === null ? null : true))
-      if (offset > taken) throw new LinkFault('invalid_message', 'There is input missing before this.')
-      const rest = bytes.subarray(taken - offset)
-      if (rest.length === 0 || input.writableNeedDrain) return taken
-      taken += rest.length
+      await waitUntil(waitMs, () => (input.writableNeedDrain && ended === null ? null : true))
+      if (offset > accepted) throw new LinkFault('invalid_message', 'Input before this offset is missing.')
+      const rest = bytes.subarray(accepted - offset)
+      if (rest.length === 0 || input.writableNeedDrain) return accepted
+      accepted += rest.length
       if (input.writable) input.write(rest)
-      return taken
+      return accepted
     },
     async read(offset, waitMs) {
-      return (await within(waitMs, () => next(offset))) ?? { data_base64: '', ended: null }
+      return (await waitUntil(waitMs, () => next(offset))) ?? { data_base64: '', ended: null }
     },
   }
 }

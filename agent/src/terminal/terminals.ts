@@ -14,7 +14,7 @@ import type { Identities } from '../processes/identity.ts'
 import { type Pty, type Size, startPty } from './pty.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
-/** The terminals of this container. One that the platform forgets is ended; none outlives the program. */
+/** The terminals of this container. Abandoned ones are ended, and none outlives this program. */
 export type Terminals = {
   open(id: string, size: Size): Promise<ExecOpenAnswer>
   write(id: string, offset: number, bytes: Buffer): Promise<ExecDataAnswer>
@@ -31,16 +31,16 @@ export type TerminalsDeps = {
   environment(over: Record<string, string>): Promise<Environment>
 }
 
-type Held = { pty: Pty; terminal: Terminal; asked: number; cancelEnd(): void }
+type OpenTerminal = { pty: Pty; terminal: Terminal; requests: number; cancelEnd(): void }
 
-/** What a shell gets to write its history down. */
+/** Time for a shell to write its history. */
 const graceMs = 1000
-/** Well below the time in which the platform wants an answer. */
+/** Well below the platform's answer timeout. */
 const inputWaitMs = 10_000
 const never = new Promise<never>(() => {})
 
 export function createTerminals({ home, identities, clock, environment }: TerminalsDeps): Terminals {
-  const held = new Map<string, Held>()
+  const terminals = new Map<string, OpenTerminal>()
   let opening = 0
   let isClosing = false
 
@@ -50,31 +50,31 @@ export function createTerminals({ home, identities, clock, environment }: Termin
     return startPty({ command, size, env, cwd: home, marker: `terminal-${id}` }, identities)
   }
 
-  /** Keeps the terminal as long as it is asked about. */
-  async function ask<T>(id: string, work: (held: Held) => Promise<T>): Promise<T> {
-    const found = held.get(id)
-    if (!found) throw new LinkFault('file_not_found', 'There is no such terminal.')
+  /** Runs a request and keeps the terminal from being abandoned meanwhile. */
+  async function ask<T>(id: string, work: (terminals: OpenTerminal) => Promise<T>): Promise<T> {
+    const found = terminals.get(id)
+    if (!found) throw new LinkFault('file_not_found', 'The terminal does not exist.')
     found.cancelEnd()
-    found.asked += 1
+    found.requests += 1
     try {
       const answer = await work(found)
-      // The shell ends because the agent does: the link, which ends behind it, says so.
+      // The agent is stopping: the closing link reports that, not an answer.
       return isClosing ? await never : answer
     } finally {
-      found.asked -= 1
-      if (found.asked === 0) endUnlessAsked(id, found)
+      found.requests -= 1
+      if (found.requests === 0) endWhenAbandoned(id, found)
     }
   }
 
-  function endUnlessAsked(id: string, found: Held): void {
+  function endWhenAbandoned(id: string, found: OpenTerminal): void {
     found.cancelEnd()
-    if (held.get(id) === found)
+    if (terminals.get(id) === found)
       found.cancelEnd = clock.after(terminalAbandonedSeconds * 1000, () => void close(id))
   }
 
   async function close(id: string): Promise<OkAnswer> {
-    const found = held.get(id)
-    held.delete(id)
+    const found = terminals.get(id)
+    terminals.delete(id)
     found?.cancelEnd()
     await found?.pty.stop(graceMs)
     return { ok: true }
@@ -82,15 +82,20 @@ export function createTerminals({ home, identities, clock, environment }: Termin
 
   return {
     async open(id, size) {
-      if (held.has(id)) return { outcome: 'opened' }
-      if (held.size + opening >= maxTerminals) return { outcome: 'too_many' }
+      if (terminals.has(id)) return { outcome: 'opened' }
+      if (terminals.size + opening >= maxTerminals) return { outcome: 'too_many' }
       opening += 1
       try {
         const pty = await start(id, size)
         if (!pty) return { outcome: 'unavailable' }
-        const made: Held = { pty, terminal: createTerminal(pty, clock), asked: 0, cancelEnd: () => {} }
-        held.set(id, made)
-        endUnlessAsked(id, made)
+        const opened: OpenTerminal = {
+          pty,
+          terminal: createTerminal(pty, clock),
+          requests: 0,
+          cancelEnd: () => {},
+        }
+        terminals.set(id, opened)
+        endWhenAbandoned(id, opened)
         return { outcome: 'opened' }
       } finally {
         opening -= 1
@@ -107,7 +112,7 @@ export function createTerminals({ home, identities, clock, environment }: Termin
     close,
     async closeAll() {
       isClosing = true
-      await Promise.all([...held.keys()].map(close))
+      await Promise.all([...terminals.keys()].map(close))
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Runtime } from '../runtimes/port.ts'
 import { makeTestHome, type TestHome } from './home.ts'
 import { startTestPlatform, type TestPlatform } from './platform.ts'
 
-/** The whole agent in this process, with a workspace of its own and the platform's end of its link. */
+/** The whole agent in this process, with its own workspace and a platform at the other end of its link. */
 export type TestAgent = {
   agent: Agent
   platform: TestPlatform

@@ -1,15 +1,15 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The broker's paths in front of a model server, with a switch: a platform that restarts takes them away. */
+/** The broker's paths in front of a model server. Can be stopped like a restarting platform. */
 export type TestBroker = {
   url: string
-  /** Connections are refused and running answers broken off until `start`. */
+  /** Refuses connections and aborts running answers until `start`. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** Cuts the next `count` requests off, as a platform does that goes away while it is asked. */
+  /** Drops the next `count` requests, like a platform that stops during a request. */
   cut(count: number): void
-  /** Closes the connection of the next answer in order, but in its middle: behind that many bytes. */
+  /** Closes the connection of the next answer cleanly, but after `bytes` bytes. */
   breakAfter(bytes: number): { happened(): boolean }
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A workspace for one test, with a scratch folder beside it; both go at the end. */
+/** A workspace and a scratch folder for one test; both are deleted at its end. */
 export type TestHome = { home: string; scratch: string; root: string; [Symbol.dispose](): void }
 
-/** Not below `/tmp`'s own sticky folder alone: another user must be able to walk in. */
+/** Its own folder below `/tmp`, readable by other users. */
 export function makeTestHome(): TestHome {
   const root = mkdtempSync('/tmp/roost-agent-test-')
   const home = join(root, 'home')

@@ -1,20 +1,20 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An MCP server with one tool, `ping`, that knows who asked. */
+/** An MCP server with one tool, `ping`, that records its callers. */
 export type TestMcp = {
   url: string
-  /** Bearer of each request, and the methods asked for. */
-  seen: { bearer: string; method: string }[]
+  /** Bearer token and method of each request. */
+  requests: { bearer: string; method: string }[]
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function startTestMcp(): Promise<TestMcp> {
-  const seen: TestMcp['seen'] = []
+  const requests: TestMcp['requests'] = []
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request)
     const bearer = (request.headers.authorization ?? '').replace('Bearer ', '')
-    seen.push({ bearer, method: String(body.method ?? request.method) })
+    requests.push({ bearer, method: String(body.method ?? request.method) })
     const result = answerTo(body)
     if (request.method !== 'POST' || body.id === undefined) {
       response.writeHead(request.method === 'POST' ? 202 : 405).end()
@@ -32,7 +32,7 @@ export async function startTestMcp(): Promise<TestMcp> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    seen,
+    requests,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -50,7 +50,9 @@ function answerTo({ method }: { method?: unknown }): object | null {
       }
     case 'tools/list':
       return {
-        tools: [{ name: 'ping', description: 'Says pong', inputSchema: { type: 'object', properties: {} } }],
+        tools: [
+          { name: 'ping', description: 'Returns pong', inputSchema: { type: 'object', properties: {} } },
+        ],
       }
     case 'tools/call':
       return { content: [{ type: 'text', text: 'pong' }] }

@@ -7,7 +7,7 @@ import type { Partial, Run, RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type WebSocket, WebSocketServer } from 'ws'
 
-/** The platform's end of the link in memory: hands out runs, keeps what comes back, and breaks on demand. */
+/** The platform's end of the link in memory: assigns runs, stores results and breaks on demand. */
 export type TestPlatform = {
   url: string
   key: string
@@ -15,26 +15,26 @@ export type TestPlatform = {
   hellos: Hello[]
   beats: Beat[]
   partials: Partial[]
-  /** What the agent told of its queue file, and what it is answered next. */
+  /** Reports of the agent's queue file, and the updates to answer with. */
   queues: Queue[]
   queueUpdates: QueueUpdate[]
   runs: Map<string, SeenRun>
-  /** Messages in the order they came, of the types that belong to a run. */
+  /** The message history of each run. */
   enqueue(run: Run): void
   call<T extends keyof PlatformCalls>(
     t: T,
     request: Omit<PlatformCalls[T]['request'], 't'>,
   ): Promise<PlatformCalls[T]['answer']>
-  /** Breaks every connection without a word. */
+  /** Drops every connection without a close frame. */
   breakLink(): void
   /** Refuses connections until `listen` is called. */
   stopListening(): Promise<void>
   listen(): Promise<void>
-  /** Looks after everything that happens until `look` gives something. */
+  /** Checks after every event until `look` returns a value. */
   until<T>(look: () => T | null | undefined | false, what?: string): Promise<T>
   result(executionId: string): Promise<RunResult>
-  /** Called with each message before it is dealt with; `'lose'` means: dealt with, and the answer is lost. */
-  meddle: (message: { t: string }) => 'lose' | undefined
+  /** Called before each message is processed. `'lose'` drops the answer after processing. */
+  intercept: (message: { t: string }) => 'lose' | undefined
   close(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export type SeenRun = {
   token: number
   started: number[]
   lines: TranscriptLine[]
-  /** How often each line came, by its number. */
+  /** Number of deliveries of each line, by line number. */
   deliveries: Map<number, number>
   result: RunResult | null
   results: number
@@ -79,7 +79,7 @@ export async function startTestPlatform(): Promise<TestPlatform> {
     queues: [],
     queueUpdates: [],
     runs: new Map(),
-    meddle: () => undefined,
+    intercept: () => undefined,
     enqueue(run) {
       queue.push(run)
       platform.runs.set(run.execution_id, {
@@ -113,7 +113,7 @@ export async function startTestPlatform(): Promise<TestPlatform> {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           watchers.delete(check)
-          reject(new Error(`waited in vain for ${what}`))
+          reject(new Error(`timed out waiting for ${what}`))
         }, timeoutMs)
         function check() {
           const found = look()
@@ -152,12 +152,12 @@ export async function startTestPlatform(): Promise<TestPlatform> {
     accepted.on('message', (data) => {
       const message = JSON.parse(String(data))
       if ('re' in message) {
-        const asked = waiting.get(message.re)
+        const call = waiting.get(message.re)
         waiting.delete(message.re)
-        if (message.error) asked?.fail(Object.assign(new Error(message.error.message), message.error))
-        else asked?.done(message as never)
+        if (message.error) call?.fail(Object.assign(new Error(message.error.message), message.error))
+        else call?.done(message as never)
       } else {
-        const isLost = platform.meddle(message) === 'lose'
+        const isLost = platform.intercept(message) === 'lose'
         const answer = handle(message)
         if (answer && !isLost) accepted.send(JSON.stringify({ re: message.id, ...answer }))
       }
@@ -236,7 +236,7 @@ export async function startTestPlatform(): Promise<TestPlatform> {
   return platform
 }
 
-/** What `attachment` answers, by `<execution>/<index>`. */
+/** Content returned by `attachment`, by `<execution>/<index>`. */
 export const attachmentBytes = new Map<string, Buffer>()
 
 type RunMessage = { execution_id: string; claim_token: number } & (
@@ -246,7 +246,7 @@ type RunMessage = { execution_id: string; claim_token: number } & (
   | { t: 'attachment'; index: number; offset: number; length: number }
 )
 
-/** A run with everything that a test does not care about. */
+/** A run with defaults for fields that a test does not set. */
 export function aRun(overrides: globalThis.Partial<Run> = {}): Run {
   return {
     execution_id: randomUUID().slice(0, 22),

@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { makeTestHome, type TestHome } from './home.ts'
 import { startTestPlatform, type TestPlatform } from './platform.ts'
 
-/** The program as a process of its own, as it runs in a container. */
+/** The program as its own process, as in a container. */
 export type TestProgram = {
   platform: TestPlatform
   place: TestHome
-  /** `script` is a file of this folder's parent. Where this process is root it starts as an entry starts it. */
+  /** `script` is relative to `src/`. As root, it is started the way the container's entry starts it. */
   start(script: string, variables?: Record<string, string>): ChildProcess
   end(program: ChildProcess, signal: NodeJS.Signals): Promise<unknown>
   hello(count: number): Promise<TestPlatform['hellos'][number]>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What the container's entry does before it starts the program. */
+/** The command prefix of the container's entry. */
 const asDeveloper = [
   '/usr/bin/setpriv',
   '--reuid=1000',

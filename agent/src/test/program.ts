@@ -4,7 +4,7 @@ import { systemClock } from '../kit/clock.ts'
 import { createLog } from '../kit/log.ts'
 import { fake } from '../runtimes/fake.ts'
 
-/** The agent program with the fake runtime, as a process that a test may kill. */
+/** The agent program with the fake runtime, as a process that tests can kill. */
 if (import.meta.main) {
   process.umask(0o002)
   await startAgent({

@@ -13,14 +13,14 @@ import { acquireProcess, mayStayAlive, type PrepareDeps, type PreparedTurn, prep
 import { cancelledResult, faultResult, type Result, resultOf } from './result.ts'
 import { runTurn, type TurnEnd } from './run-turn.ts'
 
-/** One run in this program, from its claim to its result in the spool. */
+/** One run in this program, from its claim to its spooled result. */
 export type Execution = {
   readonly run: Run
-  /** Settles when the result is spooled and the process is gone or back among the live ones. */
+  /** Settles when the result is spooled and the process has ended or returned to the pool. */
   readonly done: Promise<void>
   activity(): Activity
   cancel(graceMs: number): Promise<CancelAnswer>
-  /** The run is somebody else's now: its process goes, nothing is reported. */
+  /** Stops the process without a report, because another agent has the run. */
   abandon(graceMs: number): void
 }
 
@@ -34,10 +34,10 @@ type Cancel = { graceMs: number; mayInterrupt: boolean }
 
 const pieceBytes = 1024 * 1024
 const linkRetryMs = 500
-/** Processes of one run: a platform does not restart more often in one turn. */
-const mostAttempts = 3
+/** Maximum number of processes per run; a platform hardly restarts more often during one. */
+const maxAttempts = 3
 
-/** Starts working on the run as soon as `after`, the turn before it in its conversation, is done. */
+/** Starts the run once `after`, the previous turn of its conversation, is done. */
 export function startExecution(
   run: Run,
   spool: RunSpool,
@@ -73,13 +73,13 @@ export function startExecution(
 
   async function work(): Promise<void> {
     if (after) await after
-    let asked: Run | null = run
-    for (let count = 1; asked; count += 1) asked = await attempt(asked, count)
+    let current: Run | null = run
+    for (let count = 1; current; count += 1) current = await attempt(current, count)
   }
 
-  /** A turn of one process; gives what to ask another one where this one lost its model in the middle. */
-  async function attempt(asked: Run, count: number): Promise<Run | null> {
-    const turn = await prepareTurn(asked, deps, readAttachment, warn)
+  /** Runs the turn in one process. Returns a follow-up run if the model connection broke, else null. */
+  async function attempt(current: Run, count: number): Promise<Run | null> {
+    const turn = await prepareTurn(current, deps, readAttachment, warn)
     if (isCancelled || isAbandoned) {
       await turn.scratch.remove()
       finish(cancelledResult(run, elapsed()))
@@ -91,26 +91,26 @@ export function startExecution(
       end = await converse(turn, owned, count)
       exit = end.exit
       const next = followUp(end, count)
-      // Before the process has ended, which may take a moment.
+      // Reported before the process has ended, which may take a moment.
       if (!next) finish(resultOf(run, end, elapsed(), stallSeconds))
       return next
     } finally {
-      if (end && mayRejoin(turn, owned, end) && run.session_id)
+      if (end && canReturnToPool(turn, owned, end) && run.session_id)
         deps.live.put(run.session_id, turn.signature, owned)
       else await owned.close()
     }
   }
 
   function followUp({ how, outcome }: TurnEnd, count: number): Run | null {
-    if (how !== 'result' || outcome.again === undefined || count === mostAttempts) return null
-    return { ...run, message: outcome.again, attachments: [], resume_session_id: outcome.sessionId }
+    if (how !== 'result' || outcome.retryMessage === undefined || count === maxAttempts) return null
+    return { ...run, message: outcome.retryMessage, attachments: [], resume_session_id: outcome.sessionId }
   }
 
   function converse(turn: PreparedTurn, { process }: OwnedProcess, count: number): Promise<TurnEnd> {
     phase = 'spawned'
     spool.markSpawned()
     if (count === 1) deps.delivery.started(spool, process.pid)
-    // Cancelled while the process was being started: it goes before it does anything.
+    // Cancelled during startup: the process is stopped before it does anything.
     if (isCancelled || isAbandoned) cancelled.resolve({ graceMs: 0, mayInterrupt: false })
     return runTurn({
       process,
@@ -123,7 +123,7 @@ export function startExecution(
     })
   }
 
-  function mayRejoin(turn: PreparedTurn, { process }: OwnedProcess, { outcome }: TurnEnd): boolean {
+  function canReturnToPool(turn: PreparedTurn, { process }: OwnedProcess, { outcome }: TurnEnd): boolean {
     const isUsable = process.isRunning() && process.sessionId() !== null && !outcome.metadata.session_lost
     return isUsable && !isAbandoned && mayStayAlive(turn, deps)
   }
@@ -148,16 +148,16 @@ export function startExecution(
     }
   }
 
-  /** Through a break of the link, as long as the run itself may take. */
+  /** Retries after a broken link, up to the time limit of the run. */
   async function readPiece(index: number, offset: number): Promise<{ data_base64: string; eof: boolean }> {
     for (;;) {
       try {
         const answer = await deps.link.call('attachment', { ...about, index, offset, length: pieceBytes })
-        if ('stale' in answer) throw new Error('The run was given to somebody else.')
+        if ('stale' in answer) throw new Error('The run was assigned to another agent.')
         return answer
       } catch (fault) {
-        const isOver = isCancelled || isAbandoned || elapsed() > run.timeout_seconds * 1000
-        if (!(fault instanceof LinkDown) || isOver) throw fault
+        const hasEnded = isCancelled || isAbandoned || elapsed() > run.timeout_seconds * 1000
+        if (!(fault instanceof LinkDown) || hasEnded) throw fault
         await new Promise<void>((resolve) => clock.after(linkRetryMs, resolve))
       }
     }
@@ -189,7 +189,7 @@ export function startExecution(
   }
 }
 
-/** A signal is negative, as Python's `subprocess` has it. */
+/** Signals are negative numbers, as in Python's `subprocess`. */
 function returnCode(exit: Exit): number | null {
   if (exit.code !== null) return exit.code
   return exit.signal ? -(signalNumbers[exit.signal] ?? 0) : null

@@ -4,7 +4,10 @@ import type { Identities } from '../processes/identity.ts'
 import { createProcessTree } from '../processes/tree.ts'
 import { scratchPrefix } from './scratch.ts'
 
-/** Ends what an earlier life of the program left: processes of its runs, and folders of its processes. */
+/**
+ * Cleans up after an earlier process of this program: kills processes of its runs and deletes scratch
+ * folders.
+ */
 export async function clearLeftovers(
   executionIds: string[],
   scratchRoot: string,
@@ -12,8 +15,8 @@ export async function clearLeftovers(
 ): Promise<void> {
   if (executionIds.length > 0) {
     const mayBeReader = await identities.canSwitch()
-    for (const person of mayBeReader ? (['developer', 'reader'] as const) : (['developer'] as const)) {
-      const tree = createProcessTree(person, identities)
+    for (const user of mayBeReader ? (['developer', 'reader'] as const) : (['developer'] as const)) {
+      const tree = createProcessTree(user, identities)
       for (const id of executionIds) await tree.killMarked(id)
     }
   }

@@ -6,7 +6,7 @@ import { createLivePool, type OwnedProcess } from './live.ts'
 
 const fit = { signature: 'as it was', resumeSessionId: 'runtime-session' }
 
-/** A process that waits; `closed` tells whether it was ended. */
+/** An idle process; `closed` is true once it was ended. */
 function waiting(sessionId = 'runtime-session') {
   const end = Promise.withResolvers<Exit>()
   const state = { closed: false, running: true }
@@ -29,7 +29,7 @@ function waiting(sessionId = 'runtime-session') {
   return { owned, state, end: () => end.resolve({ code: 0, signal: null, stderr: '', isOutOfMemory: false }) }
 }
 
-test('the next turn of a conversation gets its process, once', async () => {
+test('the next turn of a conversation reuses its process, once', async () => {
   const pool = createLivePool(createFakeClock())
   const { owned } = waiting()
   pool.configure({ limit: 3, idleMs: 1000 })
@@ -38,7 +38,7 @@ test('the next turn of a conversation gets its process, once', async () => {
   assert.equal(await pool.take('s', fit), null)
 })
 
-test('a process that was started with other settings, or is in another session, is ended first', async () => {
+test('a process with other settings or another session is ended first', async () => {
   const changes = [{ signature: 'another' }, { resumeSessionId: 'another' }, { resumeSessionId: null }]
   for (const change of changes) {
     const pool = createLivePool(createFakeClock())
@@ -49,7 +49,7 @@ test('a process that was started with other settings, or is in another session, 
   }
 })
 
-test('a process without a turn is ended after the idle time', async () => {
+test('an idle process is ended after the idle time', async () => {
   const clock = createFakeClock()
   const pool = createLivePool(clock)
   pool.configure({ limit: 3, idleMs: 1000 })
@@ -62,7 +62,7 @@ test('a process without a turn is ended after the idle time', async () => {
   assert.equal(pool.size(), 0)
 })
 
-test('no more processes wait than the limit: the longest waiting goes', async () => {
+test('above the limit the process that has been idle longest is ended', async () => {
   const pool = createLivePool(createFakeClock())
   pool.configure({ limit: 2, idleMs: 1000 })
   const all = ['a', 'b', 'c'].map((name) => ({ name, ...waiting() }))
@@ -78,7 +78,7 @@ test('no more processes wait than the limit: the longest waiting goes', async ()
   )
 })
 
-test('a process that ended by itself is not handed out', async () => {
+test('a process that has ended is not reused', async () => {
   const pool = createLivePool(createFakeClock())
   const { owned, state, end } = waiting()
   pool.put('s', fit.signature, owned)

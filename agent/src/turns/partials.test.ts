@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createFakeClock } from '../kit/fake-clock.ts'
 import { createPartials } from './partials.ts'
 
-test('the first piece goes at once, what follows within 30 ms goes together', async () => {
+test('the first piece is sent immediately, pieces within the next 30 ms are sent together', async () => {
   const clock = createFakeClock()
   const sent: string[] = []
   const partials = createPartials(clock, (kind, text) => sent.push(`${kind}:${text}`))
@@ -20,7 +20,7 @@ test('the first piece goes at once, what follows within 30 ms goes together', as
   assert.deepEqual(sent, ['text:a', 'text:bc', 'text:d', 'text:e'])
 })
 
-test('another kind, and a line that follows, come after what was gathered', async () => {
+test('another kind or a following line flushes collected pieces first', async () => {
   const clock = createFakeClock()
   const sent: string[] = []
   const partials = createPartials(clock, (kind, text) => sent.push(`${kind}:${text}`))

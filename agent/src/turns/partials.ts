@@ -3,44 +3,44 @@ import type { Clock } from '../kit/clock.ts'
 export type PieceKind = 'text' | 'thinking'
 
 /**
- * Gathers pieces of an answer: the first goes out at once, what follows within 30 ms goes together. A
- * message for each token would cost more than it shows.
+ * Batches pieces of an answer: sends the first immediately and those of the next 30 ms together. One message
+ * per token would cost too much.
  */
 export type Partials = {
   add(kind: PieceKind, text: string): void
-  /** Before a line is appended, so that a reader sees both in order. */
+  /** Called before a line is appended, so that readers see both in order. */
   flush(): void
 }
 
 const batchMs = 30
 
 export function createPartials(clock: Clock, send: (kind: PieceKind, text: string) => void): Partials {
-  let waiting: { kind: PieceKind; text: string } | null = null
+  let pending: { kind: PieceKind; text: string } | null = null
   let cancel: (() => void) | null = null
 
   function flush() {
-    const piece = waiting
-    waiting = null
+    const piece = pending
+    pending = null
     if (piece) send(piece.kind, piece.text)
   }
 
-  function rest() {
+  function startBatch() {
     cancel = clock.after(batchMs, () => {
       cancel = null
-      if (!waiting) return
+      if (!pending) return
       flush()
-      rest()
+      startBatch()
     })
   }
 
   return {
     add(kind, text) {
-      if (waiting && waiting.kind !== kind) flush()
+      if (pending && pending.kind !== kind) flush()
       if (!cancel) {
         send(kind, text)
-        return rest()
+        return startBatch()
       }
-      waiting = { kind, text: (waiting?.text ?? '') + text }
+      pending = { kind, text: (pending?.text ?? '') + text }
     },
     flush() {
       flush()

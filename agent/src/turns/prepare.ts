@@ -3,7 +3,7 @@ import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Run } from '@roost/contracts/link/runs'
 import type { Clock } from '../kit/clock.ts'
 import type { Environment } from '../processes/environment.ts'
-import type { Identities, Person } from '../processes/identity.ts'
+import type { Identities, ProcessUser } from '../processes/identity.ts'
 import type { ReadOnlyRules, Runtime, Setup, TurnInput } from '../runtimes/port.ts'
 import { placeAttachments, type ReadAttachment } from '../workspace/attachments.ts'
 import type { Permissions } from '../workspace/permissions.ts'
@@ -21,23 +21,25 @@ export type PrepareDeps = {
   live: LivePool
   clock: Clock
   settings(): AgentSettings
-  /** Tool servers of the workspace's `.mcp.json`, as they are now. */
+  /** Current MCP servers of the workspace's `.mcp.json`. */
   servers(): Promise<Setup['servers']>
-  /** The variables of a child, with the workspace's `.env` as it is now. */
-  environment(over: Record<string, string | null>): Promise<Environment>
+  /** Environment of a child process, including the workspace's current `.env`. */
+  environment(overrides: Record<string, string | null>): Promise<Environment>
 }
 
-/** Everything that a turn needs but its process; `signature` stands for what only a new process can take. */
+/**
+ * Everything that a turn needs except its process. `signature` covers all settings that need a new process.
+ */
 export type PreparedTurn = {
   run: Run
-  person: Person
+  user: ProcessUser
   setup: Setup
   input: TurnInput
   scratch: Scratch
   signature: string
 }
 
-/** `warn` tells the transcript what the turn does without. */
+/** `warn` writes limitations of the turn to the transcript. */
 export async function prepareTurn(
   run: Run,
   deps: PrepareDeps,
@@ -46,22 +48,22 @@ export async function prepareTurn(
 ): Promise<PreparedTurn> {
   const { enabled, blocked_patterns, allowed_patterns } = deps.settings().read_only
   const readOnly = enabled ? { blocked: blocked_patterns, allowed: allowed_patterns } : null
-  const person: Person = readOnly && (await deps.identities.canSwitch()) ? 'reader' : 'developer'
-  if (readOnly && person === 'reader') await deps.permissions.openForReader(readOnly)
+  const user: ProcessUser = readOnly && (await deps.identities.canSwitch()) ? 'reader' : 'developer'
+  if (readOnly && user === 'reader') await deps.permissions.openForReader(readOnly)
   else if (readOnly) warn(hookOnly)
-  const scratch = await makeScratch(deps.places.scratch, person, deps.owner)
+  const scratch = await makeScratch(deps.places.scratch, user, deps.owner)
   try {
-    return await fill({ run, person, readOnly, scratch }, deps, read, warn)
+    return await fill({ run, user, readOnly, scratch }, deps, read, warn)
   } catch (fault) {
     await scratch.remove()
     throw fault
   }
 }
 
-type Begun = Pick<PreparedTurn, 'run' | 'person' | 'scratch'> & { readOnly: ReadOnlyRules | null }
+type TurnBasics = Pick<PreparedTurn, 'run' | 'user' | 'scratch'> & { readOnly: ReadOnlyRules | null }
 
 async function fill(
-  { run, person, readOnly, scratch }: Begun,
+  { run, user, readOnly, scratch }: TurnBasics,
   deps: PrepareDeps,
   read: ReadAttachment,
   warn: (message: string) => void,
@@ -88,29 +90,28 @@ async function fill(
     places: { home, state: deps.places.state, scratch: scratch.path },
   }
   for (const caveat of deps.runtime.caveats?.(setup) ?? []) warn(caveat)
-  return { run, person, setup, input, scratch, signature: signatureOf(setup, await deps.environment({})) }
+  return { run, user, setup, input, scratch, signature: signatureOf(setup, await deps.environment({})) }
 }
 
 const hookOnly =
-  'Read-only mode: here a turn cannot run as another user. Tools that write files are refused; shell commands are not held back.'
+  'Read-only mode: this turn cannot run as another user. Tools that write files are refused; shell commands are not restricted.'
 
-/** The conversation's live process where there is a fit one, else a new one. */
+/** Returns the conversation's live process if it matches, else a new one. */
 export async function acquireProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<OwnedProcess> {
   const { run, setup, scratch } = turn
   const fit = { signature: turn.signature, resumeSessionId: setup.resumeSessionId }
-  const waiting =
-    mayStayAlive(turn, deps) && run.session_id ? await deps.live.take(run.session_id, fit) : null
+  const reused = mayStayAlive(turn, deps) && run.session_id ? await deps.live.take(run.session_id, fit) : null
   try {
-    if (!waiting) return await startProcess(turn, deps)
+    if (!reused) return await startProcess(turn, deps)
     await scratch.remove()
-    return waiting
+    return reused
   } catch (fault) {
     await scratch.remove()
     throw fault
   }
 }
 
-/** Whether the process serves further turns of its conversation. */
+/** True when the process serves further turns of its conversation. */
 export function mayStayAlive(
   { run, setup }: PreparedTurn,
   { runtime }: Pick<PrepareDeps, 'runtime'>,
@@ -119,14 +120,14 @@ export function mayStayAlive(
 }
 
 async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<OwnedProcess> {
-  const { run, person, setup, scratch } = turn
+  const { run, user, setup, scratch } = turn
   const { runtime, identities, permissions, clock } = deps
   const launch = await runtime.prepare(setup)
   const options = {
     launch,
     env: await deps.environment(launch.env),
     cwd: setup.places.home,
-    person,
+    user,
     marker: run.execution_id,
     dialogue: runtime.converse(setup, clock.now),
     now: clock.elapsed,
@@ -137,13 +138,13 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
     async close() {
       await process.finish()
       await scratch.remove()
-      if (person === 'reader') await permissions.openForDeveloper()
+      if (user === 'reader') await permissions.openForDeveloper()
       else permissions.noteDeveloperTurn()
     },
   }
 }
 
-/** Everything that is fixed when a process starts, but for the session that it resumes. */
+/** Covers everything fixed at process start except the resumed session. */
 function signatureOf(setup: Setup, env: Environment): string {
   const { systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers } = setup
   return JSON.stringify([systemPrompt, model, allowedTools, maxTurns, readOnly, broker, mcp, servers, env])

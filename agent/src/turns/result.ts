@@ -3,25 +3,25 @@ import { cutToBytes, shorten } from '../kit/text.ts'
 import type { Outcome } from '../runtimes/port.ts'
 import type { TurnEnd } from './run-turn.ts'
 
-/** What the platform is told at the end of a run; the spool adds the number of the last line. */
+/** The result of a run as sent to the platform; the spool adds the number of the last line. */
 export type Result = Omit<RunResult, 'last_line'>
 
-/** A result must fit one message of the link; the transcript has its lines cut the same way. */
-const longestResponse = 4 * 1024 * 1024
-const longestError = 20_000
-const longestId = 200
+/** A result must fit one message of the link; transcript lines have the same limits. */
+const maxResponseBytes = 4 * 1024 * 1024
+const maxErrorLength = 20_000
+const maxIdLength = 200
 
 export function resultOf(run: Run, end: TurnEnd, elapsedMs: number, stallSeconds: number): Result {
   const { outcome } = end
-  const base = skeleton(run, elapsedMs, outcome)
+  const base = baseResult(run, elapsedMs, outcome)
   switch (end.how) {
     case 'result':
       return {
         ...base,
         status: outcome.status,
         response:
-          outcome.response === null ? null : cutToBytes(outcome.response.toWellFormed(), longestResponse),
-        error: outcome.error === null ? null : shorten(outcome.error.toWellFormed(), longestError),
+          outcome.response === null ? null : cutToBytes(outcome.response.toWellFormed(), maxResponseBytes),
+        error: outcome.error === null ? null : shorten(outcome.error.toWellFormed(), maxErrorLength),
         error_code: outcome.errorCode,
         terminal_reason: outcome.terminalReason,
       }
@@ -35,7 +35,7 @@ export function resultOf(run: Run, end: TurnEnd, elapsedMs: number, stallSeconds
     case 'stalled':
       return {
         ...base,
-        error: `The turn was stopped because the runtime said nothing for ${stallSeconds} seconds.`,
+        error: `The turn was stopped because the runtime wrote no output for ${stallSeconds} seconds.`,
         error_code: 'stalled',
         terminal_reason: 'stall_no_output',
       }
@@ -44,25 +44,25 @@ export function resultOf(run: Run, end: TurnEnd, elapsedMs: number, stallSeconds
   }
 }
 
-/** Cancelled before a runtime was spawned. */
+/** The result of a run cancelled before its runtime was spawned. */
 export function cancelledResult(run: Run, elapsedMs: number): Result {
-  return { ...skeleton(run, elapsedMs, null), ...cancelled }
+  return { ...baseResult(run, elapsedMs, null), ...cancelled }
 }
 
-/** The agent could not even start the turn. */
+/** The result of a turn that could not be started. */
 export function faultResult(run: Run, elapsedMs: number, message: string): Result {
   return {
-    ...skeleton(run, elapsedMs, null),
-    error: shorten(message.toWellFormed(), longestError),
+    ...baseResult(run, elapsedMs, null),
+    error: shorten(message.toWellFormed(), maxErrorLength),
     error_code: 'agent_error',
     terminal_reason: 'crashed',
   }
 }
 
-/** The program was gone in the middle of the run, and the runtime with it. */
+/** The result of a run during which this program, and with it the runtime, ended. */
 export function lostResult(run: { executionId: string; claimToken: number }): Result {
   return {
-    ...skeleton({ execution_id: run.executionId, claim_token: run.claimToken }, 0, null),
+    ...baseResult({ execution_id: run.executionId, claim_token: run.claimToken }, 0, null),
     error: lostMessage,
     error_code: 'agent_lost',
     terminal_reason: 'crashed',
@@ -77,7 +77,7 @@ const cancelled = {
   terminal_reason: 'cancelled',
 } as const
 
-function skeleton(
+function baseResult(
   run: Pick<Run, 'execution_id' | 'claim_token'>,
   elapsedMs: number,
   outcome: Outcome | null,
@@ -92,7 +92,7 @@ function skeleton(
     error_code: null,
     terminal_reason: null,
     metadata: outcome?.metadata ?? {},
-    runtime_session_id: outcome?.sessionId?.slice(0, longestId) ?? null,
+    runtime_session_id: outcome?.sessionId?.slice(0, maxIdLength) ?? null,
     execution_time_ms: Math.round(elapsedMs),
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../kit/clock.ts'
 import type { Exit, Outcome, TurnInput } from '../runtimes/port.ts'
 import type { RuntimeProcess, TurnSink } from './runtime-process.ts'
 
-/** How a turn ended; `exit` is set when the process was stopped for it. */
+/** The end of a turn; `exit` is set when the process was stopped. */
 export type TurnEnd = {
   how: 'result' | 'timeout' | 'stalled' | 'cancelled'
   outcome: Outcome
@@ -15,16 +15,16 @@ export type TurnOptions = {
   sink: TurnSink
   timeoutMs: number
   stallMs: number
-  /** Settles with the grace when the turn is to be cancelled. */
+  /** Settles with the grace period when the turn is cancelled. */
   cancelled: Promise<{ graceMs: number; mayInterrupt: boolean }>
   clock: Clock
 }
 
 const stopGraceMs = 5000
-/** A live process that was asked to give up a turn answers in 20 ms; then it may stay. */
+/** Time for a live process to confirm an interrupt (usually 20 ms) before it is stopped. */
 const interruptMs = 2000
 
-/** Runs one turn to its result, its time limit, a long silence or its cancellation. */
+/** Runs one turn until its result, its time limit, a stall or its cancellation. */
 export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
   const { process, clock } = options
   const outcome = process.turn(options.input, options.sink)
@@ -37,7 +37,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
     ])
     if (first.how === 'result') return { how: 'result', outcome: await outcome, exit: null }
     if (first.how === 'cancelled' && first.mayInterrupt && process.interrupt()) {
-      const answered = await within(clock, Math.min(interruptMs, first.graceMs), outcome)
+      const answered = await withTimeout(clock, Math.min(interruptMs, first.graceMs), outcome)
       if (answered && process.isRunning()) return { how: 'cancelled', outcome: answered, exit: null }
     }
     const exit = await process.stop(first.how === 'cancelled' ? first.graceMs : stopGraceMs)
@@ -54,12 +54,12 @@ function watch({ process, timeoutMs, stallMs, clock }: TurnOptions) {
   let cancelTimeout = () => {}
   const reached = new Promise<Limit>((resolve) => {
     cancelTimeout = clock.after(timeoutMs, () => resolve({ how: 'timeout' }))
-    const look = () => {
-      const left = process.lastOutputAt() + stallMs - clock.elapsed()
-      if (left <= 0) resolve({ how: 'stalled' })
-      else cancelStall = clock.after(left, look)
+    const check = () => {
+      const remainingMs = process.lastOutputAt() + stallMs - clock.elapsed()
+      if (remainingMs <= 0) resolve({ how: 'stalled' })
+      else cancelStall = clock.after(remainingMs, check)
     }
-    cancelStall = clock.after(stallMs, look)
+    cancelStall = clock.after(stallMs, check)
   })
   return {
     reached,
@@ -70,8 +70,8 @@ function watch({ process, timeoutMs, stallMs, clock }: TurnOptions) {
   }
 }
 
-/** What `promise` gives within that time, else null. */
-async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
+/** Returns the value of `promise`, or null after `ms`. */
+async function withTimeout<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
   let cancel = () => {}
   const late = new Promise<null>((resolve) => {
     cancel = clock.after(ms, () => resolve(null))

@@ -9,21 +9,21 @@ import type { Activity } from './activity.ts'
 import type { Execution } from './execution.ts'
 import { lostMessage, lostResult } from './result.ts'
 
-/** The runs of this agent: claimed while there are free slots, held until the platform has their result. */
+/** The runs of this agent: claimed while slots are free, kept until the platform has their results. */
 export type Runs = {
-  /** Work is waiting, or may be. */
+  /** Claims runs, because work may be waiting. */
   claim(): void
-  /** Nothing is claimed before. */
+  /** Allows claims; none are made before. */
   ready(): void
   held(): HeldRun[]
-  /** After a hello: forget what is not ours any more, and go on with the rest. */
+  /** After a hello: drops runs of other agents and continues the rest. */
   resume(acked: Record<string, number>, drop: string[]): void
   cancel(executionId: string, claimToken: number, graceMs: number): Promise<CancelAnswer>
   forget(executionId: string): void
-  /** Every run of which the platform awaits news, with what it is doing. */
+  /** Activities of all runs that the platform waits for. */
   activities(): ({ execution_id: string } & Activity)[]
   active(): number
-  /** The program ends: every runtime is stopped, and its next life reports the runs as lost. */
+  /** Stops every runtime; the next start reports these runs as lost. */
   close(graceMs: number): Promise<void>
 }
 
@@ -33,10 +33,10 @@ export type RunsDeps = {
   clock: Clock
   log: Log
   settings(): AgentSettings
-  /** The turn begins once `after` has settled. */
+  /** The turn starts once `after` has settled. */
   start(run: Run, spool: RunSpool, after: Promise<void> | null): Execution
   kick(spool: RunSpool): void
-  /** The last run has ended. */
+  /** Called when the last run has ended. */
   onIdle(): void
 }
 
@@ -45,18 +45,18 @@ const retryMs = 2000
 export function createRuns(deps: RunsDeps): Runs {
   const { link, spool, log } = deps
   const executions = new Map<string, Execution>()
-  /** Given up, and their processes not gone yet. */
+  /** Abandoned executions whose processes are still ending. */
   const ending = new Set<Execution>()
   let isReady = false
   let isClosing = false
   let isClaiming = false
-  let isWanted = false
+  let shouldClaim = false
 
   reportLost()
 
   /**
-   * Runs of an earlier life: their runtimes died with it. One that was never spawned is only forgotten, and
-   * the platform, which does not hear of it in the hello, hands it out again.
+   * Reports runs of an earlier process as lost. A run that was never spawned is only dropped. It is missing
+   * in the hello, so the platform assigns it again.
    */
   function reportLost() {
     for (const run of spool.all()) {
@@ -72,20 +72,20 @@ export function createRuns(deps: RunsDeps): Runs {
   }
 
   async function claim(): Promise<void> {
-    isWanted = true
+    shouldClaim = true
     if (isClaiming) return
     isClaiming = true
     try {
-      while (isWanted && isReady && !isClosing && link.isUp() && free() > 0) {
-        isWanted = false
-        const asked = free()
-        const { runs } = await link.call('claim', { free: asked })
+      while (shouldClaim && isReady && !isClosing && link.isUp() && free() > 0) {
+        shouldClaim = false
+        const requested = free()
+        const { runs } = await link.call('claim', { free: requested })
         for (const run of runs) accept(run)
-        // As much as was asked for may not be all there is.
-        if (runs.length >= asked) isWanted = true
+        // A full answer may mean that more runs are waiting.
+        if (runs.length >= requested) shouldClaim = true
       }
     } catch (fault) {
-      // After a break of the link the next hello claims again.
+      // After a broken link the next hello triggers a claim.
       if (!(fault instanceof LinkDown)) {
         log.warn('claim failed', { reason: faultText(fault) })
         deps.clock.after(retryMs, () => void claim())
@@ -97,7 +97,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
   function accept(run: Run) {
     const known = spool.get(run.execution_id)
-    // Told twice: the answer to an earlier claim was lost on the way.
+    // A duplicate: the answer to an earlier claim was lost.
     if (known && known.claimToken >= run.claim_token) return
     abandon(run.execution_id)
     const opened = spool.open({
@@ -114,7 +114,7 @@ export function createRuns(deps: RunsDeps): Runs {
     })
   }
 
-  /** Turns of one conversation follow each other. */
+  /** Turns of one conversation run one after another. */
   function predecessor(run: Run): Promise<void> | null {
     if (run.session_id === null) return null
     const others = [...executions.values(), ...ending].filter(

@@ -3,32 +3,32 @@ import { parseObject } from '../kit/json.ts'
 import type { RawLine } from '../kit/line-reader.ts'
 import { type Child, startChild } from '../processes/child.ts'
 import type { Environment } from '../processes/environment.ts'
-import type { Identities, Person } from '../processes/identity.ts'
+import type { Identities, ProcessUser } from '../processes/identity.ts'
 import type { Dialogue, Exit, Launch, Outcome, Step, TurnInput } from '../runtimes/port.ts'
 import type { PieceKind } from './partials.ts'
 
-/** Where the lines of a turn go. */
+/** Receives the output of a turn. */
 export type TurnSink = {
-  /** `sourceBytes` is the true length of a line that was shortened when it was read, else null. */
+  /** `sourceBytes` is the original length of a line truncated when read, else null. */
   lines(lines: TranscriptLine[], sourceBytes: number | null): void
   partial(kind: PieceKind, text: string): void
 }
 
-/** A runtime at work, or waiting for its next turn. */
+/** A runtime process that is running a turn or waiting for the next. */
 export type RuntimeProcess = {
   readonly pid: number
   readonly exited: Promise<Exit>
   isRunning(): boolean
-  /** The runtime's own session, once it has said which. */
+  /** The runtime's own session, once known. */
   sessionId(): string | null
-  /** When it last wrote anything, by `now`. */
+  /** Time of its last output, by `now`. */
   lastOutputAt(): number
-  /** One at a time. Settles on the result line, or when the process ends without one. */
+  /** Runs one turn at a time. Settles on the result line, or when the process ends without one. */
   turn(input: TurnInput, sink: TurnSink): Promise<Outcome>
-  /** Asks for the end of the turn while the process stays; false when it knows no such request. */
+  /** Interrupts the turn but keeps the process; false when the runtime has no such request. */
   interrupt(): boolean
   stop(graceMs: number): Promise<Exit>
-  /** The turn is over: an orderly end, by force when it does not come. */
+  /** Lets the process end by itself, then stops it. */
   finish(): Promise<Exit>
 }
 
@@ -36,19 +36,19 @@ export type ProcessOptions = {
   launch: Launch
   env: Environment
   cwd: string
-  person: Person
+  user: ProcessUser
   marker: string
   dialogue: Dialogue
-  /** Milliseconds that have passed. */
+  /** Monotonic milliseconds. */
   now(): number
 }
 
-/** How long a CLI that has said its result may take to end, to write its session down. */
-const patienceMs = 3000
+/** Time for a CLI to end after its result, while it saves its session. */
+const exitWaitMs = 3000
 
 type Turn = { sink: TurnSink; done(outcome: Outcome): void }
 
-/** Rejects when the process cannot be started at all. */
+/** Rejects when the process cannot be started. */
 export async function startRuntimeProcess(
   options: ProcessOptions,
   identities: Identities,
@@ -57,7 +57,7 @@ export async function startRuntimeProcess(
   let turn: Turn | null = null
   let sessionId: string | null = null
   let lastOutputAt = now()
-  let isOrderly = true
+  let mayExitItself = true
 
   const child: Child = await startChild(
     {
@@ -65,10 +65,10 @@ export async function startRuntimeProcess(
       args: options.launch.args,
       env: options.env,
       cwd: options.cwd,
-      person: options.person,
+      user: options.user,
       marker: options.marker,
       onLine: read,
-      onError: (text) => dialogue.hear?.(text),
+      onError: (text) => dialogue.readError?.(text),
     },
     identities,
   )
@@ -81,7 +81,7 @@ export async function startRuntimeProcess(
   function read(raw: RawLine) {
     lastOutputAt = now()
     const line = parseObject(raw.text)
-    // A CLI's own chatter between its lines.
+    // Ignores other output of the CLI.
     if (line) act(dialogue.read(line), raw.isCut ? raw.bytes : null)
   }
 
@@ -97,12 +97,12 @@ export async function startRuntimeProcess(
         continue
       }
       flush()
-      take(step)
+      handle(step)
     }
     flush()
   }
 
-  function take(step: Exclude<Step, { do: 'line' }>) {
+  function handle(step: Exclude<Step, { do: 'line' }>) {
     switch (step.do) {
       case 'partial':
         return turn?.sink.partial(step.kind, step.text)
@@ -114,7 +114,7 @@ export async function startRuntimeProcess(
         const ended = turn
         turn = null
         sessionId = step.outcome.sessionId ?? sessionId
-        isOrderly = !step.isEarly
+        mayExitItself = !step.isEarly
         return ended?.done(step.outcome)
       }
     }
@@ -144,6 +144,6 @@ export async function startRuntimeProcess(
       return true
     },
     stop: child.stop,
-    finish: () => child.finish(isOrderly ? patienceMs : 0),
+    finish: () => child.finish(mayExitItself ? exitWaitMs : 0),
   }
 }

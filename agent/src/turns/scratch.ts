@@ -1,19 +1,19 @@
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Person, readerId } from '../processes/identity.ts'
+import { type ProcessUser, readerId } from '../processes/identity.ts'
 
-/** A folder outside the workspace for one process: `remove` when that has ended. */
+/** A folder for one process, outside the workspace; call `remove` after the process has ended. */
 export type Scratch = { path: string; remove(): Promise<void> }
 
 export const scratchPrefix = 'roost-turn-'
 
 export async function makeScratch(
   root: string,
-  person: Person,
+  user: ProcessUser,
   owner: { uid: number; gid: number },
 ): Promise<Scratch> {
   const path = await mkdtemp(join(root, scratchPrefix))
-  if (person === 'reader') {
+  if (user === 'reader') {
     await chown(path, -1, readerId)
     await chmod(path, 0o2770)
   } else if (process.getuid?.() === 0 && owner.uid !== 0) await chown(path, owner.uid, owner.gid)

@@ -6,20 +6,20 @@ import type { TurnInput } from '../runtimes/port.ts'
 import { placeBeside } from './write.ts'
 
 export type AttachmentPlaces = {
-  /** Folder of the workspace for what people send. */
+  /** Folder of the workspace for files from people. */
   uploads: string
-  /** Folder outside the workspace, for CLIs that want images as files. */
+  /** Folder outside the workspace for images, which some CLIs read from files. */
   images: string
-  /** Folder on the workspace's volume where a file is put together. */
+  /** Staging folder on the workspace's volume. */
   parts: string
 }
 
-/** Base64 of the attachment at `index` when it did not come with the run. */
+/** Reads the attachment at `index` if it was too large for the claim. */
 export type ReadAttachment = (index: number) => Promise<Buffer>
 
 /**
- * Turns a run's message and files into what a runtime is given: images are shown to the model, every other
- * file is written to the workspace's `uploads/` under a free name and named in the message.
+ * Converts a run's message and files to runtime input. Images go to the model. Other files are written to
+ * `uploads/` under a free name and listed in the message.
  */
 export async function placeAttachments(
   message: string,

@@ -1,10 +1,10 @@
 import { lstat, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LinkFault } from '../link/link.ts'
-import { refuseChange, refuseRemoval } from './floor.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
+import { refuseChange, refuseRemoval } from './protected.ts'
 
-/** Removes a file, a link (not what it points to) or a folder with everything in it. */
+/** Deletes a file, a link (not its target) or a folder with its contents. */
 export async function deletePath(paths: Paths, path: string): Promise<{ path: string }> {
   const real = await paths.entry(path)
   refuseRemoval(paths, real, path)
@@ -17,7 +17,7 @@ export async function deletePath(paths: Paths, path: string): Promise<{ path: st
   }
 }
 
-/** A folder that is already there is no fault. */
+/** An existing folder is not an error. */
 export async function makeDirectory(paths: Paths, path: string): Promise<{ path: string }> {
   const real = await paths.target(path)
   refuseChange(paths, real, path)

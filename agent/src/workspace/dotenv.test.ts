@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDotenv } from './dotenv.ts'
 
-test('the usual forms of a .env are read', () => {
+test('common forms of .env lines are parsed', () => {
   const text = [
     '\uFEFF# a comment',
     'PLAIN=value with blanks  # and a comment',

@@ -1,6 +1,6 @@
 /**
- * Reads a `.env`: `NAME=value`, an optional `export`, comments, single quotes (taken as they are), double
- * quotes (with `\n`, `\t`, `\"`, `\\`, and over several lines). What is no assignment is passed over.
+ * Parses a `.env`: `NAME=value`, optional `export`, comments, literal single quotes, and double quotes (with
+ * `\n`, `\t`, `\"` and `\\`, also over several lines). Other lines are ignored.
  */
 export function parseDotenv(text: string): Record<string, string> {
   const values: Record<string, string> = {}

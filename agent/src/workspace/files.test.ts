@@ -56,7 +56,7 @@ async function setUp() {
   return { place, home, root, clock, paths, writer, put, [Symbol.dispose]: place[Symbol.dispose] }
 }
 
-test('no operation leaves the workspace, by no name', async () => {
+test('no path or link leads any operation out of the workspace', async () => {
   using t = await setUp()
   const { home, root, paths } = t
   const leaving = [
@@ -94,7 +94,7 @@ test('no operation leaves the workspace, by no name', async () => {
   })
 })
 
-test('links inside the workspace are followed, loops and missing things are named', async () => {
+test('links inside the workspace are followed; loops and missing files are reported', async () => {
   using t = await setUp()
   const { home, paths } = t
   const read = (path: string) => readChunk(paths, { path: join(home, path), offset: 0, length: 100 })
@@ -108,7 +108,7 @@ test('links inside the workspace are followed, loops and missing things are name
   assert.equal(readFileSync(join(home, 'docs', 'via-link.txt'), 'utf8'), 'through')
 })
 
-test('deleting a link removes the link and not what it points to', async () => {
+test('deleting a link keeps its target', async () => {
   using t = await setUp()
   await deletePath(t.paths, `${t.home}/way-out`)
   assert.deepEqual(readdirSync(join(t.root, 'outside')), ['secret.txt'])
@@ -118,7 +118,7 @@ test('deleting a link removes the link and not what it points to', async () => {
   await assert.rejects(deletePath(t.paths, `${t.home}/gone`), { code: 'file_not_found' })
 })
 
-test('a file is written in chunks and appears whole at the last one', async () => {
+test('a file written in chunks appears complete after the last chunk', async () => {
   using t = await setUp()
   const path = `${t.home}/new/folder/big.bin`
   const bytes = Buffer.alloc(fileChunkBytes * 2 + 17, 'abc')
@@ -142,7 +142,7 @@ test('a file is written in chunks and appears whole at the last one', async () =
   assert.deepEqual(readdirSync(join(t.home, '.roost', 'parts')), [])
 })
 
-test('an upload that nobody goes on with is forgotten', async () => {
+test('an abandoned upload is dropped', async () => {
   using t = await setUp()
   await t.put(`${t.home}/never.txt`, 'half', { last: false })
   assert.equal(readdirSync(join(t.home, '.roost', 'parts')).length, 1)
@@ -151,7 +151,7 @@ test('an upload that nobody goes on with is forgotten', async () => {
   assert.ok(!readdirSync(t.home).includes('never.txt'))
 })
 
-test('replacing keeps the mode of the file, renaming finds a free name', async () => {
+test('replacing keeps the file mode, renaming picks a free name', async () => {
   using t = await setUp()
   const path = `${t.home}/run.sh`
   writeFileSync(path, 'old')
@@ -168,7 +168,7 @@ test('replacing keeps the mode of the file, renaming finds a free name', async (
   await assert.rejects(t.put(`${t.home}/docs`, 'x'), { code: 'not_a_file' })
 })
 
-test('the tree has its sizes, its limit and its depth', async () => {
+test('the tree has sizes, an entry limit and a depth limit', async () => {
   using t = await setUp()
   const list = (options: object) =>
     listFiles(t.paths, { path: t.home, depth: 1, show_hidden: false, limit: 5000, ...options })
@@ -196,7 +196,7 @@ test('the tree has its sizes, its limit and its depth', async () => {
   await assert.rejects(list({ path: `${t.home}/docs/a.txt` }), { code: 'not_a_directory' })
 })
 
-test('a chunk is at most 256 KiB, whatever was asked for', async () => {
+test('a chunk is at most 256 KiB, whatever size is requested', async () => {
   using t = await setUp()
   writeFileSync(join(t.home, 'big'), Buffer.alloc(fileChunkBytes + 5))
   const first = await readChunk(t.paths, { path: `${t.home}/big`, offset: 0, length: 1e9 })
@@ -209,7 +209,7 @@ test('a chunk is at most 256 KiB, whatever was asked for', async () => {
   assert.deepEqual([beyond.data_base64, beyond.eof], ['', true])
 })
 
-test('a folder comes as a package, within its limit', async () => {
+test('a folder is packed within the size limit', async () => {
   using t = await setUp()
   const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
   const { handle, size } = await packer.pack(`${t.home}/docs`, 1e6)
@@ -218,7 +218,7 @@ test('a folder comes as a package, within its limit', async () => {
   assert.deepEqual([...Buffer.from(piece.data_base64, 'base64').subarray(0, 2)], [0x1f, 0x8b])
   await assert.rejects(packer.pack(`${t.home}/docs`, 10), { code: 'file_too_large' })
   await assert.rejects(packer.pack(`${t.home}/docs/a.txt`, 1e6), { code: 'not_a_directory' })
-  // Read to its end it is gone, and ten more are no more than the few that may wait.
+  // A completely read archive is deleted; ten more stay within the limit of pending ones.
   await assert.rejects(packer.read({ handle, offset: 0, length: 1 }), { code: 'file_not_found' })
   assert.deepEqual(readdirSync(join(t.home, '.roost', 'packs')), [])
   for (let count = 0; count < 10; count += 1) {
@@ -231,7 +231,7 @@ test('a folder comes as a package, within its limit', async () => {
   await assert.rejects(packer.read({ handle: left.handle, offset: 0, length: 1 }), { code: 'file_not_found' })
 })
 
-test('a package for whom the agent is shared with leaves credentials out, by no name and no link', async () => {
+test('an archive for a person with shared access omits credentials, under any name or link', async () => {
   using t = await setUp()
   const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
   const app = join(t.home, 'app')
@@ -261,12 +261,12 @@ test('a package for whom the agent is shared with leaves credentials out, by no 
   await assert.rejects(statFile(t.paths, harmless, true), refused)
   await assert.rejects(readChunk(t.paths, { path: harmless, offset: 0, length: 9, guarded: true }), refused)
   assert.equal((await statFile(t.paths, harmless)).size, 10)
-  // A name that tar would take for two is not packed at all.
+  // A file name with a newline, which tar would read as two names, is refused.
   writeFileSync(join(app, 'a\n.pem'), 'x')
   await assert.rejects(packer.pack(app, 1e6, true), refused)
 })
 
-test('a package on its way is read by its path only by the owner: it may hold the credentials', async () => {
+test('only the owner can read a pending archive by its path, because it may contain credentials', async () => {
   using t = await setUp()
   const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
   writeFileSync(join(t.home, '.env'), 'SECRET=1')
@@ -281,7 +281,7 @@ test('a package on its way is read by its path only by the owner: it may hold th
   }
 })
 
-test('the whole workspace comes as a package, without what cannot be read and without packages', async () => {
+test('the whole workspace can be packed, without unreadable files and pending archives', async () => {
   using t = await setUp()
   const packs = join(t.home, '.roost', 'packs')
   mkdirSync(packs, { recursive: true })
@@ -295,7 +295,7 @@ test('the whole workspace comes as a package, without what cannot be read and wi
   assert.doesNotMatch(names, /earlier/)
 })
 
-test('a folder that is there is no fault, a file in its place is', async () => {
+test('creating an existing folder succeeds, a file in its place is an error', async () => {
   using t = await setUp()
   await makeDirectory(t.paths, `${t.home}/docs`)
   await makeDirectory(t.paths, `${t.home}/x/y/z`)
@@ -303,7 +303,7 @@ test('a folder that is there is no fault, a file in its place is', async () => {
   await assert.rejects(makeDirectory(t.paths, `${t.home}/docs/a.txt`), { code: 'not_a_directory' })
 })
 
-test('the keys that may log in are replaced as a whole', async () => {
+test('the set of login keys is replaced as a whole', async () => {
   using t = await setUp()
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd someone'
   const setAuthorizedKeys = createAuthorizedKeys(t.home)
@@ -321,7 +321,7 @@ test('the keys that may log in are replaced as a whole', async () => {
   rmSync(path)
 })
 
-test('of sets of keys that come together the last one stays, and none fails', async () => {
+test('concurrent sets of keys all succeed and the last one wins', async () => {
   using t = await setUp()
   const setAuthorizedKeys = createAuthorizedKeys(t.home)
   const keys = Array.from({ length: 20 }, (_, number) => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKd ${number}`)

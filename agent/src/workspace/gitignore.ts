@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { codeOf } from './paths.ts'
 
 const block = { begin: '# roost: begin', end: '# roost: end' }
-const floorBlock = { begin: '# roost: floor begin', end: '# roost: floor end' }
-/** What nobody wants in a repository and somebody may. */
-const usual = ['node_modules/', '__pycache__/', '*.log', '.DS_Store', '.roost-initialized']
-/** What is never in a repository. It stands last: in this file the last line that fits wins. */
-const floor = ['.env', '.mcp.json', '.credentials.enc', '.ssh', '.roost', '.tmp']
+const requiredBlock = { begin: '# roost: floor begin', end: '# roost: floor end' }
+/** Usually unwanted in a repository, but users may override these lines. */
+const defaults = ['node_modules/', '__pycache__/', '*.log', '.DS_Store', '.roost-initialized']
+/** Never in a repository. It comes last, because the last matching line of the file wins. */
+const required = ['.env', '.mcp.json', '.credentials.enc', '.ssh', '.roost', '.tmp']
 
-/** Keeps the user's lines between the platform's own and the floor; does nothing when the file is as it should be. */
+/** Keeps the user's lines between the two blocks of the platform. Writes only if something changed. */
 export async function writeGitignore(home: string): Promise<void> {
   const path = join(home, '.gitignore')
   const found = await lstat(path).catch(() => null)
@@ -18,28 +18,28 @@ export async function writeGitignore(home: string): Promise<void> {
     if (codeOf(error) === 'ENOENT') return ''
     throw error
   })
-  const wanted = gitignoreFor(present)
-  if (wanted !== present) await writeFile(path, wanted)
+  const desired = gitignoreFor(present)
+  if (desired !== present) await writeFile(path, desired)
 }
 
 export function gitignoreFor(present: string): string {
   const own = withoutBlocks(present.split('\n')).join('\n').trim()
   return [
-    [block.begin, ...usual, block.end].join('\n'),
+    [block.begin, ...defaults, block.end].join('\n'),
     ...(own === '' ? [] : [own]),
-    [floorBlock.begin, ...floor, floorBlock.end, ''].join('\n'),
+    [requiredBlock.begin, ...required, requiredBlock.end, ''].join('\n'),
   ].join('\n')
 }
 
 function withoutBlocks(lines: string[]): string[] {
-  const kept: string[] = []
+  const userLines: string[] = []
   let until: string | null = null
   for (const line of lines) {
-    // A block without an end is the user's lines: somebody took its end away.
-    const opened = [block, floorBlock].find(({ begin, end }) => line === begin && lines.includes(end))
+    // A start mark without an end belongs to the user's lines.
+    const opened = [block, requiredBlock].find(({ begin, end }) => line === begin && lines.includes(end))
     if (until === null && opened) until = opened.end
-    else if (until === null) kept.push(line)
+    else if (until === null) userLines.push(line)
     else if (line === until) until = null
   }
-  return kept
+  return userLines
 }

@@ -8,20 +8,20 @@ import type { Environment } from '../processes/environment.ts'
 import type { Identities } from '../processes/identity.ts'
 import { codeOf } from './paths.ts'
 
-/** Made at each start, so that nothing has to look whether they are there. */
+/** Created at every start, so that other code can rely on them. */
 const folders = ['.tmp', 'uploads', 'content', '.roost', '.roost/state']
-/** Where folders of other agents are mounted: nobody writes there, and a template that would is not refused for it. */
+/** Mount point for folders of other agents. Skipped when a template contains it. */
 const mountedFolder = 'shared-in'
 const marker = '.roost-initialized'
-/** Nothing of an earlier life holds these any more. */
+/** Locks left by an earlier process. */
 const staleLocks = ['index.lock', 'HEAD.lock', 'config.lock', 'packed-refs.lock']
 const retryMs = 10_000
 
 export type InitializeDeps = { home: string; template: string; clock: Clock; log: Log }
 
 /**
- * Makes the workspace's folders and, at the first start, copies the template into it. Tries again until it
- * succeeds: a run in half a workspace would do harm.
+ * Creates the workspace's folders and copies the template at the first start. Retries until it succeeds,
+ * because runs need a complete workspace.
  */
 export async function initializeWorkspace(deps: InitializeDeps): Promise<void> {
   for (;;) {
@@ -36,7 +36,7 @@ export async function initializeWorkspace(deps: InitializeDeps): Promise<void> {
 
 async function initialize({ home, template, clock, log }: InitializeDeps): Promise<void> {
   for (const folder of folders) await mkdir(join(home, folder), { recursive: true })
-  // Pieces of files and packages that a dead program left.
+  // Staged files of an earlier process.
   for (const name of ['parts', 'packs', 'sealed-parts', 'skills'])
     await rm(join(home, '.roost', name), { recursive: true, force: true })
   for (const name of staleLocks) await rm(join(home, '.git', name), { force: true }).catch(() => {})
@@ -55,9 +55,9 @@ async function initialize({ home, template, clock, log }: InitializeDeps): Promi
 }
 
 const setupTimeoutMs = 300_000
-const keptOutput = 2000
+const maxOutputLength = 2000
 
-/** Runs the workspace's `.roost/setup.sh`, if it has one, as the developer and at most five minutes. */
+/** Runs the workspace's `.roost/setup.sh`, if present, as the developer for at most five minutes. */
 export async function runSetup(options: {
   home: string
   env: Environment
@@ -77,7 +77,7 @@ export async function runSetup(options: {
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString('utf8')).slice(-keptOutput)
+      output = (output + chunk.toString('utf8')).slice(-maxOutputLength)
     })
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null))

@@ -4,15 +4,18 @@ import type { FileList, FileListAnswer, FileNode } from '@roost/contracts/link/f
 import { LinkFault } from '../link/link.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
 
-const mostEntries = 5000
-const deepest = 10
+const maxEntries = 5000
+const maxDepth = 10
 
-/** The tree below a folder, folders first; at most `limit` entries and `depth` levels. Links are not followed. */
+/**
+ * Lists the tree below a folder, folders first, with at most `limit` entries and `depth` levels. Does not
+ * follow links.
+ */
 export async function listFiles(paths: Paths, request: Omit<FileList, 't'>): Promise<FileListAnswer> {
   const root = await paths.existing(request.path)
   if (!(await isDirectory(root)))
     throw new LinkFault('not_a_directory', `${request.path} is not a directory.`)
-  const limit = Math.min(Math.max(1, request.limit), mostEntries)
+  const limit = Math.min(Math.max(1, request.limit), maxEntries)
   let left = limit
   let isTruncated = false
   let files = 0
@@ -51,14 +54,14 @@ export async function listFiles(paths: Paths, request: Omit<FileList, 't'>): Pro
 
   try {
     const shown = request.path.replace(/(.)\/+$/, '$1')
-    const tree = await walk(root, shown, Math.min(Math.max(1, request.depth), deepest))
+    const tree = await walk(root, shown, Math.min(Math.max(1, request.depth), maxDepth))
     return { tree, total_files: files, truncated: isTruncated }
   } catch (error) {
     throw asFault(error, request.path)
   }
 }
 
-/** Null for what vanished meanwhile. */
+/** Returns null when the entry was deleted meanwhile. */
 async function describe(path: string, shown: string, name: string): Promise<FileNode | null> {
   const found = await lstat(path).catch(() => null)
   if (!found) return null

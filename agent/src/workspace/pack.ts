@@ -6,25 +6,25 @@ import { isOwnersAlone } from '@roost/contracts/link/credentials'
 import type { FilePackAnswer, FileReadAnswer, FileReadPack } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
-import { inodeOf, protectedInodes, refusal } from './floor.ts'
 import { asFault, isDirectory, type Paths } from './paths.ts'
+import { inodeOf, protectedInodes, refusal } from './protected.ts'
 import { readPiece } from './read.ts'
 
-/** Folders as tar.gz for a download. */
+/** Packs folders as tar.gz for downloads. */
 export type Packer = {
   /**
-   * `isGuarded`: whoever asks may not see credentials. Those that lie about are left out; a folder with the
-   * workspace's own, under any name, is refused.
+   * `isGuarded`: the requester must not see credentials. Stray credential files are left out. A folder with
+   * the workspace's own, under any name, is refused.
    */
   pack(path: string, maxBytes: number, isGuarded?: boolean): Promise<FilePackAnswer>
   read(request: Omit<FileReadPack, 't'>): Promise<FileReadAnswer>
 }
 
-const keptMs = 10 * 60_000
-const mostPacks = 8
+const archiveLifetimeMs = 10 * 60_000
+const maxPacks = 8
 const packTimeoutMs = 60_000
 
-/** `folder` is on the workspace's volume and holds nothing else. */
+/** `folder` is on the workspace's volume and used for nothing else. */
 export function createPacker(paths: Paths, folder: string, clock: Clock): Packer {
   const packs = new Map<string, { file: string; cancel: () => void }>()
 
@@ -40,7 +40,7 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
     const args = [
       '--create',
       '--gzip',
-      // The keys of the SSH server are another user's: what cannot be read is left out.
+      // The SSH server's keys belong to another user; unreadable files are left out.
       '--ignore-failed-read',
       `--exclude=${join(basename(real), relative(real, folder))}`,
       '--anchored',
@@ -55,11 +55,11 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
       const tar = spawn('tar', args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: packTimeoutMs })
       tar.once('error', () => resolve(null))
       tar.once('exit', resolve)
-      // A tar that does not start reads nothing; its error says so already.
+      // If tar does not start, its own error is reported instead.
       tar.stdin.once('error', () => {})
       tar.stdin.end(withheld.map((path) => `${relative(dirname(real), path)}\n`).join(''))
     })
-    // 1: a file changed while it was read, as files of a working agent do.
+    // Code 1: a file changed while being read, as in a working agent.
     if (code !== 0 && code !== 1) throw new LinkFault('io_error', 'The directory could not be packed.')
   }
 
@@ -67,12 +67,12 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
     async pack(path, maxBytes, isGuarded = false) {
       const real = await paths.existing(path)
       if (!(await isDirectory(real))) throw new LinkFault('not_a_directory', `${path} is not a directory.`)
-      if (packs.size >= mostPacks) throw new LinkFault('io_error', 'Too many directories are being packed.')
+      if (packs.size >= maxPacks) throw new LinkFault('io_error', 'Too many directories are being packed.')
       const closed = isGuarded ? await protectedInodes(paths) : none
       const withheld: string[] = []
-      const isLeftOut = (found: string) => {
+      const isExcluded = (found: string) => {
         if (!isGuarded || !isOwnersAlone(relative(paths.home, found))) return false
-        // Names are handed to tar one a line.
+        // tar reads one name per line.
         if (found.includes('\n')) throw refusal(path)
         withheld.push(found)
         return true
@@ -80,12 +80,12 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
       const check = (inode: string) => {
         if (closed.has(inode)) throw refusal(path)
       }
-      if ((await sizeOf(real, maxBytes, { isLeftOut, check })) > maxBytes)
+      if ((await sizeOf(real, maxBytes, { isExcluded, check })) > maxBytes)
         throw new LinkFault('file_too_large', `${path} holds more than ${maxBytes} bytes.`)
       await mkdir(folder, { recursive: true })
       const handle = randomUUID()
       const file = join(folder, `${handle}.tar.gz`)
-      packs.set(handle, { file, cancel: clock.after(keptMs, () => void forget(handle)) })
+      packs.set(handle, { file, cancel: clock.after(archiveLifetimeMs, () => void forget(handle)) })
       try {
         await make(real, file, withheld)
         return { handle, size: (await stat(file)).size }
@@ -96,9 +96,9 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
     },
     async read({ handle, offset, length }) {
       const pack = packs.get(handle)
-      if (!pack) throw new LinkFault('file_not_found', 'There is no such package any more.')
+      if (!pack) throw new LinkFault('file_not_found', 'The package does not exist or has expired.')
       const piece = await readPiece(pack.file, { offset, length })
-      // Read to its end it has done its work, and what it holds is not left lying about.
+      // A completely read archive is deleted, because it may contain credentials.
       if (piece.eof) await forget(handle)
       return piece
     },
@@ -107,25 +107,25 @@ export function createPacker(paths: Paths, folder: string, clock: Clock): Packer
 
 const none: ReadonlySet<string> = new Set()
 
-/** What cannot be read counts nothing; a refusal stays one. */
+/** Unreadable folders count as 0 bytes; refusals are rethrown. */
 function unlessRefused(error: unknown): number {
   if (error instanceof LinkFault) throw error
   return 0
 }
 
-/** Bytes of all files below that are not left out; stops counting above `max`. */
+/** Sums the sizes of included files below a folder; stops above `max`. */
 async function sizeOf(
   folder: string,
   max: number,
-  look: { isLeftOut: (path: string) => boolean; check: (inode: string) => void },
+  filter: { isExcluded: (path: string) => boolean; check: (inode: string) => void },
 ): Promise<number> {
   let total = 0
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     const file = entry.isFile() ? await lstat(path).catch(() => null) : null
-    if (file) look.check(inodeOf(file))
-    if (look.isLeftOut(path)) continue
-    if (entry.isDirectory()) total += await sizeOf(path, max - total, look).catch(unlessRefused)
+    if (file) filter.check(inodeOf(file))
+    if (filter.isExcluded(path)) continue
+    if (entry.isDirectory()) total += await sizeOf(path, max - total, filter).catch(unlessRefused)
     total += file?.size ?? 0
     if (total > max) break
   }

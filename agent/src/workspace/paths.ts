@@ -3,23 +3,23 @@ import { basename, dirname, isAbsolute, join, normalize } from 'node:path'
 import { LinkFault } from '../link/link.ts'
 
 /**
- * Paths of the platform's file operations: absolute and inside the workspace, links resolved and followed
- * only inside it. Which paths inside are protected is the platform's affair; leaving is refused here.
+ * Resolves paths of file requests: absolute and inside the workspace, with links followed only inside it. The
+ * platform decides which paths are protected; leaving the workspace is refused here.
  */
 export type Paths = {
-  /** The real path of something that is there. */
+  /** Returns the real path of an existing file or folder. */
   existing(path: string): Promise<string>
-  /** The real path where something may be made: its folder is resolved, and a link in its place followed. */
+  /** Returns the real path of a file to write. Resolves its folder and follows a link in its place. */
   target(path: string): Promise<string>
-  /** The folder's real path and the name in it, without following a link in its place: to delete it. */
+  /** Returns the real path of an entry without following a link in its place, for deletion. */
   entry(path: string): Promise<string>
   isInside(realPath: string): boolean
   home: string
 }
 
-const longestPath = 4096
-/** As the kernel: a chain of links longer than this is a loop. */
-const longestChain = 40
+const maxPathLength = 4096
+/** Longest chain of links, as in the kernel; longer ones are loops. */
+const maxLinks = 40
 
 export async function createPaths(home: string): Promise<Paths> {
   const root = await realpath(home)
@@ -27,7 +27,7 @@ export async function createPaths(home: string): Promise<Paths> {
   const isInside = (path: string) => path === root || path.startsWith(`${root}/`)
 
   function check(path: string): string {
-    if (path.includes('\0') || path.length > longestPath)
+    if (path.includes('\0') || path.length > maxPathLength)
       throw new LinkFault('invalid_message', 'The path is not valid.')
     if (!isAbsolute(path)) throw outside(path)
     const plain = normalize(path).replace(/(.)\/$/, '$1')
@@ -43,7 +43,7 @@ export async function createPaths(home: string): Promise<Paths> {
     return real
   }
 
-  /** Resolves the folders that are there; those that are missing will be made below them. */
+  /** Resolves the existing parents; missing ones are created below them. */
   async function resolveFolder(path: string): Promise<string> {
     const missing: string[] = []
     for (let folder = path; ; folder = dirname(folder)) {
@@ -54,7 +54,7 @@ export async function createPaths(home: string): Promise<Paths> {
       } catch (error) {
         if (error instanceof LinkFault) throw error
         if (codeOf(error) !== 'ENOENT' || folder === dirname(folder)) throw asFault(error, path)
-        // A link into nothing is not a folder that could be made.
+        // A dangling link is not a missing folder.
         if (await isLink(folder)) throw outside(path)
         missing.unshift(basename(folder))
       }
@@ -63,7 +63,7 @@ export async function createPaths(home: string): Promise<Paths> {
 
   async function target(path: string): Promise<string> {
     let current = check(path)
-    for (let hop = 0; hop < longestChain; hop += 1) {
+    for (let hop = 0; hop < maxLinks; hop += 1) {
       if (current === root) return root
       const place = join(await resolveFolder(dirname(current)), basename(current))
       if (!isInside(place)) throw outside(path)
@@ -87,7 +87,7 @@ export function outside(path: string): LinkFault {
   return new LinkFault('protected_path', `${path} leaves the workspace.`)
 }
 
-/** The named error for a fault of the file system. */
+/** Converts a file system error to a named error. */
 export function asFault(error: unknown, path: string): LinkFault {
   if (error instanceof LinkFault) return error
   switch (codeOf(error)) {
@@ -125,7 +125,7 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** True for a folder, also behind a link. */
+/** True for a folder or a link to one. */
 export async function isDirectory(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isDirectory(),

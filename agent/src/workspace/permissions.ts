@@ -6,50 +6,50 @@ import type { ReadOnlyRules } from '../runtimes/port.ts'
 import { matches } from '../runtimes/read-only.ts'
 
 /**
- * What the reader of a read-only turn may write: the folders that the rules allow, the runtime's own state
- * and the temporary folder, through a group that the developer is in as well. Everything else belongs to
- * the developer alone and stays as it is, whatever its own group may do.
+ * Manages what the reader of read-only turns may write: allowed folders, the runtime's state and the
+ * temporary folder. Access is granted through a group that the developer belongs to as well. All other files
+ * stay unchanged and private to the developer.
  */
 export type Permissions = {
-  /** Before a turn of the reader. Cheap when nothing was written since the last one. */
+  /** Called before a reader's turn. Cheap when nothing was written since the last one. */
   openForReader(rules: ReadOnlyRules): Promise<void>
-  /** A turn of the developer may have made files that the reader cannot write. */
+  /** Called after a developer's turn, which may have created files that the reader cannot write. */
   noteDeveloperTurn(): void
-  /** After a turn of the reader: what it made is the developer's too. */
+  /** Called after a reader's turn, to make its files writable for the developer. */
   openForDeveloper(): Promise<void>
 }
 
-/** Looked at when single files are allowed by a pattern; a workspace may hold a million others. */
-const mostEntries = 50_000
-const passedOver = new Set(['.git', 'node_modules', '.roost', 'shared-in'])
+/** Limit for files matched by pattern; a workspace may hold a million files. */
+const maxEntries = 50_000
+const skippedFolders = new Set(['.git', 'node_modules', '.roost', 'shared-in'])
 
 export function createPermissions(home: string, identities: Identities): Permissions {
-  let done: string | null = null
+  let appliedRules: string | null = null
   let folders: string[] = []
 
   return {
     async openForReader(rules) {
-      const wanted = JSON.stringify(rules)
-      if (done === wanted) return
+      const requested = JSON.stringify(rules)
+      if (appliedRules === requested) return
       const root = await lstat(home)
       if ((root.mode & 0o005) !== 0o005) await chmod(home, (root.mode & 0o7777) | 0o005)
       folders = [join(home, '.roost', 'state'), join(home, '.tmp'), ...allowedFolders(home, rules)]
       for (const folder of folders) {
         await mkdir(folder, { recursive: true })
-        await openWay(home, folder)
+        await makeTraversable(home, folder)
         await share(folder, root.uid)
       }
       await shareFiles(home, rules, root.uid)
-      done = wanted
+      appliedRules = requested
     },
     noteDeveloperTurn() {
-      done = null
+      appliedRules = null
     },
     openForDeveloper: () => runAs(identities, folders),
   }
 }
 
-/** `content/**` allows a folder; a pattern with a glob before that allows only what is there. */
+/** `content/**` allows a folder; patterns with an earlier glob allow only existing files. */
 export function allowedFolders(home: string, rules: ReadOnlyRules): string[] {
   return rules.allowed
     .map((pattern) => /^\/?([^*?[\]]+)\/\*\*$/.exec(pattern)?.[1])
@@ -57,21 +57,21 @@ export function allowedFolders(home: string, rules: ReadOnlyRules): string[] {
     .map((folder) => join(home, folder ?? ''))
 }
 
-/** The folders above can be walked through; what is in them is not opened by that. */
-async function openWay(home: string, folder: string): Promise<void> {
+/** Makes the parents traversable, without giving access to their contents. */
+async function makeTraversable(home: string, folder: string): Promise<void> {
   for (let above = dirname(folder); above.startsWith(`${home}/`); above = dirname(above)) {
     const { mode } = await lstat(above)
     if ((mode & 0o001) === 0) await chmod(above, (mode & 0o7777) | 0o001)
   }
 }
 
-/** Gives a folder and everything in it that the developer owns to the shared group, with writing. */
+/** Shares the developer's files below `path` with the group, including write access. */
 async function share(path: string, owner: number): Promise<void> {
   const found = await lstat(path).catch(() => null)
   if (!found || found.isSymbolicLink()) return
   if (found.uid === owner) await openToGroup(path, owner, found)
   if (!found.isDirectory()) return
-  // A folder that the reader has just made, and still keeps to itself, needs no opening for the reader.
+  // A private folder that the reader just created needs no sharing.
   for (const name of await readdir(path).catch(() => [])) await share(join(path, name), owner)
 }
 
@@ -86,20 +86,20 @@ async function openToGroup(
     if (found.gid !== readerId) await chown(path, owner, readerId)
     if ((found.mode & 0o7777) !== mode) await chmod(path, mode)
   } catch {
-    // Gone meanwhile, or on a file system without owners: the reader is refused there.
+    // The file was deleted, or the file system has no owners; the reader is then refused.
   }
 }
 
-/** Single files that are allowed wherever they are, such as logs. New ones need an allowed folder. */
+/** Shares existing files that match a pattern, such as logs. New files need an allowed folder. */
 async function shareFiles(home: string, rules: ReadOnlyRules, owner: number): Promise<void> {
   const patterns = rules.allowed.filter((pattern) => !pattern.endsWith('/**'))
-  let left = mostEntries
+  let left = maxEntries
   const walk = async (folder: string) => {
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       left -= 1
       if (left < 0) return
       const path = join(folder, entry.name)
-      if (entry.isDirectory() && !passedOver.has(entry.name)) await walk(path)
+      if (entry.isDirectory() && !skippedFolders.has(entry.name)) await walk(path)
       else if (entry.isFile()) await shareIfAllowed(path)
     }
   }
@@ -115,7 +115,7 @@ async function shareFiles(home: string, rules: ReadOnlyRules, owner: number): Pr
   }
 }
 
-/** Only an owner changes the mode of a file: the reader does it for its own. */
+/** Only a file's owner can change its mode, so the reader's own files are changed as the reader. */
 function runAs(identities: Identities, folders: string[]): Promise<void> {
   if (folders.length === 0) return Promise.resolve()
   const script = `find "$@" -user ${readerId} \\( -type d ! -perm -2070 -exec chmod g+rwxs {} + \\) -o -user ${readerId} \\( -type f ! -perm -0060 -exec chmod g+rwX {} + \\)`

@@ -23,31 +23,31 @@ async function runHook(script: string | null, { mode = 0o755, seconds = 10 } = {
     await chmod(join(home, '.roost', 'pre-check'), mode)
   }
   const env = { PATH: process.env.PATH ?? '', HOME: home }
-  // Awaited here: the place goes when this returns.
+  // Awaited, because the workspace is deleted when this returns.
   return await runPreCheck({ home, env, identities, clock: systemClock, seconds })
 }
 
-test('what the hook says in the home directory is told', async () => {
+test('the output of the hook, run in the home directory, is returned', async () => {
   const answer = await runHook('echo "three new mails"; test "$PWD" = "$HOME"; exit $?')
   assert.deepEqual(answer, { hook_present: true, exit_code: 0, stdout: 'three new mails\n', stderr: '' })
 })
 
-test('no hook, or one that is not executable, is none', async () => {
+test('a missing or non-executable hook counts as absent', async () => {
   assert.equal((await runHook(null)).hook_present, false)
   assert.equal((await runHook('echo hi', { mode: 0o644 })).hook_present, false)
 })
 
-test('another exit is told with its error stream', async () => {
+test('a failing exit is returned with its error output', async () => {
   const answer = await runHook('echo broken >&2; exit 3')
   assert.deepEqual([answer.exit_code, answer.stdout, answer.stderr], [3, '', 'broken'])
 })
 
-test('output is cut at 100,000 characters', async () => {
+test('output is truncated at 100,000 characters', async () => {
   const answer = await runHook('yes 0123456789 | head -c 300000')
   assert.equal(answer.stdout.length, 100_000)
 })
 
-test('one that takes too long is ended with what it started, and has no exit code', async () => {
+test('a hook that exceeds its time limit is killed with its children and has no exit code', async () => {
   const answer = await runHook('sleep 30 & echo early; sleep 30', { seconds: 0.3 })
   assert.deepEqual([answer.hook_present, answer.exit_code], [true, null])
 })

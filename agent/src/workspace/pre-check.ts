@@ -13,29 +13,29 @@ export type PreCheckOptions = {
   env: Environment
   identities: Identities
   clock: Pick<Clock, 'elapsed' | 'random'>
-  /** How long the hook may take. */
+  /** Time limit of the hook. */
   seconds?: number
 }
 
-const nothing: PreCheckAnswer = { hook_present: false, exit_code: null, stdout: '', stderr: '' }
+const noHook: PreCheckAnswer = { hook_present: false, exit_code: null, stdout: '', stderr: '' }
 
 /**
- * Runs the workspace's pre-check hook, with everything that it starts, and tells how it ended. One that cannot
- * be started is as good as none: the fire it is asked for goes on.
+ * Runs the workspace's pre-check hook with its children and returns how it ended. A hook that cannot start
+ * counts as absent, so the schedule still fires.
  */
 export async function runPreCheck(options: PreCheckOptions): Promise<PreCheckAnswer> {
   const { home, clock, seconds = preCheckSeconds } = options
   const hook = join(home, '.roost', 'pre-check')
-  if (!(await isExecutable(hook))) return nothing
+  if (!(await isExecutable(hook))) return noHook
   let stdout = ''
-  const begun = clock.elapsed()
+  const startedAt = clock.elapsed()
   const child = await startChild(
     {
       command: hook,
       args: [],
       env: options.env,
       cwd: home,
-      person: 'developer',
+      user: 'developer',
       marker: `pre-check-${clock.random()}`,
       onLine({ text }) {
         if (stdout.length < preCheckCharacters) stdout += `${text}\n`
@@ -44,9 +44,9 @@ export async function runPreCheck(options: PreCheckOptions): Promise<PreCheckAns
     },
     options.identities,
   ).catch(() => null)
-  if (!child) return { ...nothing, hook_present: true }
+  if (!child) return { ...noHook, hook_present: true }
   const { code, stderr } = await child.finish(seconds * 1000)
-  const isLate = clock.elapsed() - begun >= seconds * 1000
+  const isLate = clock.elapsed() - startedAt >= seconds * 1000
   return {
     hook_present: true,
     exit_code: isLate ? null : code,

@@ -3,8 +3,8 @@ import { open, readlink, stat } from 'node:fs/promises'
 import type { FileRead, FileReadAnswer, FileStatAnswer } from '@roost/contracts/link/files'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { LinkFault } from '../link/link.ts'
-import { inodeOf, protectedInodes, refusal, refuseReading } from './floor.ts'
 import { asFault, outside, type Paths } from './paths.ts'
+import { inodeOf, protectedInodes, refusal, refuseReading } from './protected.ts'
 
 export async function statFile(paths: Paths, path: string, isGuarded = false): Promise<FileStatAnswer> {
   const real = await paths.existing(path)
@@ -20,19 +20,21 @@ export async function statFile(paths: Paths, path: string, isGuarded = false): P
   }
 }
 
-/** A chunk of a file, at most 256 KiB; `size` is the whole file's. */
+/** Returns a chunk of a file, at most 256 KiB; `size` is the size of the whole file. */
 export async function readChunk(paths: Paths, request: Omit<FileRead, 't'>): Promise<FileReadAnswer> {
   const real = await paths.existing(request.path)
   const closed = request.guarded ? await protectedInodes(paths) : null
   return readPiece(real, request, (opened, inode) => {
-    // What was opened may be something else than what was looked at: the agent works in the same folder.
+    // Checks the opened file again: the agent may have replaced it after the path check.
     if (!paths.isInside(opened)) throw outside(request.path)
     if (closed) refuseReading(paths, opened, request.path)
     if (closed?.has(inode)) throw refusal(request.path)
   })
 }
 
-/** `check` sees the real path of what was opened, and which file it is. Pipes and devices are refused: reading one could wait for ever. */
+/**
+ * `check` receives the real path and inode of the opened file. Refuses pipes and devices, which could block.
+ */
 export async function readPiece(
   path: string,
   { offset, length }: { offset: number; length: number },
@@ -43,11 +45,11 @@ export async function readPiece(
     const found = await file.stat()
     check(await readlink(`/proc/self/fd/${file.fd}`), inodeOf(found))
     if (!found.isFile()) throw new LinkFault('not_a_file', `${path} is not a file.`)
-    const wanted = Math.min(Math.max(0, length), fileChunkBytes, Math.max(0, found.size - offset))
-    const buffer = Buffer.alloc(wanted)
+    const byteCount = Math.min(Math.max(0, length), fileChunkBytes, Math.max(0, found.size - offset))
+    const buffer = Buffer.alloc(byteCount)
     let filled = 0
-    while (filled < wanted) {
-      const { bytesRead } = await file.read(buffer, filled, wanted - filled, offset + filled)
+    while (filled < byteCount) {
+      const { bytesRead } = await file.read(buffer, filled, byteCount - filled, offset + filled)
       if (bytesRead === 0) break
       filled += bytesRead
     }

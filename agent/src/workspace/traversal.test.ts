@@ -30,7 +30,7 @@ import { createWriter } from './write.ts'
 
 const canary = 'canary-that-lies-outside'
 
-/** A workspace with every kind of way out that an agent can make, beside a folder that nobody may reach. */
+/** A workspace with every kind of escape that an agent can create, next to a protected folder. */
 async function setUp() {
   const place = makeTestHome()
   const { home, root } = place
@@ -61,8 +61,8 @@ async function setUp() {
     'docs/to-keys': '../.roost/keys',
     'to-roost': '.roost',
   }
-  /** What a form before has removed or replaced is a way out again. */
-  const openWays = () => {
+  /** Recreates links that an earlier path form removed or replaced. */
+  const restoreLinks = () => {
     for (const [name, to] of Object.entries(links)) {
       const path = join(home, name)
       if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(path) === to) continue
@@ -71,10 +71,10 @@ async function setUp() {
       symlinkSync(to, path)
     }
   }
-  openWays()
+  restoreLinks()
   linkSync(join(home, '.env'), join(home, 'second-name'))
   execFileSync('mkfifo', [join(home, 'pipe')])
-  return { place, home, root, outside, openWays, [Symbol.dispose]: place[Symbol.dispose] }
+  return { place, home, root, outside, restoreLinks, [Symbol.dispose]: place[Symbol.dispose] }
 }
 
 const floors = [
@@ -87,7 +87,7 @@ const floors = [
   '.git/config',
 ]
 
-test('of more than 500 forms none reads or writes anything outside', async () => {
+test('none of over 500 path forms reads or writes anything outside the workspace', async () => {
   using t = await setUp()
   const { home, root, outside } = t
   const paths = await createPaths(home)
@@ -114,7 +114,7 @@ test('of more than 500 forms none reads or writes anything outside', async () =>
   const before = snapshot(outside)
   for (const [index, path] of forms.entries()) {
     const upload_id = `u${index}`
-    t.openWays()
+    t.restoreLinks()
     const chunk = { path, upload_id, offset: 0, data_base64 }
     const answers = await Promise.allSettled([
       readChunk(paths, { path, ...piece }),
@@ -128,24 +128,24 @@ test('of more than 500 forms none reads or writes anything outside', async () =>
     for (const answer of answers) {
       if (answer.status === 'rejected')
         assert.ok('code' in Object(answer.reason), `${path}: ${answer.reason}`)
-      const told = answer.status === 'fulfilled' ? JSON.stringify(answer.value) : ''
-      const bytes = /"data_base64":"([^"]*)"/.exec(told)?.[1] ?? ''
-      assert.doesNotMatch(told, /secret\.pem","path":"[^"]*","type":"file","size":24/, path)
+      const text = answer.status === 'fulfilled' ? JSON.stringify(answer.value) : ''
+      const bytes = /"data_base64":"([^"]*)"/.exec(text)?.[1] ?? ''
+      assert.doesNotMatch(text, /secret\.pem","path":"[^"]*","type":"file","size":24/, path)
       assert.ok(!Buffer.from(bytes, 'base64').toString().includes(canary), path)
       assert.doesNotMatch(Buffer.from(bytes, 'base64').toString(), /^root:/, path)
     }
-    t.openWays()
+    t.restoreLinks()
     await packer.pack(path, 10_000).catch(() => {})
     await deletePath(paths, path).catch(() => {})
     const attachment = { name: path, mimetype: 'text/plain', size: 1, data_base64 }
     await placeAttachments('m', [attachment], places, async () => Buffer.alloc(0)).catch(() => {})
     assert.deepEqual(snapshot(outside), before, path)
-    // Many forms end in one name: each would look through all the names that those before have taken.
+    // Many forms resolve to one name, and searching for a free one would get slow.
     rmSync(places.uploads, { recursive: true, force: true })
   }
 })
 
-test('of a skill none of them is the name, nor that of a file, outside of its folder', async () => {
+test('no path form works as the name of a skill or of a file outside its folder', async () => {
   using t = await setUp()
   const { home, root, outside } = t
   const paths = await createPaths(home)
@@ -156,7 +156,7 @@ test('of a skill none of them is the name, nor that of a file, outside of its fo
   const around = () => readdirSync(root).sort().join()
   const aroundBefore = around()
   for (const [index, form] of waysOut(home, root).entries()) {
-    t.openWays()
+    t.restoreLinks()
     const install = async (name: string, path: string) => {
       const files = [{ path, size: bytes.length, executable: false }]
       const facts = { version: 'v', commit: 'c', source_id: 's', source_name: 'S' }
@@ -179,7 +179,7 @@ test('of a skill none of them is the name, nor that of a file, outside of its fo
     assert.equal(readFileSync(join(home, name), 'utf8'), 'floor', name)
 })
 
-test('what is protected stays so under every other name', async () => {
+test('protected files stay protected under every other name', async () => {
   using t = await setUp()
   const { home } = t
   const paths = await createPaths(home)
@@ -200,7 +200,7 @@ test('what is protected stays so under every other name', async () => {
     }
     await assert.rejects(writer.write(chunk), refused, name)
     await assert.rejects(makeDirectory(paths, path), refused, name)
-    // Of a link, the link goes and not what it leads to.
+    // Deleting a link deletes the link, not its target.
     if (name !== 'to-env') await assert.rejects(deletePath(paths, path), refused, name)
   }
   await assert.rejects(deletePath(paths, `${home}/.roost`), refused)

@@ -5,26 +5,26 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { FileWrite, FileWriteAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
-import { refuseChange } from './floor.ts'
 import { asFault, codeOf, isDirectory, type Paths } from './paths.ts'
+import { refuseChange } from './protected.ts'
 
-/** Writes files in chunks; a file appears under its name at once and whole, or not at all. */
+/** Writes files in chunks; a file appears under its name complete or not at all. */
 export type Writer = {
   write(request: Omit<FileWrite, 't'>): Promise<FileWriteAnswer>
 }
 
 type Upload = { file: FileHandle; part: string; size: number; cancel: () => void }
 
-const forgottenMs = 10 * 60_000
-const mostUploads = 64
-const mostNames = 1000
+const uploadTimeoutMs = 10 * 60_000
+const maxUploads = 64
+const maxNameAttempts = 1000
 
-/** `parts` is a folder on the workspace's volume that holds nothing else. */
+/** `parts` is a folder on the workspace's volume, used for nothing else. */
 export function createWriter(paths: Paths, parts: string, clock: Clock): Writer {
   const uploads = new Map<string, Upload>()
 
   async function start(id: string): Promise<Upload> {
-    if (uploads.size >= mostUploads) throw new LinkFault('io_error', 'Too many files are being written.')
+    if (uploads.size >= maxUploads) throw new LinkFault('io_error', 'Too many concurrent uploads.')
     await mkdir(parts, { recursive: true })
     const part = join(parts, randomUUID())
     const file = await open(part, 'wx', 0o600)
@@ -47,9 +47,9 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
     const upload =
       uploads.get(request.upload_id) ?? (request.offset === 0 ? await start(request.upload_id) : null)
     if (!upload || upload.size !== request.offset)
-      throw new LinkFault('invalid_message', 'The chunk does not follow the one before it.')
+      throw new LinkFault('invalid_message', 'The chunk does not continue the upload at the expected offset.')
     upload.cancel()
-    upload.cancel = clock.after(forgottenMs, () => void forget(request.upload_id))
+    upload.cancel = clock.after(uploadTimeoutMs, () => void forget(request.upload_id))
     const bytes = Buffer.from(request.data_base64, 'base64')
     await upload.file.writeFile(bytes)
     upload.size += bytes.length
@@ -87,11 +87,11 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
   }
 }
 
-/** Takes the first free of `a.txt`, `a-1.txt`, `a-2.txt`, …; a name cannot be taken twice. */
+/** Uses the first free name of `a.txt`, `a-1.txt`, `a-2.txt`, …; creation is exclusive. */
 export async function placeBeside(part: string, target: string): Promise<string> {
   const extension = extname(target)
   const stem = target.slice(0, target.length - extension.length)
-  for (let count = 0; count < mostNames; count += 1) {
+  for (let count = 0; count < maxNameAttempts; count += 1) {
     const name = count === 0 ? target : `${stem}-${count}${extension}`
     try {
       await linkOrCopy(part, name)
@@ -107,7 +107,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (error) {
-    // Another volume is mounted there.
+    // The target is on another volume.
     if (codeOf(error) !== 'EXDEV') throw error
     await copyFile(from, to, constants.COPYFILE_EXCL)
     await chmod(to, (await stat(from)).mode & 0o777)

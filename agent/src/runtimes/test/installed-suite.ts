@@ -11,7 +11,10 @@ type Subject = Pick<SuiteSubject, 'title' | 'model' | 'hasPieces' | 'limitsTurns
   command: string
 }
 
-/** The suite on a real CLI, where one is installed. Each CLI has a test file: together they take too long for one. */
+/**
+ * Runs the suite on a real installed CLI. Each CLI has its own test file, because all in one would take too
+ * long.
+ */
 export async function installedSuite({ runtime, command, ...subject }: Subject): Promise<void> {
   const clis = process.env.ROOST_TEST_CLIS ?? ''
   const bin = join(clis, 'node_modules', '.bin')

@@ -2,23 +2,27 @@ import { maxLineBytes } from '@roost/contracts/link/messages'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { cutToBytes, mapStrings } from '../kit/text.ts'
 
-/** A line as it is spooled and sent: the time it came, and whether something of it is missing. */
+/** A spooled line: its time of arrival, and marks if parts of it are missing. */
 export type SpooledLine = TranscriptLine & { _ts: string; _truncated?: true; _length?: number }
 
-/** A line with its JSON and the size of that in UTF-8. */
-export type MadeLine = { line: SpooledLine; text: string; bytes: number }
+/** A line with its JSON text and the size of that text in UTF-8. */
+export type EncodedLine = { line: SpooledLine; text: string; bytes: number }
 
 /**
- * Makes a line ready for the spool: with its time, at most 1 MiB, and without lone surrogates, which no
- * database takes. What is cut is marked `_truncated`, with the length in bytes that the line had.
+ * Prepares a line for the spool: adds its time, limits it to 1 MiB and replaces lone surrogates, which
+ * databases reject. A truncated line is marked `_truncated` and has its original length in bytes.
  */
-export function toSpooledLine(line: TranscriptLine, timestamp: string, sourceBytes: number | null): MadeLine {
+export function toSpooledLine(
+  line: TranscriptLine,
+  timestamp: string,
+  sourceBytes: number | null,
+): EncodedLine {
   const plain: SpooledLine = { ...line, _ts: timestamp, ...(sourceBytes ? marks(sourceBytes) : {}) }
   let text = JSON.stringify(plain)
   let result = plain
-  // JSON.stringify writes a lone surrogate, and nothing else, as an escape that begins with d.
+  // JSON.stringify escapes lone surrogates, and only these, as `\ud…`.
   if (text.includes('\\ud')) {
-    // Every string of a line is replaced by a string: the shape stays.
+    // Only strings change, so the shape stays.
     result = mapStrings(plain, (string) => string.toWellFormed()) as SpooledLine
     text = JSON.stringify(result)
   }
@@ -31,12 +35,12 @@ export function toSpooledLine(line: TranscriptLine, timestamp: string, sourceByt
     bytes = Buffer.byteLength(text)
   }
   if (bytes <= maxLineBytes) return { line: result, text, bytes }
-  // So many small strings that cutting each does not help: only the kind of the line is kept.
+  // With too many small strings truncation does not help; only the type of the line is kept.
   const notice: SpooledLine = {
     type: 'system',
     subtype: 'notice',
     level: 'warning',
-    message: `A line of type ${line.type} was too large to keep.`,
+    message: `A line of type ${line.type} was too large to store.`,
     _ts: timestamp,
     ...marks(sourceBytes ?? length),
   }

@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import type { AgentWayOut } from '@roost/contracts/link/egress'
 
-export type WayOut = {
-  /** For every child: how it gets out, and whom it trusts there. None when it goes out by itself. */
+export type EgressProxy = {
+  /** Returns the proxy and certificate variables for a child process; empty without a proxy. */
   variables(wayOut: AgentWayOut | null): Promise<Record<string, string>>
 }
 
-/** `folder` is readable by whoever works here, and holds nothing else; `system` are the authorities of the image. */
-export function createWayOut(deps: { folder: string; linkUrl: string; system?: string }): WayOut {
+/** `folder` holds only certificates and is readable by all users; `system` is the image's CA bundle. */
+export function createEgressProxy(deps: { folder: string; linkUrl: string; system?: string }): EgressProxy {
   const { folder, linkUrl, system = '/etc/ssl/certs/ca-certificates.crt' } = deps
   const files = { authority: join(folder, 'authority.pem'), all: join(folder, 'all.pem') }
   let written: string | null = null
 
   async function place(path: string, text: string): Promise<void> {
-    // A program that starts just now reads the old one or the new one.
+    // A rename, so that a starting program reads the old or the new file, never a part.
     await writeFile(`${path}.part`, text, { mode: 0o644 })
     await rename(`${path}.part`, path)
   }
@@ -30,18 +30,18 @@ export function createWayOut(deps: { folder: string; linkUrl: string; system?: s
   }
 
   return {
-    async variables(wayOut) {
-      if (wayOut === null) return {}
+    async variables(access) {
+      if (access === null) return {}
       const { hostname, port } = new URL(linkUrl)
-      const user = `${encodeURIComponent(wayOut.user)}:${encodeURIComponent(wayOut.ticket)}`
+      const user = `${encodeURIComponent(access.user)}:${encodeURIComponent(access.ticket)}`
       const proxy = `http://${user}@${hostname}:${port || '80'}`
       const direct = [...new Set([hostname, '127.0.0.1', 'localhost', '::1'])].join(',')
       const variables = {
         ...both({ HTTPS_PROXY: proxy, HTTP_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: direct }),
         NODE_USE_ENV_PROXY: '1',
       }
-      if (wayOut.authority === null) return variables
-      await write(wayOut.authority)
+      if (access.authority === null) return variables
+      await write(access.authority)
       const replacing = [
         'SSL_CERT_FILE',
         'CURL_CA_BUNDLE',
@@ -59,7 +59,7 @@ export function createWayOut(deps: { folder: string; linkUrl: string; system?: s
   }
 }
 
-/** Programs do not agree about the case of these. */
+/** Programs disagree about the case of these names. */
 function both(variables: Record<string, string>): Record<string, string> {
   const lower = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value])
   return { ...variables, ...Object.fromEntries(lower) }

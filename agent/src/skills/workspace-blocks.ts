@@ -15,9 +15,12 @@ import { join } from 'node:path'
 import { gitignoreFor } from '../workspace/gitignore.ts'
 import { codeOf, type Paths } from '../workspace/paths.ts'
 
-const largestFile = 1024 * 1024
+const maxFileBytes = 1024 * 1024
 
-/** Keeps delivered skills out of the workspace's repository, before what must stay last in that file. */
+/**
+ * Excludes delivered skills from the workspace's repository. The block precedes the required one, which must
+ * be last.
+ */
 export async function writeIgnoreBlock(paths: Paths, names: readonly string[]): Promise<void> {
   const lines = names.flatMap((name) => [`/.claude/skills/${name}/`, `/.agents/skills/${name}`])
   const block = lines.length === 0 ? '' : `${[ignoreMarks.start, ...lines, ignoreMarks.end].join('\n')}\n`
@@ -32,13 +35,13 @@ export async function writeIgnoreBlock(paths: Paths, names: readonly string[]): 
 const ignoreMarks = { start: '# roost: skills begin', end: '# roost: skills end' }
 const instructionFiles = ['CLAUDE.md', 'AGENTS.md', 'GEMINI.md']
 
-/** Names the skills in the file that the runtime reads anyway. */
+/** Lists the skills in the instruction file that the runtime reads. */
 export async function writeInstructionBlock(
   paths: Paths,
   skills: readonly { name: string; description: string | null }[],
 ): Promise<void> {
-  const there = await Promise.all(instructionFiles.map((name) => isFile(join(paths.home, name))))
-  const file = instructionFiles[Math.max(0, there.indexOf(true))] ?? 'CLAUDE.md'
+  const present = await Promise.all(instructionFiles.map((name) => isFile(join(paths.home, name))))
+  const file = instructionFiles[Math.max(0, present.indexOf(true))] ?? 'CLAUDE.md'
   const lines = skills.map(({ name, description }) =>
     description ? `- \`${name}\`: ${oneLine(description)}` : `- \`${name}\``,
   )
@@ -48,7 +51,7 @@ export async function writeInstructionBlock(
   await change(paths, file, (text) => withBlock(text, marks, block))
 }
 
-/** Runtimes that look elsewhere find each skill by a link; other entries there are left alone. */
+/** Links each skill for runtimes that read another folder; other entries there stay. */
 export async function linkSkills(paths: Paths, names: readonly string[]): Promise<void> {
   const folder = await paths.target(join(paths.home, '.agents', 'skills'))
   // The agent may have linked the whole folder.
@@ -68,12 +71,12 @@ export async function linkSkills(paths: Paths, names: readonly string[]): Promis
 
 type Marks = { start: string; end: string }
 
-/** Writes a file of the workspace anew when it is to say something else; one that is to be empty goes. */
+/** Rewrites a file of the workspace if its text changed, and deletes it if it became empty. */
 async function change(paths: Paths, name: string, edit: (text: string) => string): Promise<void> {
   const file = await paths.target(join(paths.home, name))
   const found = await stat(file).catch(() => null)
-  // A file that is too large or none is the agent's affair.
-  if (found && (!found.isFile() || found.size > largestFile)) return
+  // A file that is too large or not regular is left to the agent.
+  if (found && (!found.isFile() || found.size > maxFileBytes)) return
   const before = found ? await readFile(file, 'utf8') : ''
   const after = edit(before)
   if (after === before) return
@@ -88,19 +91,19 @@ async function change(paths: Paths, name: string, edit: (text: string) => string
   }
 }
 
-/** The text without an earlier block, and the new one after it; without lines there is none. */
+/** Replaces an earlier block by the new one at the end of the text. Removes it when there are no lines. */
 export function withBlock(text: string, { start, end }: Marks, lines: readonly string[]): string {
-  const kept: string[] = []
+  const remaining: string[] = []
   let isInside = false
   const all = text.split('\n')
-  // A block that was never closed ends where it began: what follows may be somebody's own.
+  // An opening mark without an end is ignored: the lines after it may belong to the user.
   const isClosed = (from: number) => all.indexOf(end, from) >= 0
   for (const [index, line] of all.entries()) {
     if (line === start && isClosed(index)) isInside = true
     else if (isInside && line === end) isInside = false
-    else if (!isInside && !(line === start)) kept.push(line)
+    else if (!isInside && !(line === start)) remaining.push(line)
   }
-  const rest = kept.join('\n').replace(/\n+$/, '')
+  const rest = remaining.join('\n').replace(/\n+$/, '')
   if (lines.length === 0) return rest === '' ? '' : `${rest}\n`
   return `${rest === '' ? '' : `${rest}\n\n`}${[start, ...lines, end].join('\n')}\n`
 }
