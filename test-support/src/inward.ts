@@ -1,9 +1,9 @@
-/** What leads from an address into the network around the platform, and a trap that says whether it did. */
+/** Addresses that lead into the network around the platform, and a trap that detects connections. */
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** This machine and its neighbours as the host of an address, in spellings that some reader takes for them. */
+/** Spellings of local and private hosts that some parser accepts. */
 export const innerHosts = [
   ...['127.0.0.1', '127.1', '127.0.1', '0x7f.1', '0x7f000001', '0x7f.0.0.1', '2130706433', '017700000001'],
   ...['0177.0.0.1', '00000177.0.0.1', '127.0.0.1.', '0', '0.0.0.0', '127.255.255.254', '１２７.０.０.１'],
@@ -28,7 +28,7 @@ export const innerHosts = [
   ...['localhost', 'LOCALHOST', 'localhost.', 'ⓛocalhost', 'ip6-localhost'],
 ]
 
-/** What a name server may say that a name is; each holds an inner address, alone or among others. */
+/** DNS answers for one name; each contains an inner address, alone or among others. */
 export const innerAnswers: string[][] = [
   ...['127.0.0.1', '127.8.8.8', '0.0.0.0', '10.1.2.3', '172.31.255.1', '192.168.1.1', '169.254.169.254'],
   ...['100.127.0.1', '192.0.0.8', '198.19.0.1', '224.0.0.251', '255.255.255.255'],
@@ -44,7 +44,7 @@ export const innerAnswers: string[][] = [
   ...['fd00:ec2::254', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1'],
 ].flatMap((address) => [[address], ['1.1.1.1', address], [address, '2606:4700::1111']])
 
-/** Counts who connects, and says nothing. */
+/** Counts connections and closes them. */
 export async function startTrap(host = '127.0.0.1', at = 0) {
   let connections = 0
   const server = createServer((socket) => {
@@ -53,14 +53,14 @@ export async function startTrap(host = '127.0.0.1', at = 0) {
   })
   server.listen(at, host)
   await once(server, 'listening')
-  // A server that listens on a port has an address of that kind.
+  // A server that listens on a port has an `AddressInfo`.
   const { port } = server.address() as AddressInfo
   return { port, connections: () => connections, [Symbol.dispose]: () => void server.close() }
 }
 
 /**
- * A host that was looked up to be `127.0.0.2`, and a trap where the same name leads when it is asked for once more,
- * here or by the system (`localhost`).
+ * Simulates DNS rebinding: the name first resolves to `127.0.0.2`. A second lookup, here or by the system
+ * (`localhost`), leads to a trap.
  */
 export async function startRebinding() {
   const first = await startRedirecting('http://127.0.0.1:1', '127.0.0.2')
@@ -77,7 +77,7 @@ export async function startRebinding() {
   }
 }
 
-/** Answers whatever it is asked with one more place to look at; `asked` are the paths. */
+/** Answers every request with another redirect; `asked` lists the requested paths. */
 export async function startRedirecting(to: string, host = '127.0.0.1') {
   const asked: string[] = []
   const statuses = [301, 302, 303, 307, 308]

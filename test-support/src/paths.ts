@@ -1,5 +1,5 @@
-/** Names in `home` that a test makes links of, which lead out. */
-export const linksOut = [
+/** Names in `home` that tests create as links out of it. */
+export const escapingLinks = [
   'out',
   'out-up',
   'docs/out',
@@ -13,11 +13,11 @@ export const linksOut = [
 ]
 
 /**
- * More than 500 paths, each of which leads out of `home` to `outside` beside it, or to the machine's own files, for
- * some reader somewhere: each way out in each spelling. Relative and absolute ones.
+ * Over 500 relative and absolute paths. For some parser, each leads out of `home`, to `outside` next to it or
+ * to system files.
  */
 export function waysOut(home: string, root: string): string[] {
-  const ups = ['..', '../..', 'docs/../..', './..', './/..', 'docs/./../..', '../'.repeat(40)]
+  const parents = ['..', '../..', 'docs/../..', './..', './/..', 'docs/./../..', '../'.repeat(40)]
   const dots = [
     '..',
     '%2e%2e',
@@ -37,11 +37,11 @@ export function waysOut(home: string, root: string): string[] {
   ]
   const slashes = ['/', '//', '\\', '%2f', '%5c', '／', '∕', '⧸', '/./', '\u2215']
   const goals = ['outside/secret.pem', 'etc/passwd', 'outside/deep/../secret.pem']
-  const spelled = dots.flatMap((dot) =>
+  const encoded = dots.flatMap((dot) =>
     slashes.flatMap((slash) => goals.map((goal) => `${dot}${slash}${goal}`)),
   )
-  const plain = ups.flatMap((up) => goals.map((goal) => `${up}/${goal}`))
-  const linked = linksOut.flatMap((way) =>
+  const plain = parents.flatMap((up) => goals.map((goal) => `${up}/${goal}`))
+  const linked = escapingLinks.flatMap((way) =>
     [
       '',
       '/',
@@ -77,7 +77,7 @@ export function waysOut(home: string, root: string): string[] {
     'chain.pem',
     'fd.pem',
   ]
-  const relative = [...spelled, ...plain, ...linked, ...odd]
+  const relative = [...encoded, ...plain, ...linked, ...odd]
   return [
     ...new Set([
       ...relative.flatMap((path) => [`${home}/${path}`, path]),

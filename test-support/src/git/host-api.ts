@@ -1,19 +1,21 @@
-/** The part of a git host's API that the platform uses, over the repositories of the test host. */
+/** The part of a git host's API that the platform uses, backed by the test host's repositories. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export type HostApiDeps = {
-  /** Null: there is no such repository. */
+  /** Returns null when the repository does not exist. */
   find(repository: string): Promise<{ defaultBranch: string } | null>
   create(repository: string): Promise<void>
 }
 
-/** Who a token is; a token that nobody has is refused. Tokens that begin with `read-` may not write. */
+/**
+ * Every token except those starting with `bad` belongs to `acme`. Tokens starting with `read-` cannot write.
+ */
 const loginOf = (token: string) => (token.startsWith('bad') ? null : 'acme')
 
 export function createHostApi({ find, create }: HostApiDeps) {
   const privates = new Set<string>()
 
-  async function told(repository: string, token: string) {
+  async function viewOf(repository: string, token: string) {
     const found = await find(repository)
     return (
       found && {
@@ -25,15 +27,19 @@ export function createHostApi({ find, create }: HostApiDeps) {
     )
   }
 
-  async function made(owner: string, request: IncomingMessage, token: string): Promise<[number, unknown]> {
+  async function createRepository(
+    owner: string,
+    request: IncomingMessage,
+    token: string,
+  ): Promise<[number, unknown]> {
     const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>)
-    const asked = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { name: string; private: boolean }
-    const repository = `${owner}/${asked.name}`
+    const input = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { name: string; private: boolean }
+    const repository = `${owner}/${input.name}`
     if (token.startsWith('read-')) return [403, { message: 'Forbidden' }]
     if (await find(repository)) return [422, { message: 'name already exists on this account' }]
     await create(repository)
-    if (asked.private) privates.add(repository)
-    return [201, await told(repository, token)]
+    if (input.private) privates.add(repository)
+    return [201, await viewOf(repository, token)]
   }
 
   async function reply(request: IncomingMessage): Promise<[number, unknown]> {
@@ -44,10 +50,10 @@ export function createHostApi({ find, create }: HostApiDeps) {
     if (path === '/user') return [200, { login }]
     if (request.method === 'POST') {
       const [, org] = /^\/orgs\/([^/]+)\/repos$/.exec(path) ?? []
-      return made(org ?? login, request, token)
+      return createRepository(org ?? login, request, token)
     }
     const [, repository = ''] = /^\/repos\/([^/]+\/[^/]+)$/.exec(path) ?? []
-    const found = await told(repository, token)
+    const found = await viewOf(repository, token)
     return found ? [200, found] : [404, { message: 'Not Found' }]
   }
 

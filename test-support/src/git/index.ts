@@ -1,4 +1,4 @@
-/** A git host for tests: real repositories behind real HTTP, by git's own server program. */
+/** A git host for tests: real repositories over real HTTP, served by git's own server program. */
 import { execFile, spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,31 +11,34 @@ import { createPack, type Pack } from './packs.ts'
 
 const run = promisify(execFile)
 
-/** Contents by path; `{ link }` is a symbolic link, `{ script }` is executable, null removes. */
+/** Contents by path. `{ link }` is a symbolic link, `{ script }` is executable, null deletes the file. */
 export type Files = Record<string, string | Buffer | { link: string } | { script: string } | null>
 
 export type Behaviour = 'well' | 'hang' | 'redirect' | 'not_git' | 'private'
 
 export type GitServer = {
-  /** Without a slash at its end. */
+  /** Base address without a trailing slash. */
   url: string
-  /** Commits to a repository (`owner/name`), which is made when it is not there; answers the commit. */
+  /** Commits to a repository (`owner/name`), creating it if needed, and returns the commit id. */
   commit(repository: string, files: Files, branch?: string): Promise<string>
-  /** An empty repository that takes pushes. */
+  /** Creates an empty repository that accepts pushes. */
   create(repository: string): Promise<void>
-  /** Sets a tag, by force; annotated when it has a message. */
+  /** Sets or moves a tag; annotated when it has a message. */
   tag(repository: string, name: string, options?: { at?: string; message?: string }): Promise<void>
-  /** A tree of `<mode> <type> <sha>\t<name>`, whatever the names; answers its SHA. */
+  /** Creates a tree of `<mode> <type> <sha>\t<name>` entries with arbitrary names and returns its SHA. */
   plant(repository: string, entries: readonly string[]): Promise<string>
-  /** Makes a commit of a tree what `main` is. */
+  /** Commits a tree and points `main` to it. */
   point(repository: string, tree: string): Promise<void>
-  /** A new repository with one pack made by hand; `build` answers the tree at the top of `main`. */
+  /** Creates a repository with one hand-made pack; `build` returns the tree for `main`. */
   plantPack(repository: string, build: (pack: Pack) => string): Promise<void>
-  /** Git in the bare repository itself. */
+  /** Runs git in the bare repository. */
   git(repository: string, ...args: string[]): Promise<string>
-  /** How requests are answered from now on, all or those for one repository. `hang` never answers, `redirect` sends elsewhere. */
+  /**
+   * Sets how further requests are answered, for all repositories or one. `hang` never answers; `redirect`
+   * answers 302.
+   */
   behave(how: Behaviour, repository?: string): void
-  /** Path and authorization of every request so far. */
+  /** Path and authorization header of every request. */
   readonly requests: { path: string; authorization: string | null }[]
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -75,7 +78,7 @@ export async function startGitServer(): Promise<GitServer> {
     answer(root, request, response)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  // A server that listens on a port has an address of that kind.
+  // A server that listens on a port has an `AddressInfo`.
   const { port } = server.address() as AddressInfo
 
   const bare = (repository: string) => join(root, `${repository}.git`)
@@ -105,7 +108,7 @@ export async function startGitServer(): Promise<GitServer> {
     plant: (repository, entries) => plantTree(bare(repository), entries),
     async plantPack(repository, build) {
       await create(repository)
-      // Sent as it is: nothing is looked for that would be smaller.
+      // Disables delta search, so that the pack is sent unchanged.
       await git(repository, 'config', 'pack.window', '0')
       const pack = createPack()
       const top = build(pack)
@@ -147,15 +150,15 @@ export async function startGitServer(): Promise<GitServer> {
   }
 }
 
-const person = { NAME: 'Test', EMAIL: 'test@example.org' }
+const identity = { NAME: 'Test', EMAIL: 'test@example.org' }
 const env = {
   PATH: process.env.PATH ?? '',
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   ...Object.fromEntries(
-    ['AUTHOR', 'COMMITTER'].flatMap((who) =>
-      Object.entries(person).map(([key, value]) => [`GIT_${who}_${key}`, value]),
+    ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+      Object.entries(identity).map(([key, value]) => [`GIT_${role}_${key}`, value]),
     ),
   ),
 }
@@ -182,10 +185,10 @@ async function put(path: string, content: Files[string]): Promise<void> {
   await chmod(path, 0o755)
 }
 
-/** The common gateway interface: headers, an empty line, the body. */
+/** Implements the common gateway interface: headers, an empty line, the body. */
 function answer(root: string, request: IncomingMessage, response: ServerResponse): void {
   const [path = '', query = ''] = (request.url ?? '').split('?')
-  // Git asks for the address as it was given, with or without the ending.
+  // Git requests the address as given, with or without `.git`.
   const file = path.replace(/^(\/[^/]+\/[^/]+?)(\.git)?\//, '$1.git/')
   const child = spawn('git', ['http-backend'], {
     env: {

@@ -1,6 +1,6 @@
 /**
- * Packs made by hand, of objects that no git would make: what is small in the pack is large once it is unpacked.
- * Names of blobs need not be those of their bytes: a host sends what its pack holds as it is.
+ * Hand-made packs with objects that git would not create: small in the pack, large when unpacked. Names of
+ * blobs need not match their bytes, because a host sends its pack unchanged.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -8,15 +8,18 @@ import { join } from 'node:path'
 import { constants, crc32, deflateRawSync, deflateSync } from 'node:zlib'
 
 export type Pack = {
-  /** An object of these bytes under its true name, which is the answer. */
+  /** Adds an object under its real name and returns that name. */
   add(kind: 'commit' | 'tree' | 'blob', bytes: Buffer): string
-  /** A blob of so many megabytes of one byte; a thousandth of that in the pack. */
+  /** Adds a blob of `megabytes` MB of one byte; it takes a thousandth of that in the pack. */
   addPlain(megabytes: number, byte?: number): string
-  /** A blob whose pieces of 64 KiB are all the beginning of another; some hundred bytes in the pack. */
+  /**
+   * Adds a blob whose 64 KiB chunks all copy the beginning of another; it takes some hundred bytes in the
+   * pack.
+   */
   addCopies(base: { sha: string; bytes: number }, megabytes: number): string
-  /** A blob that says to be so large, and is not. */
+  /** Adds a small blob that declares a size of `bytes`. */
   addClaim(bytes: bigint): string
-  /** Makes the pack one of a bare repository, and a tree the top of its branch `main`. */
+  /** Writes the pack into a bare repository and points `main` to a commit of the tree. */
   write(bareFolder: string, tree: string): Promise<void>
 }
 
@@ -26,7 +29,7 @@ const piece = 64 * 1024
 
 export function createPack(): Pack {
   const entries = new Map<string, Buffer>()
-  const keep = (sha: string, entry: Buffer) => {
+  const store = (sha: string, entry: Buffer) => {
     entries.set(sha, entry)
     return sha
   }
@@ -34,30 +37,33 @@ export function createPack(): Pack {
 
   function add(kind: 'commit' | 'tree' | 'blob', bytes: Buffer): string {
     const sha = createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
-    return keep(sha, Buffer.concat([entryHead(kinds[kind], BigInt(bytes.length)), deflateSync(bytes)]))
+    return store(sha, Buffer.concat([entryHead(kinds[kind], BigInt(bytes.length)), deflateSync(bytes)]))
   }
 
   return {
     add,
     addPlain(megabytes, byte = 0) {
       const head = entryHead(kinds.blob, BigInt(megabytes) * BigInt(megabyte))
-      return keep(invented(), Buffer.concat([head, deflatedPlain(megabytes, byte)]))
+      return store(invented(), Buffer.concat([head, deflatedPlain(megabytes, byte)]))
     },
     addCopies(base, megabytes) {
       const copies = Buffer.alloc((megabytes * megabyte) / piece, 0x80)
       const delta = Buffer.concat([varint(base.bytes), varint(megabytes * megabyte), copies])
       const head = entryHead(kinds.reference, BigInt(delta.length))
-      return keep(invented(), Buffer.concat([head, Buffer.from(base.sha, 'hex'), deflateSync(delta)]))
+      return store(invented(), Buffer.concat([head, Buffer.from(base.sha, 'hex'), deflateSync(delta)]))
     },
     addClaim(bytes) {
-      return keep(
+      return store(
         invented(),
         Buffer.concat([entryHead(kinds.blob, bytes), deflateSync(Buffer.from('small'))]),
       )
     },
     async write(bareFolder, tree) {
-      const who = 'Test <test@example.org> 1767225600 +0000'
-      const commit = add('commit', Buffer.from(`tree ${tree}\nauthor ${who}\ncommitter ${who}\n\nplanted\n`))
+      const author = 'Test <test@example.org> 1767225600 +0000'
+      const commit = add(
+        'commit',
+        Buffer.from(`tree ${tree}\nauthor ${author}\ncommitter ${author}\n\nplanted\n`),
+      )
       const { pack, index, name } = packed(entries)
       const folder = join(bareFolder, 'objects', 'pack')
       await mkdir(folder, { recursive: true })
@@ -68,7 +74,7 @@ export function createPack(): Pack {
   }
 }
 
-/** The bytes of a tree, in the order that git wants its names in. */
+/** Encodes a tree with entries in git's order. */
 export function treeOf(items: readonly { name: string; sha: string; isFolder?: boolean }[]): Buffer {
   return Buffer.concat(
     items.flatMap(({ name, sha, isFolder }) => [
@@ -78,7 +84,7 @@ export function treeOf(items: readonly { name: string; sha: string; isFolder?: b
   )
 }
 
-/** One megabyte, deflated once and repeated: blocks that refer to nothing before them. */
+/** One megabyte, deflated once and repeated as independent blocks. */
 function deflatedPlain(megabytes: number, byte: number): Buffer {
   const one = deflateRawSync(Buffer.alloc(megabyte, byte), { finishFlush: constants.Z_FULL_FLUSH, level: 9 })
   const last = Buffer.from([3, 0])
@@ -90,7 +96,7 @@ function deflatedPlain(megabytes: number, byte: number): Buffer {
   ])
 }
 
-/** The sum that ends the stream, of `size` times the same byte. */
+/** The Adler-32 checksum of `size` equal bytes. */
 function adlerOf(size: number, byte: number): Buffer {
   const [count, prime] = [BigInt(size), 65521n]
   const low = (1n + count * BigInt(byte)) % prime
@@ -120,7 +126,7 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, Number(rest)])
 }
 
-/** As gitformat-pack(5) describes them, in version 2. */
+/** Encodes pack and index as in gitformat-pack(5), version 2. */
 function packed(entries: ReadonlyMap<string, Buffer>) {
   const start = Buffer.concat([Buffer.from('PACK'), numbers([2, entries.size])])
   let offset = start.length

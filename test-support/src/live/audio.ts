@@ -1,4 +1,4 @@
-/** Speech as the provider gives it, 24 kHz and 16 bit: a tone that tests can tell from silence. */
+/** Returns a tone in the provider's format (24 kHz, 16 bit), which tests can tell from silence. */
 export function tone(milliseconds: number, samplesPerSecond = 24_000): Buffer {
   const samples = Math.round((samplesPerSecond * milliseconds) / 1000)
   const pcm = Buffer.alloc(samples * 2)
@@ -8,7 +8,7 @@ export function tone(milliseconds: number, samplesPerSecond = 24_000): Buffer {
   return pcm
 }
 
-/** How loud, from 0 to 32767: the root of the mean square. */
+/** Returns the root mean square, from 0 to 32767. */
 export function loudness(pcm: Buffer): number {
   const samples = Math.floor(pcm.length / 2)
   let sum = 0

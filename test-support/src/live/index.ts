@@ -1,6 +1,6 @@
 /**
- * A model that listens and speaks, as its provider serves it: the Live protocol over a real socket. What it hears
- * and says is told by the test; what it is sent is checked as the provider checks it.
+ * A live voice model over a real socket with the provider's Live protocol. The test controls input and
+ * output. Messages are validated as the provider validates them.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -13,35 +13,35 @@ export { loudness, tone } from './audio.ts'
 export type { LiveSession } from './session.ts'
 
 export type LiveServer = {
-  /** Base address of the provider's API, over HTTP. */
+  /** Base address of the provider's API over HTTP. */
   url: string
-  /** In the order in which they came. */
+  /** In order of connection. */
   sessions: LiveSession[]
-  /** The next connection past its setup, there already or to come. */
+  /** Returns the next connection after its setup, waiting for it if needed. */
   session(): Promise<LiveSession>
-  /** From now on nothing answers: `refuse` with this status before the socket opens; null again serves. */
+  /** Refuses new connections with this status; null accepts them again. */
   refuseWith(status: number | null): void
-  /** Whether setups are answered; those that came meanwhile are answered when they are again. */
+  /** Holds the answers to setups; those held are answered on release. */
   holdSetups(isHeld: boolean): void
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const patienceMs = 60_000
+const waitMs = 60_000
 
-/** `key`: the only one that is good. */
+/** `key` is the only valid API key. */
 export async function startLiveServer({ key }: { key: string }): Promise<LiveServer> {
   const sessions: LiveSession[] = []
-  const held: (() => void)[] = []
-  let refusedWith: number | null = null
+  const heldSetups: (() => void)[] = []
+  let refusalStatus: number | null = null
   let isHeld = false
-  let given = 0
-  let came = Promise.withResolvers<void>()
+  let delivered = 0
+  let connected = Promise.withResolvers<void>()
   const server = createServer((_request, response) => response.writeHead(404).end())
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 1024 * 1024 })
 
   server.on('upgrade', (request, stream, head) => {
     const address = new URL(`http://live${request.url}`)
-    const status = refusedWith ?? (path.test(address.pathname) ? null : 404)
+    const status = refusalStatus ?? (path.test(address.pathname) ? null : 404)
     if (status !== null) return void stream.end(`HTTP/1.1 ${status} no\r\nConnection: close\r\n\r\n`)
     const presented = request.headers['x-goog-api-key'] ?? address.searchParams.get('key')
     sockets.handleUpgrade(request, stream, head, (socket) => {
@@ -54,17 +54,17 @@ export async function startLiveServer({ key }: { key: string }): Promise<LiveSer
         const fault = faultOf(message, isFirst)
         isFirst = false
         if (fault !== null) return socket.close(1007, fault)
-        // A setup was checked to be one.
+        // `faultOf` has checked the setup above.
         const { setup } = message as { setup?: object }
         if (setup === undefined) return session?.take(message)
         const begin = () => {
           session = createSession(socket, setup)
           session.send({ setupComplete: {} })
           sessions.push(session)
-          came.resolve()
-          came = Promise.withResolvers()
+          connected.resolve()
+          connected = Promise.withResolvers()
         }
-        if (isHeld) held.push(begin)
+        if (isHeld) heldSetups.push(begin)
         else begin()
       })
     })
@@ -76,22 +76,22 @@ export async function startLiveServer({ key }: { key: string }): Promise<LiveSer
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sessions,
     async session() {
-      const tooLong = setTimeout(() => came.reject(new Error('Nobody has called the model.')), patienceMs)
+      const tooLong = setTimeout(() => connected.reject(new Error('No session was opened in time.')), waitMs)
       try {
-        while (sessions.length <= given) await came.promise
+        while (sessions.length <= delivered) await connected.promise
       } finally {
         clearTimeout(tooLong)
       }
-      const session = sessions[given++]
-      if (!session) throw new Error('A session came and went.')
+      const session = sessions[delivered++]
+      if (!session) throw new Error('The session is missing.')
       return session
     },
     refuseWith(status) {
-      refusedWith = status
+      refusalStatus = status
     },
     holdSetups(value) {
       isHeld = value
-      if (!value) for (const begin of held.splice(0)) begin()
+      if (!value) for (const begin of heldSetups.splice(0)) begin()
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets.clients) socket.terminate()

@@ -1,4 +1,4 @@
-/** What the provider refuses: a first message that is no setup, messages that are none, the wrong kind of sound. */
+/** Validates messages like the provider: first message, shape and audio format. */
 export const path =
   /^\/+ws\/google\.ai\.generativelanguage\.v1(beta|alpha)?\.GenerativeService\.BidiGenerateContent$/
 
@@ -7,11 +7,11 @@ const voices = ['Zephyr', 'Puck', 'Charon', 'Kore', 'Fenrir', 'Leda', 'Orus', 'A
 
 type Json = Record<string, unknown>
 
-/** Why a message is refused; null for one that is taken. */
+/** Returns why a message is refused, or null. */
 export function faultOf(message: unknown, isFirst: boolean): string | null {
   if (!isObject(message)) return 'Request contains an invalid argument.'
-  const named = Object.keys(message)
-  if (named.length !== 1 || !fields.includes(named[0] ?? '')) return 'Exactly one field must be set.'
+  const names = Object.keys(message)
+  if (names.length !== 1 || !fields.includes(names[0] ?? '')) return 'Exactly one field must be set.'
   if (isFirst !== 'setup' in message) return 'setup must be the first message and only that.'
   if ('setup' in message) return faultOfSetup(message.setup)
   if ('realtimeInput' in message) return faultOfInput(message.realtimeInput)

@@ -1,16 +1,16 @@
 import type { WebSocket } from 'ws'
 import { tone } from './audio.ts'
 
-// Tests look into what they expect.
+// Tests inspect the fields that they expect.
 // biome-ignore lint/suspicious/noExplicitAny: any message
 export type Message = any
 
-/** One connection as the provider sees it, past its setup. */
+/** One connection from the provider's side, after its setup. */
 export type LiveSession = ReturnType<typeof createSession>
 
-const patienceMs = 60_000
+const waitMs = 60_000
 
-/** `setup` as it was sent. */
+/** `setup` as the client sent it. */
 export function createSession(socket: WebSocket, setup: Message) {
   const received: Message[] = []
   const closed = Promise.withResolvers<{ code: number }>()
@@ -28,16 +28,16 @@ export function createSession(socket: WebSocket, setup: Message) {
     wake()
   })
 
-  async function until<T>(look: () => T | undefined, what: string): Promise<T> {
-    const deadline = Date.now() + patienceMs
+  async function until<T>(find: () => T | undefined, what: string): Promise<T> {
+    const deadline = Date.now() + waitMs
     for (;;) {
-      const found = look()
+      const found = find()
       if (found !== undefined) return found
       if (isClosed) throw new Error(`The connection was closed before ${what}.`)
-      const left = deadline - Date.now()
-      if (left <= 0) throw new Error(`There never was ${what}.`)
+      const remainingMs = deadline - Date.now()
+      if (remainingMs <= 0) throw new Error(`Timed out waiting for ${what}.`)
       const timer = Promise.withResolvers<void>()
-      const timeout = setTimeout(timer.resolve, left)
+      const timeout = setTimeout(timer.resolve, remainingMs)
       await Promise.race([changed.promise, timer.promise])
       clearTimeout(timeout)
     }
@@ -50,7 +50,7 @@ export function createSession(socket: WebSocket, setup: Message) {
     received,
     send,
     closed: closed.promise,
-    /** What was said to it so far, 16 kHz. */
+    /** The audio received so far, at 16 kHz. */
     audio: () => audio,
     take(message: Message): void {
       const blob = message.realtimeInput?.audio
@@ -59,7 +59,7 @@ export function createSession(socket: WebSocket, setup: Message) {
       wake()
     },
 
-    /** The next message with this field, received or to come; others before it are passed over. */
+    /** Returns the next message with this field, waiting for it if needed. Skips other messages. */
     next: (field: 'toolResponse' | 'clientContent' | 'text' | 'audioStreamEnd'): Promise<Message> =>
       until(() => {
         while (read < received.length) {
@@ -70,21 +70,21 @@ export function createSession(socket: WebSocket, setup: Message) {
         return undefined
       }, field),
 
-    /** Resolves when so much speech has come in all. */
+    /** Resolves when this much audio has arrived in total. */
     heardFor: (milliseconds: number) =>
       until(
         () => (audio.length >= milliseconds * 32 ? audio.length : undefined),
         `${milliseconds} ms of speech`,
       ),
 
-    /** What the person said, in pieces as they come. */
+    /** Sends pieces of the person's transcribed speech. */
     hear(...pieces: string[]): void {
       for (const text of pieces) send({ serverContent: { inputTranscription: { text } } })
     },
     call(id: string, name: string, args: object): void {
       send({ toolCall: { functionCalls: [{ id, name, args }] } })
     },
-    /** Speaks: sound and its text; ends the turn unless told otherwise. */
+    /** Sends audio and its text; ends the turn unless `ends` is false. */
     speak(
       text: string,
       { ends = true, milliseconds = 200 }: { ends?: boolean; milliseconds?: number } = {},
@@ -102,7 +102,7 @@ export function createSession(socket: WebSocket, setup: Message) {
       send({ serverContent: { interrupted: true } })
       send({ serverContent: { turnComplete: true } })
     },
-    /** What it may be carried on with over another connection. */
+    /** Sends a handle for resuming the session on another connection. */
     give: (handle: string) => send({ sessionResumptionUpdate: { newHandle: handle, resumable: true } }),
     goAway: () => send({ goAway: { timeLeft: '10s' } }),
     close: (code: number, reason = '') => socket.close(code, reason),

@@ -1,6 +1,6 @@
 /**
- * A mail server for tests: real SMTP on a free port of loopback, mail is kept in memory. With an account it
- * takes mail from nobody else.
+ * A mail server for tests: real SMTP on a free loopback port, with mail kept in memory. With an account it
+ * requires authentication.
  */
 import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
@@ -10,11 +10,11 @@ import { SMTPServer } from 'smtp-server'
 export type ReceivedMail = { from: string; to: string[]; subject: string; text: string }
 
 export type MailServer = {
-  /** `smtp://…`, with the account when there is one. */
+  /** `smtp://…`, including the account if there is one. */
   url: string
-  /** In the order in which it came. */
+  /** In order of arrival. */
   readonly received: readonly ReceivedMail[]
-  /** The next mail to this address that nobody has asked for yet; waits for it. */
+  /** Returns the next mail to this address that was not returned before, waiting for it if needed. */
   next(to: string): Promise<ReceivedMail>
   close(): Promise<void>
 }
@@ -24,11 +24,11 @@ export async function startMailServer(
 ): Promise<MailServer> {
   const { account } = options
   const received: ReceivedMail[] = []
-  const handedOut = new Set<ReceivedMail>()
+  const returned = new Set<ReceivedMail>()
   let arrived = Promise.withResolvers<void>()
 
   const server = new SMTPServer({
-    // The library's own certificate is public, and a client is right to refuse it.
+    // No STARTTLS: the library's certificate is public, so clients rightly refuse it.
     disabledCommands: account ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
     allowInsecureAuth: true,
     logger: false,
@@ -38,10 +38,10 @@ export async function startMailServer(
       else done(new Error('wrong account'))
     },
     onData(stream, session, done) {
-      take(stream, session.envelope.rcptTo).then(() => done(), done)
+      receive(stream, session.envelope.rcptTo).then(() => done(), done)
     },
   })
-  async function take(stream: NodeJS.ReadableStream, recipients: readonly { address: string }[]) {
+  async function receive(stream: NodeJS.ReadableStream, recipients: readonly { address: string }[]) {
     const parsed = await PostalMime.parse(await readText(stream))
     received.push({
       from: parsed.from?.address ?? '',
@@ -53,7 +53,7 @@ export async function startMailServer(
     arrived = Promise.withResolvers<void>()
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // Listening at an address of its own, not at a pipe.
+  // The server listens on an address, not on a pipe.
   const { port } = server.server.address() as AddressInfo
   const credentials = account
     ? `${encodeURIComponent(account.user)}:${encodeURIComponent(account.password)}@`
@@ -64,9 +64,9 @@ export async function startMailServer(
     received,
     async next(to) {
       for (;;) {
-        const found = received.find((mail) => mail.to.includes(to) && !handedOut.has(mail))
+        const found = received.find((mail) => mail.to.includes(to) && !returned.has(mail))
         if (found) {
-          handedOut.add(found)
+          returned.add(found)
           return found
         }
         await arrived.promise

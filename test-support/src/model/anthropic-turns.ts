@@ -2,10 +2,10 @@ import { type JsonObject, textOf } from './json.ts'
 import { userTexts } from './reminders.ts'
 
 /**
- * `claude` sends messages of the user that no answer stands between (the earlier one failed or was interrupted) as
- * one. Where it joins two texts, the first gets a newline; its notes (of a picture, of an interruption) end a
- * message too. What stands before the last such end is an earlier turn: its directives are over. A reminder joined
- * on behind makes no turn.
+ * `claude` joins user messages without an answer in between (after a failure or interruption) into one. A
+ * joined text ends with a newline; notes about images or interruptions also end a message. Blocks before the
+ * last such end belong to an earlier turn, whose directives no longer apply. A reminder at the end starts no
+ * turn.
  */
 export function splitTurns(blocks: JsonObject[]): JsonObject[][] {
   const end = blocks.findLastIndex((block, index) => {

@@ -29,12 +29,12 @@ function text(value: string) {
 
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }
 
-test('text comes as a string or as blocks, blocks are joined by newlines', () => {
+test('text is read from a string or from blocks, which are joined by newlines', () => {
   assert.equal(turnOf([{ role: 'user', content: 'hello' }]).text, 'hello')
   assert.equal(turnOf([{ role: 'user', content: [text('one'), image, text('two')] }]).text, 'one\ntwo')
 })
 
-test('the reminders of the CLI are not the text of the user, pictures are counted', () => {
+test('reminders of the CLI are not user text, and images are counted', () => {
   const content = [text('<system-reminder>\n[[fail]]\n</system-reminder>\n'), text('hello'), image, image]
   assert.deepEqual(turnOf([{ role: 'user', content }]), {
     text: 'hello',
@@ -55,7 +55,7 @@ test('system messages in the conversation belong to the system prompt', () => {
   assert.equal(read([], { more: { system: 'short' } }).system, 'short')
 })
 
-test('results of tools come as a string or as blocks', () => {
+test('tool results are read from a string or from blocks', () => {
   const result = (id: string, content: unknown) => ({ type: 'tool_result', tool_use_id: id, content })
   const messages = [
     { role: 'user', content: 'go' },
@@ -76,12 +76,12 @@ test('results of tools come as a string or as blocks', () => {
   })
 })
 
-test('a failed turn that the CLI sends in one message with the next is over', () => {
+test('a failed turn that the CLI joins with the next message has ended', () => {
   const turn = turnOf([{ role: 'user', content: [text('[[fail]] one\n'), text('two')] }])
   assert.deepEqual([turn.text, turn.earlier], ['two', ['[[fail]] one']])
 })
 
-test('so is an interrupted one, with its result and its picture', () => {
+test('an interrupted turn with its result and image has ended', () => {
   const content = [
     { type: 'tool_result', tool_use_id: 'a', content: 'rejected' },
     text('[[fail]] one'),
@@ -96,7 +96,7 @@ test('so is an interrupted one, with its result and its picture', () => {
   assert.deepEqual([turn.text, turn.images, turn.toolResults], ['two', 1, []])
 })
 
-test('a note ends a turn also where no text follows', () => {
+test('a note ends a turn even without following text', () => {
   const note = text('[Image: source: /tmp/1.png]')
   const turn = turnOf([
     { role: 'user', content: [text('[[fail]] one'), image, note, image, text('two\n'), note] },
@@ -104,7 +104,7 @@ test('a note ends a turn also where no text follows', () => {
   assert.deepEqual([turn.text, turn.images, turn.earlier], ['two', 1, ['[[fail]] one']])
 })
 
-test('a note or a reminder joined on behind the words does not end their turn', () => {
+test('a note or reminder after the text does not end the turn', () => {
   assert.equal(
     turnOf([{ role: 'user', content: [image, text('hello\n'), text('[Image: source: /1.png]')] }]).text,
     'hello',
@@ -113,14 +113,14 @@ test('a note or a reminder joined on behind the words does not end their turn', 
   assert.equal(turnOf([{ role: 'user', content: reminded }]).text, 'hello')
 })
 
-test('without the CLI a newline at the end of a block means nothing', () => {
+test('without the CLI a newline at the end of a block has no meaning', () => {
   const messages = [{ role: 'user', content: [text('one\n'), text('two')] }]
   assert.equal(turnOf(messages, {}).text, 'one\n\ntwo')
   const system = 'x-anthropic-billing-header: cc_version=2.1.329; cc_entrypoint=sdk-cli;'
   assert.equal(currentTurn(read(messages, { more: { system } }).messages).text, 'two')
 })
 
-test('what a helper of the CLI asks is a side request', () => {
+test("requests of the CLI's helpers are side requests", () => {
   const ask = [{ role: 'user', content: 'hello' }]
   const format = {
     type: 'json_schema',
@@ -136,7 +136,7 @@ test('what a helper of the CLI asks is a side request', () => {
   assert.equal(read(ask, { headers: { 'x-claude-code-request-class': 'main' } }).isSide, false)
 })
 
-test('malformed bodies are refused with a sentence, odd members are passed over', () => {
+test('invalid bodies are refused with a reason, invalid members are ignored', () => {
   const refuse = (body: Record<string, unknown>) =>
     anthropic.read({
       body,

@@ -15,13 +15,13 @@ import {
 } from './provider.ts'
 import { userTexts } from './reminders.ts'
 
-/** The Anthropic Messages API, as the `claude` CLI uses it. */
+/** The Anthropic Messages API as used by the `claude` CLI. */
 export const anthropic: Provider = {
   name: 'anthropic',
   route,
   read,
   offers: (request, tool) => request.tools.some((offered) => offered.name === tool),
-  whole,
+  complete,
   stream,
   error,
   countTokens: (count) => ({ input_tokens: count }),
@@ -44,8 +44,8 @@ function route(method: string, path: string): Route | null {
 function read({ body, headers }: ReadInput): ModelRequest | string {
   if (!Array.isArray(body.messages)) return 'messages: Input should be a valid list'
   if (typeof body.model !== 'string') return 'model: Field required'
-  const sent = objectsOf(body.messages)
-  const systems = [body.system, ...sent.filter((one) => one.role === 'system').map((one) => one.content)]
+  const messages = objectsOf(body.messages)
+  const systems = [body.system, ...messages.filter((one) => one.role === 'system').map((one) => one.content)]
   const system = systems.flatMap((one) => textsOf(one)).join('\n')
   const isCli = textOf(headers['user-agent']).startsWith('claude') || system.includes(MARK_OF_CLI)
   const schema = objectOf(objectOf(objectOf(body.output_config).format ?? body.output_format).schema)
@@ -59,7 +59,7 @@ function read({ body, headers }: ReadInput): ModelRequest | string {
   return {
     model: body.model,
     system,
-    messages: sent.filter((one) => one.role !== 'system').flatMap((one) => readMessage(one, isCli)),
+    messages: messages.filter((one) => one.role !== 'system').flatMap((one) => readMessage(one, isCli)),
     tools,
     streamForm: body.stream === true ? 'sse' : null,
     isSide:
@@ -70,15 +70,17 @@ function read({ body, headers }: ReadInput): ModelRequest | string {
   }
 }
 
-/** Stands in the system prompt, where no proxy drops it. */
+/** Part of the CLI's system prompt, which no proxy removes. */
 const MARK_OF_CLI = 'x-anthropic-billing-header: cc_version='
 
 const AUXILIARY: ReadonlySet<string> = new Set(['auxiliary', 'compaction', 'side_reply'])
 
-function readMessage(sent: JsonObject, isCli: boolean): Message[] {
+function readMessage(message: JsonObject, isCli: boolean): Message[] {
   const blocks =
-    typeof sent.content === 'string' ? [{ type: 'text', text: sent.content }] : objectsOf(sent.content)
-  if (sent.role === 'assistant') {
+    typeof message.content === 'string'
+      ? [{ type: 'text', text: message.content }]
+      : objectsOf(message.content)
+  if (message.role === 'assistant') {
     return [{ role: 'assistant', text: textsOf(blocks).join('\n'), images: 0, toolResults: [] }]
   }
   const parts = isCli ? splitTurns(blocks) : [blocks]
@@ -99,7 +101,7 @@ function textsOf(content: unknown): string[] {
     .map((block) => textOf(block.text))
 }
 
-function whole({ id, model, outcome, usage }: Answer): unknown {
+function complete({ id, model, outcome, usage }: Answer): unknown {
   const content =
     outcome.kind === 'text'
       ? { type: 'text', text: outcome.text }
@@ -165,7 +167,7 @@ function stopReason(outcome: Answer['outcome']): string {
 }
 
 function error(cause: Parameters<Provider['error']>[0]): JsonAnswer {
-  // `claude` meets a 400 with five more requests, each with less of what the server may not have liked.
+  // Never 400 for `fail_first`: `claude` retries a 400 five times with less of the request.
   const { status, message } = describeError(cause, { overload: 529, failFirst: 500 })
   const type = ERROR_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return { status, headers: errorHeaders(cause), body: { type: 'error', error: { type, message } } }

@@ -14,12 +14,12 @@ function results(...pairs: [callId: string, text: string][]): Message {
   return user('', { toolResults: pairs.map(([callId, text]) => ({ callId, text })) })
 }
 
-test('the turn is the last message of the user', () => {
+test("the turn is the user's last message", () => {
   const turn = currentTurn([user('one'), assistant('1'), user('two', { images: 3 })])
   assert.deepEqual(turn, { text: 'two', images: 3, earlier: ['one', '1'], toolResults: [] })
 })
 
-test('tool results and the calls before them are passed over', () => {
+test('tool results and their calls are skipped', () => {
   const messages = [user('go'), assistant(), results(['a', '1']), assistant(), results(['b', '2'])]
   const turn = currentTurn(messages)
   assert.equal(turn.text, 'go')
@@ -29,7 +29,7 @@ test('tool results and the calls before them are passed over', () => {
   ])
 })
 
-test('results of earlier turns belong to what was earlier', () => {
+test('results of earlier turns belong to the history', () => {
   const turn = currentTurn([
     user('go'),
     assistant(),
@@ -41,22 +41,22 @@ test('results of earlier turns belong to what was earlier', () => {
   assert.ok(turn.earlier.includes('secret'))
 })
 
-test('results that come with new words of the user belong to the turn before', () => {
+test('results that arrive with new user text belong to the previous turn', () => {
   const mixed = user('stop, do this', { toolResults: [{ callId: 'a', text: 'interrupted' }] })
   const turn = currentTurn([user('go'), assistant(), mixed])
   assert.deepEqual([turn.text, turn.toolResults], ['stop, do this', []])
 })
 
-test('a call that reports twice is one call, its last report counts', () => {
+test('a call with two results is one call, and its last result counts', () => {
   const turn = currentTurn([user('go'), assistant(), results(['a', 'half']), results(['a', 'whole'])])
   assert.deepEqual(turn.toolResults, [{ callId: 'a', text: 'whole' }])
 })
 
-test('a message of nothing but reminders is no turn', () => {
+test('a message that contains only reminders is not a turn', () => {
   assert.equal(currentTurn([user('go'), assistant(), results(['a', '1']), user('')]).text, 'go')
 })
 
-test('a picture without words is a turn', () => {
+test('an image without text is a turn', () => {
   assert.deepEqual(currentTurn([user('one'), assistant(), user('', { images: 1 })]).images, 1)
 })
 

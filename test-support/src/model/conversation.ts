@@ -1,7 +1,7 @@
-/** One message of a conversation in the form all providers are read into. */
+/** One message in the common form of all providers. */
 export type Message = {
   role: 'user' | 'assistant'
-  /** Text blocks joined by newlines, without what a CLI adds of its own; empty when nothing else was there. */
+  /** Text blocks joined by newlines, without additions of the CLI; empty when none remain. */
   text: string
   images: number
   toolResults: ToolResult[]
@@ -9,17 +9,17 @@ export type Message = {
 
 export type ToolResult = { callId: string; text: string }
 
-/** A model request, whichever provider's form it came in. */
+/** A model request in the common form of all providers. */
 export type ModelRequest = {
   model: string
   system: string
   messages: Message[]
   tools: OfferedTool[]
-  /** How the answer is streamed; null when it is wanted in one piece. */
+  /** The stream format, or null for a single response. */
   streamForm: 'sse' | 'json_array' | null
-  /** A request the CLI makes for itself (title, summary, routing): never scripted. */
+  /** True for a request of the CLI itself (title, summary, routing), which is never scripted. */
   isSide: boolean
-  /** JSON schema that the answer must fit, null when free text is wanted. */
+  /** JSON schema of the answer, or null for free text. */
   answerSchema: Record<string, unknown> | null
 }
 
@@ -28,33 +28,33 @@ export type OfferedTool = {
   description: string
   /** `function` takes JSON, `custom` takes free text (OpenAI only). */
   form: 'function' | 'custom'
-  /** The group it must be called in, null for none (OpenAI only). */
+  /** The namespace of the tool, or null (OpenAI only). */
   namespace: string | null
 }
 
-/** What the newest message of the user asks, and what has happened in the conversation around it. */
+/** The user's newest message and the conversation around it. */
 export type Turn = {
   text: string
   images: number
   /** Texts of all messages before this turn. */
   earlier: string[]
-  /** Results of this turn's own tool calls, oldest first. */
+  /** Results of this turn's tool calls, oldest first. */
   toolResults: ToolResult[]
 }
 
 /**
- * The current turn: from the end, messages with nothing but tool results (or nothing but a CLI's reminders) and
- * assistant messages are passed over; the first other user message is the turn's.
+ * Finds the current turn from the end. Skips assistant messages and messages that contain only tool results
+ * or reminders. The first other user message is the turn's.
  */
 export function currentTurn(messages: readonly Message[]): Turn {
   const at = messages.findLastIndex(
     (message) => message.role === 'user' && (message.text !== '' || message.images > 0),
   )
-  const asking = messages[at]
+  const message = messages[at]
   const since = messages.slice(at + 1)
   return {
-    text: asking?.text ?? '',
-    images: asking?.images ?? 0,
+    text: message?.text ?? '',
+    images: message?.images ?? 0,
     earlier: messages.slice(0, Math.max(at, 0)).flatMap(textsOf),
     toolResults: latestByCall(since.flatMap((message) => message.toolResults)),
   }
@@ -64,7 +64,7 @@ function textsOf(message: Message): string[] {
   return [message.text, ...message.toolResults.map((result) => result.text)].filter((text) => text !== '')
 }
 
-/** A call may report more than once (a script that notifies, then ends): it stays one call, its last word counts. */
+/** A call may report several results (a script that notifies, then ends); the last one counts. */
 function latestByCall(results: ToolResult[]): ToolResult[] {
   return [...new Map(results.map((result) => [result.callId, result])).values()]
 }

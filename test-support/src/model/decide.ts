@@ -8,7 +8,7 @@ import { idOf, logLine, type Received } from './received.ts'
 import type { Script } from './script.ts'
 import { writeJson } from './writer.ts'
 
-/** Decides about a request; what asks for a model's answer is handed to the script. */
+/** Decides about a request; requests for a model's answer go to the script. */
 export function decide(received: Received, script: Script): Decision {
   const { method, path, headers } = received
   const routed = routeRequest(method, path, headers)
@@ -17,7 +17,7 @@ export function decide(received: Received, script: Script): Decision {
   return refuse(received, null, { cause: 'not_found', message: `no such endpoint: ${method} ${path}` })
 }
 
-/** Refuses a request in the provider's own form, or in that of the provider it seems to mean. */
+/** Refuses a request in the format of its provider or of the most similar one. */
 export function refuse(received: Received, provider: Provider | null, refused: RefusedRequest): Decision {
   const answer = (provider ?? closestProvider(received.path)).error(refused)
   return settled({ ...logLine(received, provider), status: answer.status }, answer)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { LoggedRequest } from './log.ts'
 import type { HowEnded } from './writer.ts'
 
-/** What is done for one request: the line for the log, and the answer, which may take its time. */
+/** The log entry of a request and the function that writes its answer. */
 export type Decision = {
   logged: LoggedRequest
   answer: (response: ServerResponse, signal: AbortSignal) => Promise<HowEnded>

@@ -39,7 +39,7 @@ const readAs: [text: string, directives: Directive[]][] = [
 ]
 
 for (const [text, directives] of readAs) {
-  test(`${text} is read with its argument`, () => {
+  test(`${text} is parsed with its argument`, () => {
     assert.deepEqual(findDirectives(text), directives)
   })
 }
@@ -84,7 +84,7 @@ function names(text: string): string[] {
   return findDirectives(text).map((directive) => directive.name)
 }
 
-test('all directives of a line count, from left to right', () => {
+test('all directives of a line apply, from left to right', () => {
   assert.deepEqual(names('please [[sleep:1]] then [[usage:1,2]][[reply:x]] thanks'), [
     'sleep',
     'usage',
@@ -92,13 +92,13 @@ test('all directives of a line count, from left to right', () => {
   ])
 })
 
-test('only the last line that holds a directive counts', () => {
+test('only the last line with a directive applies', () => {
   const text = ['[[fail]]', 'text before', '[[reply:a]] [[pad:1]]', 'text behind', ''].join('\n')
   assert.deepEqual(names(text), ['reply', 'pad'])
   assert.deepEqual(names(text.replaceAll('\n', '\r\n')), ['reply', 'pad'])
 })
 
-test('a line with what only looks like a directive does not hide the one above it', () => {
+test('a line with only invalid directives does not hide the line above', () => {
   assert.deepEqual(names('[[reply:a]]\nsee [[unknown]] and [[pad:x]]'), ['reply'])
 })
 
@@ -108,13 +108,13 @@ test('a directive ends at the first closing brackets', () => {
   assert.deepEqual(findDirectives('[[reply:a [[echo]]'), [{ name: 'reply', text: 'a [[echo' }])
 })
 
-test('a directive is found inside brackets that are none', () => {
+test('a directive inside other brackets is found', () => {
   assert.deepEqual(names('[[[[note [[echo]]'), ['echo'])
   assert.deepEqual(names('[[[echo]]]'), ['echo'])
   assert.deepEqual(names('[[pad:[[echo]]'), ['echo'])
 })
 
-test('a megabyte of opening brackets is read without a stall', { timeout: 5000 }, () => {
+test('a megabyte of opening brackets is parsed quickly', { timeout: 5000 }, () => {
   assert.deepEqual(names(`${'[[pad:'.repeat(200_000)}]]`), [])
   assert.deepEqual(names('[['.repeat(500_000)), [])
 })

@@ -1,4 +1,4 @@
-/** One scripted instruction found in a user's text, already checked and typed. */
+/** A scripted instruction from the user's text, validated and typed. */
 export type Directive =
   | { name: 'reply'; text: string }
   | { name: 'echo' | 'model' | 'system' | 'images' | 'len' }
@@ -14,8 +14,8 @@ export type Directive =
   | { name: 'tool'; tool: string; input: Record<string, unknown> }
 
 /**
- * The directives that count: those of the last line that holds one, from left to right; empty when no line does.
- * What only looks like a directive (unknown name, argument of the wrong form) is ordinary text.
+ * Returns the directives of the last line that contains any, from left to right. Text with an unknown name or
+ * an invalid argument is ordinary text.
  */
 export function findDirectives(text: string): Directive[] {
   for (const line of text.split(/\r\n|\n|\r/).reverse()) {
@@ -31,7 +31,7 @@ function directivesOfLine(line: string): Directive[] {
   let end = -1
   for (const { index } of line.matchAll(POSSIBLE_START)) {
     if (index < from) continue
-    // Looked for only when passed, so that a line of many openings costs one walk, not one for each.
+    // Searched again only when passed, so that a line with many openings takes linear time.
     if (end < index + 2) end = line.indexOf(']]', index + 2)
     if (end === -1) break
     const directive = parseDirective(line.slice(index + 2, end))
@@ -74,15 +74,15 @@ function parseWithArgument(name: string, argument: string): Directive | null {
     case 'hold':
       return argument === '' ? null : { name, key: argument }
     case 'pad': {
-      const count = wholeNumber(argument, LONGEST_PAD)
+      const count = wholeNumber(argument, MAX_PAD)
       return count === null ? null : { name, count }
     }
     case 'sleep': {
-      const seconds = decimalNumber(argument, LONGEST_WAIT_SECONDS)
+      const seconds = decimalNumber(argument, MAX_WAIT_SECONDS)
       return seconds === null ? null : { name, seconds }
     }
     case 'drip': {
-      const milliseconds = decimalNumber(argument, LONGEST_WAIT_SECONDS * 1000)
+      const milliseconds = decimalNumber(argument, MAX_WAIT_SECONDS * 1000)
       return milliseconds === null ? null : { name, milliseconds }
     }
     case 'usage':
@@ -96,10 +96,10 @@ function parseWithArgument(name: string, argument: string): Directive | null {
   }
 }
 
-/** Enough for any test of size; more would only exhaust the memory of the server. */
-const LONGEST_PAD = 20_000_000
-/** A timer of Node holds 2^31 ms (24 days); a day is more than any test waits. */
-const LONGEST_WAIT_SECONDS = 86_400
+/** Enough for any size test; more would exhaust the server's memory. */
+const MAX_PAD = 20_000_000
+/** Node's timers hold at most 2^31 ms (24 days); no test waits a day. */
+const MAX_WAIT_SECONDS = 86_400
 
 function parseFail(argument: string | null): Directive | null {
   if (argument === null) return { name: 'fail', status: 400 }
@@ -128,7 +128,7 @@ function parseTool(argument: string): Directive | null {
   if (tool === '') return null
   const text = argument.slice(colon + 1)
   const json = parseJsonObject(text)
-  // A shell command may itself start with a brace; only an object that names a command is taken as JSON.
+  // A shell command may start with a brace, so only an object with a `command` counts as JSON.
   if (tool === 'Bash') {
     return { name: 'tool', tool, input: typeof json?.command === 'string' ? json : { command: text } }
   }

@@ -9,33 +9,36 @@ import { type Received, receive } from './received.ts'
 import { createScript, type Script } from './script.ts'
 import { type HowEnded, writeJson } from './writer.ts'
 
-/** Answers one request: `signal` ends when the client goes away or the server closes. Rejects only when the log fails. */
+/**
+ * Answers one request. `signal` aborts when the client disconnects or the server closes. Rejects only when
+ * logging fails.
+ */
 export type Exchange = (
   request: IncomingMessage,
   response: ServerResponse,
   signal: AbortSignal,
 ) => Promise<void>
 
-/** Makes the exchange of one server: receive, decide, log, then answer. */
+/** Creates the exchange of one server: receive, decide, log, answer. */
 export function createExchange(log: RequestLog, holds: Holds): Exchange {
   const script = createScript(holds)
   return async (request, response, signal) => {
     const received = await receive(request).catch(() => null)
-    // A client that left before it had asked anything asked nothing.
+    // The client disconnected before its request was complete.
     if (!received) return void response.destroy()
-    const decision = decideCalmly(received, script)
-    const seen = log.add(decision.logged)
+    const decision = decideSafely(received, script)
+    const entry = log.add(decision.logged)
     const ended = await decision.answer(response, signal).catch((cause: unknown): HowEnded => {
       if (signal.aborted || response.headersSent) response.destroy()
       else return writeJson(response, closestProvider(received.path).error(fault(cause)))
       return signal.aborted ? 'client_gone' : 'cut'
     })
-    log.end(seen, ended)
+    log.end(entry, ended)
   }
 }
 
-/** A fault of this server is answered as such and must not end it: others are being served. */
-function decideCalmly(received: Received, script: Script): Decision {
+/** An internal error is answered as such and must not stop the server. */
+function decideSafely(received: Received, script: Script): Decision {
   try {
     return decide(received, script)
   } catch (cause) {

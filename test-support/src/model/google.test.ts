@@ -25,7 +25,7 @@ function turnOf(contents: unknown): Turn {
 
 const image = { inlineData: { mimeType: 'image/png', data: 'aGk=' } }
 
-test('text parts are joined by newlines, pictures are counted, the context of the session is left out', () => {
+test('text parts are joined by newlines, images are counted, and the session context is skipped', () => {
   const parts = [
     { text: '<session_context>\n[[fail]]\n</session_context>' },
     { text: 'look @red.png' },
@@ -43,7 +43,7 @@ test('text parts are joined by newlines, pictures are counted, the context of th
   })
 })
 
-test('the spelling of the REST reference is read as well', () => {
+test('the spelling of the REST reference is accepted too', () => {
   const request = read([{ parts: [{ text: 'hi' }, { inline_data: { mime_type: 'image/png', data: '' } }] }], {
     more: {
       system_instruction: { parts: [{ text: 'be' }, { text: 'brief' }] },
@@ -58,7 +58,7 @@ test('the spelling of the REST reference is read as well', () => {
   assert.equal(currentTurn(request.messages).images, 1)
 })
 
-test('function responses are results, whatever their form', () => {
+test('function responses of any shape are results', () => {
   const response = (id: string | undefined, value: unknown) => ({
     role: 'user',
     parts: [{ functionResponse: { id, name: 'run_shell_command', response: value } }],
@@ -83,7 +83,7 @@ test('function responses are results, whatever their form', () => {
   )
 })
 
-test('tools are known by the names the CLI gives them and by their own', () => {
+test("tools are found under the CLI's names and their own", () => {
   const offering = (...names: string[]) =>
     read([], { more: { tools: [{ functionDeclarations: names.map((name) => ({ name })) }] } })
   assert.equal(google.offers(offering('run_shell_command'), 'Bash'), true)
@@ -93,7 +93,7 @@ test('tools are known by the names the CLI gives them and by their own', () => {
   assert.equal(google.offers(offering(), 'constructor'), false)
 })
 
-test('what the CLI asks outside a stream, or wants as JSON, is a side request', () => {
+test('CLI requests without streaming or for JSON are side requests', () => {
   const cli = { 'user-agent': 'GeminiCLI-tui/0.61.0/gemini-2.5-pro (linux; x64; terminal)' }
   const json = {
     generationConfig: { responseMimeType: 'application/json', responseJsonSchema: { type: 'OBJECT' } },
@@ -104,7 +104,7 @@ test('what the CLI asks outside a stream, or wants as JSON, is a side request', 
   assert.equal(read([], { more: json }).isSide, true)
 })
 
-test('a stream comes as events with alt=sse, else as one array', () => {
+test('a stream uses events with alt=sse, else one array', () => {
   assert.equal(read([]).streamForm, 'sse')
   assert.equal(read([], { query: '' }).streamForm, 'json_array')
   assert.equal(read([], { stream: false }).streamForm, null)

@@ -14,13 +14,13 @@ import {
 } from './provider.ts'
 import { userTexts } from './reminders.ts'
 
-/** Gemini's generateContent, as `gemini` uses it. */
+/** Gemini's generateContent API as used by the `gemini` CLI. */
 export const google: Provider = {
   name: 'google',
   route,
   read,
   offers: (request, tool) => nameOfTool(request, tool) !== null,
-  whole: (answer) => chunk(answer, { parts: partsOf(answer, null), isLast: true }),
+  complete: (answer) => chunk(answer, { parts: partsOf(answer, null), isLast: true }),
   stream,
   error,
   countTokens: (count) => ({ totalTokens: count }),
@@ -56,7 +56,7 @@ function read({ body, headers, query, route }: ReadInput): ModelRequest | string
   const schema = config.responseJsonSchema ?? config.responseSchema
   const wantsJson = isObject(schema) || config.responseMimeType === 'application/json'
   const isStream = route.ask === 'answer' && route.stream
-  // The CLI's own turns are always streamed; what it asks in one piece are its helpers' questions.
+  // The CLI streams its own turns; requests without streaming come from its helpers.
   const isHelper = !isStream && textOf(headers['user-agent']).startsWith('GeminiCLI')
   return {
     model: route.model ?? '',
@@ -112,13 +112,13 @@ function textsOf(parts: JsonObject[]): string[] {
     .map((part) => textOf(part.text))
 }
 
-/** The name under which the request offers `Bash`, `Write` or a tool of its own; null when it does not. */
+/** Returns the offered name of `Bash`, `Write` or another tool; null when not offered. */
 function nameOfTool(request: ModelRequest, tool: string): string | null {
   const names = [tool, OWN_NAMES[tool]]
   return request.tools.find((offered) => names.includes(offered.name))?.name ?? null
 }
 
-/** The fields are the same in both worlds: `command`, `file_path`, `content`. */
+/** Argument names are the same: `command`, `file_path`, `content`. */
 const OWN_NAMES: Readonly<Record<string, string>> = { Bash: 'run_shell_command', Write: 'write_file' }
 
 function partsOf({ outcome, request, id }: Answer, text: string | null): JsonObject[] {
@@ -134,7 +134,7 @@ function stream(answer: Answer): StreamedAnswer {
   const last = chunk(answer, { parts: [{ text: '' }], isLast: true })
   if (request.streamForm === 'sse')
     return { head: '', pieces: pieces.map((one) => event(one)), tail: event(last) }
-  // Without `alt=sse` the chunks come as the members of one JSON array.
+  // Without `alt=sse` the chunks are members of one JSON array.
   return {
     head: '[',
     pieces: pieces.map((one) => `${JSON.stringify(one)},\n`),
@@ -172,8 +172,8 @@ function error(cause: Parameters<Provider['error']>[0]): JsonAnswer {
 }
 
 /**
- * `gemini` does not read headers; whether it tries again for a minute hangs on these. A quota of the day and an
- * exhausted capacity are what it gives up on.
+ * `gemini` ignores headers; these details decide whether it retries for a minute. It gives up on a daily
+ * quota and on exhausted capacity.
  */
 function detailsOf({ cause }: Parameters<Provider['error']>[0]): JsonObject[] | null {
   if (cause === 'rate_limit') {

@@ -1,7 +1,7 @@
-/** Answers that wait until somebody lets them go, by key; one let go stays so. */
+/** Holds answers by key until the key is released; a released key stays released. */
 export type Holds = {
   release(key: string): void
-  /** Resolves once the key is let go; rejects with the signal's reason when the client has gone away. */
+  /** Resolves when the key is released; rejects with the signal's reason when the client disconnects. */
   until(key: string, signal: AbortSignal): Promise<void>
 }
 
@@ -15,14 +15,14 @@ export function createHolds(): Holds {
   return {
     release: (key) => gateOf(key).resolve(),
     async until(key, signal) {
-      const gone = Promise.withResolvers<never>()
-      const leave = () => gone.reject(signal.reason)
-      signal.addEventListener('abort', leave, { once: true })
+      const aborted = Promise.withResolvers<never>()
+      const onAbort = () => aborted.reject(signal.reason)
+      signal.addEventListener('abort', onAbort, { once: true })
       try {
         signal.throwIfAborted()
-        await Promise.race([gateOf(key).promise, gone.promise])
+        await Promise.race([gateOf(key).promise, aborted.promise])
       } finally {
-        signal.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', onAbort)
       }
     },
   }

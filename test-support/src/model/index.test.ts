@@ -18,11 +18,11 @@ function say(text: string, signal?: AbortSignal) {
   return ask(anthropicClient, server.url, { said: [text], stream: true, signal })
 }
 
-test('60 sleeping requests are answered at once, and hold up no other', async () => {
+test('60 sleeping requests do not delay others', async () => {
   const start = performance.now()
   const sleeping = Array.from({ length: 60 }, (_, index) => say(`[[sleep:2]] [[reply:${index}]]`))
   assert.equal((await say('awake')).text, 'ok: awake')
-  assert.ok(performance.now() - start < 1900, 'the one that does not sleep waited for the others')
+  assert.ok(performance.now() - start < 1900, 'the request without a sleep waited for the others')
   const texts = (await Promise.all(sleeping)).map((heard) => heard.text)
   assert.deepEqual(
     texts,
@@ -31,7 +31,7 @@ test('60 sleeping requests are answered at once, and hold up no other', async ()
   assert.ok(performance.now() - start < 6000, `took ${performance.now() - start} ms`)
 })
 
-test('a sleep ends at once when the client goes away', async () => {
+test('a sleep ends immediately when the client disconnects', async () => {
   const client = new AbortController()
   const asked = say('[[sleep:600]] gone', client.signal)
   const seen = await server.waitForRequest((request) => request.user_text === '[[sleep:600]] gone')
@@ -41,7 +41,7 @@ test('a sleep ends at once when the client goes away', async () => {
   await server.waitForRequest((request) => request === seen && request.ended === 'client_gone')
 })
 
-test('a held answer is there when it is let go, and ends at once when the client goes away', async () => {
+test('a held answer is sent on release and ends immediately when the client disconnects', async () => {
   const asked = say('[[hold:one]] [[reply:let go]]')
   const seen = await server.waitForRequest((request) => request.user_text?.includes('hold:one') ?? false)
   assert.equal(seen.ended, 'open')
@@ -56,7 +56,7 @@ test('a held answer is there when it is let go, and ends at once when the client
   await server.waitForRequest((request) => request === open && request.ended === 'client_gone')
 })
 
-test('a dripping answer ends when the client goes away', async () => {
+test('a dripping answer ends when the client disconnects', async () => {
   const client = new AbortController()
   const asked = say('[[drip:60000]] [[reply:never to its end]]', client.signal)
   const seen = await server.waitForRequest((request) => request.user_text?.includes('60000') ?? false)
@@ -65,19 +65,19 @@ test('a dripping answer ends when the client goes away', async () => {
   await server.waitForRequest((request) => request === seen && request.ended === 'client_gone')
 })
 
-test('how an answer ended is told: answered or cut', async () => {
+test('the log tells whether an answer was complete or cut', async () => {
   await say('ended well')
   await say('[[cut]] ended badly')
   await server.waitForRequest((one) => one.user_text === 'ended well' && one.ended === 'answered')
   await server.waitForRequest((one) => one.user_text === '[[cut]] ended badly' && one.ended === 'cut')
 })
 
-test('fail-first counts twenty requests at once exactly', async () => {
+test('fail-first counts twenty concurrent requests exactly', async () => {
   const heard = await Promise.all(Array.from({ length: 20 }, () => say('[[fail-first:race:7]]')))
   assert.equal(heard.filter((one) => one.status !== 200).length, 7)
 })
 
-test('side requests neither act on directives nor count for fail-first', async () => {
+test('side requests ignore directives and do not count for fail-first', async () => {
   const headers = { 'x-api-key': 'k', 'user-agent': 'claude-cli/2.1.329' }
   const format = {
     type: 'json_schema',
@@ -109,7 +109,7 @@ test('the same request gets the same bytes from any server', async () => {
   assert.equal(one, two)
 })
 
-test('tokens are counted, models listed, in the form of each provider', async () => {
+test('token counts and model lists have the form of each provider', async () => {
   const get = async (path: string, headers: Record<string, string>, body?: unknown) => {
     const method = body === undefined ? 'GET' : 'POST'
     const response = await fetch(server.url + path, { method, headers, body: JSON.stringify(body) })
@@ -130,7 +130,7 @@ test('tokens are counted, models listed, in the form of each provider', async ()
   assert.equal((await get('/v1/models', {})).status, 401)
 })
 
-test('probes are answered calmly, without a key', async () => {
+test('probes are answered without a key', async () => {
   for (const [method, path] of [
     ['HEAD', '/api/hello'],
     ['GET', '/api/hello'],
@@ -141,7 +141,7 @@ test('probes are answered calmly, without a key', async () => {
   }
 })
 
-test('404 for a path that is nobody’s, in the form that is nearest', async () => {
+test('an unknown path returns 404 in the form of the most similar provider', async () => {
   for (const path of ['/v1/chat/completions', '/v1beta/files', '/v1/messages/batches', '/nothing', '/%']) {
     const response = await fetch(server.url + path, {
       method: 'POST',
@@ -154,7 +154,7 @@ test('404 for a path that is nobody’s, in the form that is nearest', async () 
   }
 })
 
-test('a base address with a closing slash leads to the same place', async () => {
+test('a base address with a trailing slash works too', async () => {
   const heard = await ask(anthropicClient, `${server.url}/`, { said: ['slash'], stream: false })
   assert.equal(heard.text, 'ok: slash')
   assert.equal(
@@ -163,7 +163,7 @@ test('a base address with a closing slash leads to the same place', async () => 
   )
 })
 
-test('a stream of Gemini without alt=sse is one JSON array', async () => {
+test('a Gemini stream without alt=sse is one JSON array', async () => {
   const response = await fetch(`${server.url}/v1beta/models/g:streamGenerateContent?key=k`, {
     method: 'POST',
     body: JSON.stringify({ contents: [{ parts: [{ text: '[[reply:hi]]' }] }] }),
@@ -172,7 +172,7 @@ test('a stream of Gemini without alt=sse is one JSON array', async () => {
   assert.equal(chunks.map((chunk) => chunk.candidates[0]?.content.parts[0]?.text).join(''), 'hi')
 })
 
-test('bodies may be packed', async () => {
+test('compressed bodies are accepted', async () => {
   const body = Buffer.from(JSON.stringify({ model: 'gpt-x', input: '[[reply:unpacked]]' }))
   const packings: [encoding: string, packed: Uint8Array<ArrayBuffer>, status: number][] = [
     ['gzip', new Uint8Array(gzipSync(body)), 200],
@@ -187,7 +187,7 @@ test('bodies may be packed', async () => {
   }
 })
 
-test('413 for more than 64 MB', async () => {
+test('a body above 64 MB returns 413', async () => {
   const body = new Uint8Array(65 * 1024 * 1024)
   const response = await fetch(`${server.url}/v1/messages`, {
     method: 'POST',
@@ -197,7 +197,7 @@ test('413 for more than 64 MB', async () => {
   assert.equal(response.status, 413)
 })
 
-test('garbage on the wire and broken uploads hurt nobody', async () => {
+test('invalid requests and aborted uploads do not affect others', async () => {
   for (const bytes of [
     '\x00\x01\x02 nonsense\r\n\r\n',
     'GET http://[::1 HTTP/1.1\r\nhost: x\r\n\r\n',
@@ -213,7 +213,7 @@ test('garbage on the wire and broken uploads hurt nobody', async () => {
   assert.equal((await say('still here')).text, 'ok: still here')
 })
 
-test('keys are told apart, a key in the path is not logged as part of it', async () => {
+test('keys are logged by kind, and a key in the query is removed from the logged path', async () => {
   const response = await fetch(`${server.url}/v1beta/models/g:generateContent?key=in-query&alt=json`, {
     method: 'POST',
     headers: { 'x-goog-api-key': 'in-header', authorization: 'Bearer in-bearer' },
@@ -226,7 +226,7 @@ test('keys are told apart, a key in the path is not logged as part of it', async
   assert.deepEqual(seen.keys, { 'x-goog-api-key': 'in-header', bearer: 'in-bearer', query: 'in-query' })
 })
 
-test('each request is a line of JSON in the file by the time its answer begins', async (context) => {
+test('each request is a JSON line in the log file before its answer begins', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-model-'))
   context.after(() => rm(folder, { recursive: true }))
   const logFile = join(folder, 'requests.log')
@@ -245,12 +245,12 @@ test('each request is a line of JSON in the file by the time its answer begins',
   assert.ok(logged.every((one) => !Number.isNaN(Date.parse(String(one.time)))))
 })
 
-test('a port that is taken and a log that cannot be opened are refused', async () => {
+test('a used port and an unwritable log file are refused', async () => {
   await assert.rejects(startModelServer({ port: server.port }), { code: 'EADDRINUSE' })
   await assert.rejects(startModelServer({ logFile: '/no/such/folder/log' }), { code: 'ENOENT' })
 })
 
-test('waiting for a request ends with the time or with the server', async () => {
+test('waiting for a request ends at the timeout or when the server closes', async () => {
   await using other = await startModelServer()
   await assert.rejects(
     other.waitForRequest(() => true, { timeoutMs: 1 }),
@@ -260,7 +260,7 @@ test('waiting for a request ends with the time or with the server', async () => 
   await Promise.all([assert.rejects(waiting, /was closed/), other.close()])
 })
 
-test('closing breaks off what still sleeps, and may be done twice', async () => {
+test('closing aborts sleeping requests and can be repeated', async () => {
   const other = await startModelServer()
   const asked = ask(anthropicClient, other.url, { said: ['[[sleep:600]]'], stream: true })
   const [seen] = await Promise.all([

@@ -7,38 +7,39 @@ import { createRequestLog, type SeenRequest } from './log.ts'
 export type { KeyKind, LoggedRequest, SeenRequest } from './log.ts'
 
 export type ModelServerOptions = {
-  /** 0, the default, takes any free port. */
+  /** Default 0: any free port. */
   port?: number
   /** Default 127.0.0.1. */
   host?: string
-  /** Each request is appended here as one JSON line. Keys stand in it: they are what tests look for. */
+  /** Each request is appended as one JSON line, including its keys, which tests look for. */
   logFile?: string
 }
 
 export type ModelServer = {
-  /** Without a closing slash. */
+  /** Without a trailing slash. */
   url: string
   port: number
   /** All requests so far, oldest first; the list grows. */
   requests: readonly SeenRequest[]
   /**
-   * The first request, past or to come, that the predicate takes; asked again when an answer has ended. Rejects
-   * after `timeoutMs` (default a minute) and when the server closes.
+   * Returns the first past or future request that matches; checked again when an answer ends. Rejects after
+   * `timeoutMs` (default one minute) and when the server closes.
    */
   waitForRequest: (
     predicate: (request: SeenRequest) => boolean,
     options?: { timeoutMs?: number },
   ) => Promise<SeenRequest>
-  /** Lets the answers go that `[[hold:KEY]]` keeps, and those to come. */
+  /** Releases present and future answers held by `[[hold:KEY]]`. */
   release: (key: string) => void
-  /** Stops listening and breaks off what is still being answered. */
+  /** Stops listening and aborts running answers. */
   close: () => Promise<void>
   [Symbol.asyncDispose]: () => Promise<void>
 }
 
 /**
- * Starts the scripted model server: it speaks the Anthropic Messages API, Gemini's generateContent and the OpenAI
- * Responses API, and answers as the directives in the user's text say. Rejects when it cannot listen or log.
+ * Starts the scripted model server with the Anthropic Messages API, Gemini's generateContent and the OpenAI
+ * Responses API. It answers as the directives in the user's text specify. Rejects when it cannot listen or
+ * log.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { port = 0, host = '127.0.0.1', logFile } = options
@@ -49,18 +50,18 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const running = new Set<Promise<void>>()
 
   const server = createServer((request, response) => {
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    // A client that leaves while it is written to is no fault of this server.
-    response.on('error', () => gone.abort())
-    request.on('error', () => gone.abort())
-    const done = exchange(request, response, AbortSignal.any([gone.signal, closing.signal]))
-      // What is left to fail is the log (a full disk): its request goes without an answer, the others go on.
+    const disconnected = new AbortController()
+    response.once('close', () => disconnected.abort())
+    // A client that disconnects during a write is not an error.
+    response.on('error', () => disconnected.abort())
+    request.on('error', () => disconnected.abort())
+    const done = exchange(request, response, AbortSignal.any([disconnected.signal, closing.signal]))
+      // Only logging can fail here (a full disk): this request stays unanswered, others continue.
       .catch(() => void response.destroy())
       .finally(() => running.delete(done))
     running.add(done)
   })
-  // Longer than any client keeps an idle connection: closing first would make its next request fail.
+  // Longer than clients keep idle connections; an earlier close would fail their next request.
   server.keepAliveTimeout = 120_000
   server.requestTimeout = 0
 

@@ -1,23 +1,23 @@
-/** Readers for JSON of unknown form: what is not there, or is something else, reads as empty. */
+/** Readers for JSON of unknown shape: missing or unexpected values read as empty. */
 
 export type JsonObject = Record<string, unknown>
 
-/** The value as an object; an empty one when it is none. */
+/** Returns the value if it is an object, else an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The objects in an array; empty when the value is none. */
+/** Returns the objects in an array; empty for other values. */
 export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** The value as text; empty when it is none. */
+/** Returns the value if it is a string, else an empty string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Whether the value is an object and no array. */
+/** True for an object that is not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { KeyKind } from './log.ts'
 
-/** All keys a request brought, in the order in which they count. */
+/** All keys of a request, in order of precedence. */
 export function receivedKeys(
   headers: IncomingHttpHeaders,
   query: URLSearchParams,

@@ -49,7 +49,7 @@ const bash = { command: 'echo "hi"' }
 const write = { file_path: '/a b.txt', content: 'x\n\ny\n' }
 const patch = '*** Begin Patch\n*** Add File: /a b.txt\n+x\n+\n+y\n*** End Patch\n'
 
-test('Bash is the shell that codex offers, whatever it is called', () => {
+test('Bash uses the shell that codex offers, whatever its name', () => {
   assert.deepEqual(translateCall(shellOnly, 'Bash', bash), {
     form: 'function',
     name: 'exec_command',
@@ -74,7 +74,7 @@ test('Write is a patch where patches are offered', () => {
   })
 })
 
-test('Write is a patch through the shell where there is nothing else', () => {
+test('Write is a patch through the shell where only a shell is offered', () => {
   const call = translateCall(shellOnly, 'Write', write)
   assert.equal(call?.name, 'exec_command')
   assert.equal(JSON.parse(call?.argument ?? '').cmd, `apply_patch <<'ROOST_END'\n${patch}ROOST_END`)
@@ -91,7 +91,7 @@ test('in code mode both are scripts for exec, in its namespace', () => {
   assert.equal(written?.argument, `text(await tools.apply_patch(${JSON.stringify(patch)}))`)
 })
 
-test('a tool is also known by its own name, alone or with its namespace', () => {
+test('a tool is also found by its own name, with or without its namespace', () => {
   const request = offering({
     tools: [
       { type: 'function', name: 'Bash' },
@@ -107,7 +107,7 @@ test('a tool is also known by its own name, alone or with its namespace', () => 
   })
 })
 
-test('in code mode a tool of an MCP server is looked for where the script runs', () => {
+test('in code mode an MCP tool is looked up when the script runs', () => {
   const description = 'Deferred tools are listed in `ALL_TOOLS`.'
   const request = offering({ tools: [{ type: 'custom', name: 'exec', description }] })
   const call = translateCall(request, 'mcp__x__find', { q: 1 })
@@ -116,7 +116,7 @@ test('in code mode a tool of an MCP server is looked for where the script runs',
   assert.equal(translateCall(request, 'other', {}), null)
 })
 
-test('what nothing offered can do is no call', () => {
+test('a tool that nothing offered can run gives no call', () => {
   assert.equal(translateCall(offering({}), 'Bash', bash), null)
   assert.equal(translateCall(offering({}), 'Write', write), null)
   assert.equal(translateCall(shellAndPatch, 'Other', {}), null)

@@ -1,19 +1,18 @@
 import type { ModelRequest, OfferedTool } from './conversation.ts'
 import { type JsonObject, objectsOf, textOf } from './json.ts'
 
-/** A call in the form one of the offered tools takes; `argument` is JSON text or free text. */
+/** A call in the format of an offered tool; `argument` is JSON or free text. */
 export type ToolCall = { form: OfferedTool['form']; name: string; namespace: string | null; argument: string }
 
-/** The tools of a request: in its own list, in namespaces, and (models in code mode) in an item of the input. */
+/** Collects the tools of a request: its own list, namespaces and, in code mode, an item of the input. */
 export function readTools(body: JsonObject): OfferedTool[] {
   const added = objectsOf(body.input).filter((item) => item.type === 'additional_tools')
   return [body, ...added].flatMap((holder) => objectsOf(holder.tools).flatMap((tool) => readTool(tool, null)))
 }
 
 /**
- * Translates a call of `Bash`, `Write` or a tool by its own name; null when nothing offered can do it. codex offers
- * its tools in one of three ways, depending on the model: a shell only, a shell and `apply_patch`, or one `exec`
- * that runs JavaScript with the others inside.
+ * Translates a call of `Bash`, `Write` or a named tool; null when no offered tool can run it. Depending on
+ * the model, codex offers only a shell, a shell and `apply_patch`, or one `exec` that runs JavaScript.
  */
 export function translateCall(request: ModelRequest, tool: string, input: JsonObject): ToolCall | null {
   const offered = request.tools.find((one) => one.name === tool)
@@ -39,15 +38,15 @@ function freeCall({ form, name, namespace }: OfferedTool, argument: string): Too
   return { form, name, namespace, argument }
 }
 
-/** Tools of an MCP server stand in the namespace `mcp__server`; the full name joins both. */
+/** MCP tools are in the namespace `mcp__server`; the full name joins both. */
 function namespacedCall(request: ModelRequest, tool: string, input: JsonObject): ToolCall | null {
   const offered = request.tools.find((one) => `${one.namespace}__${one.name}` === tool)
   return offered ? callOf(offered, input) : null
 }
 
 /**
- * In code mode tools of MCP servers need not be described to be there: what is inside `exec` is known once it runs,
- * and a tool that is not there is told as one that was not offered.
+ * In code mode MCP tools need not be listed: `exec` finds them when the script runs. A missing tool is
+ * reported like one that was not offered.
  */
 function deferredCall(request: ModelRequest, tool: string, input: JsonObject): ToolCall | null {
   if (!/^mcp__\w+$/.test(tool)) return null
@@ -63,9 +62,8 @@ function deferredCall(request: ModelRequest, tool: string, input: JsonObject): T
 
 function shellCall(request: ModelRequest, command: string): ToolCall | null {
   for (const offered of request.tools) {
-    // Without the wait a command of more than ten seconds would come back as still running.
-    if (offered.name === 'exec_command')
-      return callOf(offered, { cmd: command, yield_time_ms: LONGEST_YIELD_MS })
+    // Without this wait, a command of over ten seconds would return as still running.
+    if (offered.name === 'exec_command') return callOf(offered, { cmd: command, yield_time_ms: MAX_YIELD_MS })
     if (offered.name === 'shell_command') return callOf(offered, { command })
     if (offered.name === 'shell') return callOf(offered, { command: ['bash', '-lc', command] })
   }
@@ -76,31 +74,31 @@ function patchCall(request: ModelRequest, patch: string): ToolCall | null {
   const offered = request.tools.find((one) => one.name === 'apply_patch')
   if (offered) return offered.form === 'custom' ? freeCall(offered, patch) : callOf(offered, { input: patch })
   const script = scriptCall(request, 'apply_patch', `text(await tools.apply_patch(${JSON.stringify(patch)}))`)
-  // With nothing but a shell, codex itself turns this very command into a patch.
+  // With only a shell, codex itself turns this command into a patch.
   return script ?? shellCall(request, `apply_patch <<'ROOST_END'\n${patch}ROOST_END`)
 }
 
-const LONGEST_YIELD_MS = 30_000
+const MAX_YIELD_MS = 30_000
 
 function scriptCall(request: ModelRequest, inner: string, source: string): ToolCall | null {
   const exec = codeTool(request, `${inner}(`)
   return exec && freeCall(exec, source)
 }
 
-/** The tool that runs JavaScript, if it speaks of this. */
+/** Returns the tool that runs JavaScript if its description contains the word. */
 function codeTool(request: ModelRequest, word: string): OfferedTool | null {
   const exec = request.tools.find((one) => one.form === 'custom' && one.name === 'exec')
   return exec?.description.includes(word) ? exec : null
 }
 
-/** JavaScript for `exec`: runs the command until it ends and answers with all of its output. */
+/** JavaScript for `exec`: runs the command to its end and returns all output. */
 function runToEnd(command: string): string {
   return [
     '// @exec: {"yield_time_ms": 600000}',
-    `let run = await tools.exec_command(${JSON.stringify({ cmd: command, yield_time_ms: LONGEST_YIELD_MS })})`,
+    `let run = await tools.exec_command(${JSON.stringify({ cmd: command, yield_time_ms: MAX_YIELD_MS })})`,
     'let output = run.output',
     'while (run.session_id !== undefined && run.exit_code === undefined) {',
-    `  run = await tools.write_stdin({ session_id: run.session_id, yield_time_ms: ${LONGEST_YIELD_MS} })`,
+    `  run = await tools.write_stdin({ session_id: run.session_id, yield_time_ms: ${MAX_YIELD_MS} })`,
     '  output += run.output',
     '}',
     'text(output)',

@@ -23,18 +23,18 @@ function message(role: string, ...texts: string[]) {
   return { type: 'message', role, content: texts.map((text) => ({ type, text })) }
 }
 
-test('input comes as a string, as short messages or as items', () => {
+test('input is read from a string, from short messages or from items', () => {
   assert.equal(turnOf('hello').text, 'hello')
   assert.equal(turnOf([{ role: 'user', content: 'hello' }]).text, 'hello')
   assert.equal(turnOf([message('user', 'one', 'two')]).text, 'one\ntwo')
 })
 
-test('a message of the user with no answer behind it is an earlier turn', () => {
+test('a user message without an answer is an earlier turn', () => {
   const turn = turnOf([message('user', '[[fail]] one'), message('user', 'two')])
   assert.deepEqual([turn.text, turn.earlier], ['two', ['[[fail]] one']])
 })
 
-test('what codex says of its own is not the text of the user', () => {
+test('texts that codex adds are not user text', () => {
   const input = [
     message('user', '# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\n[[fail]]\n</INSTRUCTIONS>'),
     message('user', '<environment_context>\n  <cwd>/w</cwd>\n</environment_context>'),
@@ -54,7 +54,7 @@ test('what codex says of its own is not the text of the user', () => {
   assert.deepEqual([turn.text, turn.images], ['look', 1])
 })
 
-test('instructions and messages of the developer are the system prompt', () => {
+test('instructions and developer messages are the system prompt', () => {
   const request = read(
     [message('developer', 'be', 'kind'), message('system', 'and'), message('user', 'hi')],
     {
@@ -64,7 +64,7 @@ test('instructions and messages of the developer are the system prompt', () => {
   assert.equal(request.system, 'short\nbe\nkind\nand')
 })
 
-test('outputs of functions and of custom tools are results', () => {
+test('outputs of functions and custom tools are results', () => {
   const turn = turnOf([
     message('user', 'go'),
     { type: 'reasoning', summary: [] },
@@ -81,7 +81,7 @@ test('outputs of functions and of custom tools are results', () => {
   ])
 })
 
-test('what codex marks as anything but a turn is a side request', () => {
+test('requests that codex marks as other than turns are side requests', () => {
   const kind = (value: string) => ({ 'x-codex-turn-metadata': JSON.stringify({ request_kind: value }) })
   assert.equal(read('hi').isSide, false)
   assert.equal(read('hi', { headers: kind('turn') }).isSide, false)
@@ -90,7 +90,7 @@ test('what codex marks as anything but a turn is a side request', () => {
   assert.equal(read('hi', { headers: { 'x-codex-turn-metadata': 'not json' } }).isSide, false)
 })
 
-test('malformed bodies are refused with a sentence', () => {
+test('invalid bodies are refused with a reason', () => {
   const refuse = (body: Record<string, unknown>) =>
     openai.read({
       body,

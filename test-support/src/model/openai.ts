@@ -15,13 +15,13 @@ import {
 } from './provider.ts'
 import { userTexts } from './reminders.ts'
 
-/** The OpenAI Responses API, as `codex` uses it. */
+/** The OpenAI Responses API as used by the `codex` CLI. */
 export const openai: Provider = {
   name: 'openai',
   route,
   read,
   offers: (request, tool) => translateCall(request, tool, {}) !== null,
-  whole: (answer) => responseOf(answer, { status: 'completed', output: [itemOf(answer, 'completed')] }),
+  complete: (answer) => responseOf(answer, { status: 'completed', output: [itemOf(answer, 'completed')] }),
   stream,
   error,
   countTokens: (count) => ({ object: 'response.input_tokens', input_tokens: count }),
@@ -65,7 +65,7 @@ function answerSchema(body: JsonObject): JsonObject | null {
   return type === 'json_schema' && isObject(schema) ? schema : null
 }
 
-/** codex says in its metadata what a request is for: `turn`, or work of its own such as `compaction`. */
+/** codex names the purpose in its metadata: `turn`, or its own work such as `compaction`. */
 function requestKind(body: JsonObject, headers: ReadInput['headers']): string | null {
   const sent = headers['x-codex-turn-metadata'] ?? objectOf(body.client_metadata)['x-codex-turn-metadata']
   try {

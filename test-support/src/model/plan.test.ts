@@ -74,12 +74,12 @@ for (const [text, expected, given] of answers) {
   })
 }
 
-test('without a directive the first 200 characters come back, whole ones', () => {
+test('without a directive the first 200 complete characters are returned', () => {
   assert.equal(answer('y'.repeat(300)), `ok: ${'y'.repeat(200)}`)
   assert.equal(answer('😀'.repeat(300)), `ok: ${'😀'.repeat(200)}`)
 })
 
-test('received text never comes back as a directive', () => {
+test('received text is never returned as a directive', () => {
   assert.equal(answer('see [[note]]'), 'ok: see ((note))')
   assert.equal(answer('[[reply:a [[echo]]'), 'a ((echo')
   assert.equal(answer('[[system]]', { request: { system: '[[[fail]]]' } }), '(([fail))]')
@@ -88,7 +88,7 @@ test('received text never comes back as a directive', () => {
   assert.equal(answer('[[tool:A[[B:{}]]'), 'no-tool: A((B')
 })
 
-test('nothing is scripted by default: 10 and 10 tokens, no wait, no break', () => {
+test('the default is 10 and 10 tokens, without delay or cut', () => {
   const { usage, delaySeconds, pieceDelayMs, isCut } = plan('hello')
   assert.deepEqual(
     { usage, delaySeconds, pieceDelayMs, isCut },
@@ -101,7 +101,7 @@ test('nothing is scripted by default: 10 and 10 tokens, no wait, no break', () =
   )
 })
 
-test('sleep, drip, usage and cut shape the answer together', () => {
+test('sleep, drip, usage and cut combine', () => {
   const { usage, delaySeconds, pieceDelayMs, isCut } = plan(
     '[[sleep:0.5]] [[sleep:1]] [[drip:7]] [[usage:1,2]] [[cut]]',
   )
@@ -131,7 +131,7 @@ for (const [text, cause, status] of errors) {
   })
 }
 
-test('fail-first fails while fewer requests than N carried the key before', () => {
+test('fail-first fails while fewer than N earlier requests carried the key', () => {
   const text = '[[fail-first:k:2]] [[reply:fine]]'
   assert.deepEqual(plan(text).outcome, { kind: 'error', error: { cause: 'fail_first', status: null } })
   assert.equal(plan(text, { carried: { k: 1 } }).outcome.kind, 'error')
@@ -139,12 +139,12 @@ test('fail-first fails while fewer requests than N carried the key before', () =
   assert.equal(plan(text, { carried: { other: 2 } }).outcome.kind, 'error')
 })
 
-test('a request says which keys it carries, also when something else failed it', () => {
+test('a request reports its keys even when another directive failed it', () => {
   assert.deepEqual(plan('[[fail]] [[fail-first:a:1]] [[fail-first:b:1]]').carriedKeys, ['a', 'b'])
   assert.deepEqual(plan('hello').carriedKeys, [])
 })
 
-test('a tool is called first, the request with its result gets the rest', () => {
+test('a tool is called first; the request with its result gets the rest', () => {
   const text = '[[tool:Bash:ls]] [[reply:done]]'
   assert.deepEqual(plan(text).outcome, { kind: 'tool', tool: 'Bash', input: { command: 'ls' } })
   assert.equal(answer(text, { results: ['a b'] }), 'done')
@@ -159,18 +159,18 @@ test('a tool without an answer directive is answered with the first 2,000 charac
   )
 })
 
-test('several tools are called one after another, the last result counts', () => {
+test('several tools are called in turn, and the last result counts', () => {
   const text = '[[tool:Bash:one]] [[tool:Write:{}]]'
   assert.deepEqual(plan(text).outcome, { kind: 'tool', tool: 'Bash', input: { command: 'one' } })
   assert.deepEqual(plan(text, { results: ['1'] }).outcome, { kind: 'tool', tool: 'Write', input: {} })
   assert.equal(answer(text, { results: ['1', '2'] }), 'tool-result: 2')
 })
 
-test('a tool that is not offered is answered by its name, whatever else stands there', () => {
+test('a tool that is not offered is answered by name, whatever other directives there are', () => {
   assert.equal(answer('[[reply:x]] [[tool:Bash:ls]] [[reply:y]]', { offered: [] }), 'no-tool: Bash')
 })
 
-test('what stands left of a tool shapes the call, what stands right of it the request with the result', () => {
+test('directives left of a tool apply to the call, those right of it to the request with the result', () => {
   const text = '[[sleep:1]] [[usage:1,1]] [[tool:Bash:ls]] [[sleep:2]] [[fail:500]]'
   const first = plan(text)
   const second = plan(text, { results: ['r'] })
@@ -178,7 +178,7 @@ test('what stands left of a tool shapes the call, what stands right of it the re
   assert.deepEqual([second.delaySeconds, second.usage.input, second.outcome.kind], [2, 10, 'error'])
 })
 
-test('an error left of a tool comes instead of the call', () => {
+test('an error left of a tool replaces the call', () => {
   assert.equal(plan('[[fail-first:k:1]] [[tool:Bash:ls]]').outcome.kind, 'error')
   assert.equal(plan('[[fail-first:k:1]] [[tool:Bash:ls]]', { carried: { k: 1 } }).outcome.kind, 'tool')
   assert.equal(
@@ -187,7 +187,7 @@ test('an error left of a tool comes instead of the call', () => {
   )
 })
 
-test('what shapes the final answer outlives the calls, wherever it stands', () => {
+test('directives for the final answer apply wherever they are placed', () => {
   const { outcome, pieceDelayMs } = plan('[[drip:5]] [[reply:a]] [[pad:1]] [[tool:Bash:ls]]', {
     results: ['r'],
   })

@@ -1,18 +1,18 @@
 import type { ModelRequest, Turn } from './conversation.ts'
 import type { Directive } from './directives.ts'
 
-/** What the server does for one request; decided before the first byte. */
+/** What the server does for one request, decided before the first byte. */
 export type Plan = {
   delaySeconds: number
-  /** Keys of `hold`: nothing is said before all of them are let go. */
+  /** Keys of `hold`: the answer waits until all are released. */
   holds: string[]
   outcome: Outcome
-  /** Pause between the streamed pieces of the answer. */
+  /** Delay between streamed pieces of the answer. */
   pieceDelayMs: number
-  /** The answer breaks off in the middle. */
+  /** True when the answer is cut in the middle. */
   isCut: boolean
   usage: Usage
-  /** Keys of `fail-first` that this request carries, to be counted once it is answered. */
+  /** Keys of `fail-first` in this request, counted once it is answered. */
   carriedKeys: string[]
 }
 
@@ -21,7 +21,7 @@ export type Outcome =
   | { kind: 'tool'; tool: string; input: Record<string, unknown> }
   | { kind: 'error'; error: ScriptedError }
 
-/** `status` null: whatever the provider itself answers with for this cause. */
+/** `status` null uses the provider's own status for this cause. */
 export type ScriptedError = {
   cause: 'fail' | 'fail_first' | 'rate_limit' | 'auth' | 'overload'
   status: number | null
@@ -34,16 +34,16 @@ export type PlanInput = {
   turn: Turn
   directives: readonly Directive[]
   isOffered: (tool: string) => boolean
-  /** How many earlier requests carried a key of `fail-first`. */
+  /** Number of earlier requests with this `fail-first` key. */
   timesCarried: (key: string) => number
 }
 
 export const DEFAULT_USAGE: Usage = { input: 10, output: 10 }
 
 /**
- * Decides the answer. Directives take effect from left to right: those left of a tool call shape the request that
- * is answered with the call, those right of it the request that brings its result. What shapes the final answer
- * (its text, `pad`, `drip`) outlives the calls, wherever it stands.
+ * Decides the answer. Directives apply from left to right: those left of a tool call to the request answered
+ * with the call, those right of it to the request with the result. Directives for the final answer (its text,
+ * `pad`, `drip`) apply wherever they are.
  */
 export function planAnswer(input: PlanInput): Plan {
   const { directives, turn } = input
@@ -62,17 +62,17 @@ export function planAnswer(input: PlanInput): Plan {
   return { ...plan, outcome: { kind: 'text', text: finalText(current, input) } }
 }
 
-/** Received text that comes back as a prompt (an agent asking an agent) must not act a second time. */
+/** Disarms directives: received text that returns as a prompt must not act again. */
 export function defuse(text: string): string {
   return text.replaceAll('[[', '((').replaceAll(']]', '))')
 }
 
-/** The first `count` characters, never half of a pair of code units. */
+/** The first `count` characters, without splitting a surrogate pair. */
 export function firstCharacters(text: string, count: number): string {
   return text.length <= count ? text : [...text.slice(0, count * 2)].slice(0, count).join('')
 }
 
-/** A pair of code units is one character. */
+/** A surrogate pair is one character. */
 function countCharacters(text: string): number {
   let count = 0
   for (const _ of text) count += 1
@@ -142,8 +142,8 @@ function finalText(current: readonly Directive[], input: PlanInput): string {
 
 function textWithoutDirective({ turn, directives }: PlanInput): string {
   const result = turn.toolResults.at(-1)
-  const wasAsked = directives.some((directive) => directive.name === 'tool')
-  if (result && wasAsked) return `tool-result: ${firstCharacters(result.text, 2000)}`
+  const calledTool = directives.some((directive) => directive.name === 'tool')
+  if (result && calledTool) return `tool-result: ${firstCharacters(result.text, 2000)}`
   return `ok: ${firstCharacters(turn.text, 200)}`
 }
 

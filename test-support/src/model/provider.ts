@@ -4,20 +4,23 @@ import type { Outcome, ScriptedError, Usage } from './plan.ts'
 
 export type ProviderName = 'anthropic' | 'google' | 'openai'
 
-/** One provider's wire form: how its requests are read and its answers written. Pure; knows no socket. */
+/** One provider's wire format: reads requests and writes answers. Pure, without sockets. */
 export type Provider = {
   name: ProviderName
-  /** What a path asks for; null when it is none of this provider's. `stream`: the path itself asks for a stream. */
+  /**
+   * Returns the requested operation, or null for paths of other providers. `stream` is true when the path
+   * requires a stream.
+   */
   route: (method: string, path: string) => Route | null
-  /** Reads a body that is a JSON object; a string is the sentence to refuse it with. */
+  /** Reads a JSON object body; returns a string as the reason of a refusal. */
   read: (input: ReadInput) => ModelRequest | string
-  /** Whether `Bash`, `Write` or a tool's own name is among the tools of the request. */
+  /** True when the request offers `Bash`, `Write` or the named tool. */
   offers: (request: ModelRequest, tool: string) => boolean
   /** The answer as the body of one response. */
-  whole: (answer: Answer) => unknown
-  /** The answer as a stream of text: the pieces stand between head and tail, `drip` waits between them. */
+  complete: (answer: Answer) => unknown
+  /** The answer as a stream: the pieces follow the head, with `drip` delays, then the tail. */
   stream: (answer: Answer) => StreamedAnswer
-  /** An error in the provider's own form. */
+  /** An error in the provider's own format. */
   error: (error: ScriptedError | RefusedRequest) => JsonAnswer
   countTokens: (count: number) => unknown
   models: (names: readonly string[]) => unknown
@@ -38,19 +41,19 @@ export type ReadInput = {
 }
 
 export type Answer = {
-  /** Unique for the request and the same on each run: made from the request's bytes. */
+  /** Unique per request but stable between runs, because it is a hash of the request. */
   id: string
   model: string
   request: ModelRequest
   outcome: Exclude<Outcome, { kind: 'error' }>
   usage: Usage
-  /** Streamed in small pieces: there is something to see between them. */
+  /** Streams in small pieces, so that progress is visible. */
   isFine: boolean
 }
 
 export type StreamedAnswer = { head: string; pieces: string[]; tail: string }
 
-/** A request that is refused for what it is, not because a directive says so. */
+/** A request refused because it is invalid, not by a directive. */
 export type RefusedRequest = {
   cause: 'no_key' | 'bad_request' | 'not_found' | 'too_large' | 'broken'
   message: string
@@ -64,8 +67,8 @@ export function event(data: unknown, name?: string): string {
 }
 
 /**
- * Cuts a text for streaming, into twenty pieces at most, so that a dripped answer of any length ends within twenty
- * drips. Fine pieces may be as short as four characters; others keep a short answer whole.
+ * Splits a text into at most twenty pieces, so that any dripped answer ends within twenty drips. Fine pieces
+ * have at least four characters, others 64.
  */
 export function piecesOf(text: string, { isFine }: { isFine: boolean }): string[] {
   const size = Math.max(isFine ? 4 : 64, Math.ceil(text.length / 20))
@@ -78,19 +81,19 @@ export function piecesOf(text: string, { isFine }: { isFine: boolean }): string[
   return pieces.length === 0 ? [''] : pieces
 }
 
-/** Half a pair of code units is no character: on the wire it would become a question mark. */
+/** Splitting a surrogate pair would put a question mark on the wire. */
 function isInsidePair(text: string, at: number): boolean {
   return /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(at - 1, at + 1))
 }
 
-/** The statuses that a provider chooses itself. */
+/** Statuses that differ between providers. */
 export type OwnStatuses = {
   overload: number
-  /** One that the provider's CLI shows to its user at once: tries of its own would use up the N of `fail-first`. */
+  /** A status that the CLI reports immediately: its retries would count towards the N of `fail-first`. */
   failFirst: number
 }
 
-/** Status and sentence of an error. */
+/** Returns status and message of an error. */
 export function describeError(
   error: ScriptedError | RefusedRequest,
   own: OwnStatuses,
@@ -119,7 +122,7 @@ export function describeError(
   }
 }
 
-/** Headers of an error: no client is to try again by itself; `retry-after` only where a limit was hit. */
+/** Headers of an error: no automatic retry, and `retry-after` only for rate limits. */
 export function errorHeaders(error: ScriptedError | RefusedRequest): Record<string, string> {
   return { 'x-should-retry': 'false', ...(error.cause === 'rate_limit' ? { 'retry-after': '1' } : {}) }
 }

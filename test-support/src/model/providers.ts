@@ -7,8 +7,8 @@ import type { Provider, Route } from './provider.ts'
 export type Routed = { provider: Provider; route: Route }
 
 /**
- * Which provider a request means, and what it wants of it; null when it is none of their endpoints. The list of
- * models has the same path with two of them: Anthropic's clients show themselves by their headers.
+ * Returns the provider and operation of a request, or null for other paths. Two providers share the path of
+ * the model list; Anthropic's clients are recognized by their headers.
  */
 export function routeRequest(method: string, path: string, headers: IncomingHttpHeaders): Routed | null {
   for (const provider of [anthropic, google, openai]) {
@@ -18,18 +18,18 @@ export function routeRequest(method: string, path: string, headers: IncomingHttp
   return null
 }
 
-/** In whose form to refuse a request that no provider knows. */
+/** The provider in whose format an unknown request is refused. */
 export function closestProvider(path: string): Provider {
   if (path.startsWith('/v1beta') || /^\/v1\w*\/models\/.*:/.test(path)) return google
   return path.startsWith('/v1/') && !path.startsWith('/v1/messages') ? openai : anthropic
 }
 
-/** What CLIs ask to see whether somebody is there, before and beside the work: answered without a key. */
+/** Connectivity checks of the CLIs, answered without a key. */
 export function isProbe(method: string, path: string): boolean {
   return path === '/' || path.startsWith('/api/') || method === 'HEAD' || method === 'OPTIONS'
 }
 
-/** What the lists of models name; any other model is answered as well. */
+/** Names in model lists; other models are answered too. */
 export const MODEL_NAMES: readonly string[] = [
   'claude-opus-5-5',
   'claude-sonnet-5',

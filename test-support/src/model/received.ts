@@ -5,7 +5,7 @@ import { receivedKeys } from './keys.ts'
 import type { KeyKind, LoggedRequest } from './log.ts'
 import type { Provider } from './provider.ts'
 
-/** A request that has come in completely. */
+/** A completely received request. */
 export type Received = {
   method: string
   path: string
@@ -15,7 +15,7 @@ export type Received = {
   body: Buffer | 'too_large' | 'unreadable'
 }
 
-/** Reads a request to its end. Rejects when the client leaves before it. */
+/** Reads a request to its end. Rejects when the client disconnects before. */
 export async function receive(request: IncomingMessage): Promise<Received> {
   const url = parseUrl(request.url ?? '/')
   return {
@@ -24,12 +24,12 @@ export async function receive(request: IncomingMessage): Promise<Received> {
     query: url.searchParams,
     headers: request.headers,
     keys: receivedKeys(request.headers, url.searchParams),
-    // Read even where it is of no use: a connection that is kept alive must not carry it into the next request.
+    // Always read, because on a kept-alive connection the body would precede the next request.
     body: await readBody(request),
   }
 }
 
-/** The line for the log as far as the request alone tells it. */
+/** The log entry as far as it depends only on the request. */
 export function logLine(received: Received, provider: Provider | null): LoggedRequest {
   const query = new URLSearchParams(received.query)
   query.delete('key')
@@ -51,17 +51,17 @@ export function logLine(received: Received, provider: Provider | null): LoggedRe
   }
 }
 
-/** The same for the same request on each run, and another one for each request of a conversation. */
+/** Equal for equal requests in each run; different for each request of a conversation. */
 export function idOf({ path }: Received, body: Buffer): string {
   return createHash('sha256').update(path).update(body).digest('hex').slice(0, 24)
 }
 
-/** A base address that ends in a slash must not lead to `//v1`: doubled and closing slashes are dropped. */
-function parseUrl(sent: string): URL {
-  const [path = '', ...query] = sent.replace(/^https?:\/\/[^/?]*/i, '').split('?')
+/** Removes doubled and trailing slashes: a base address may end in a slash. */
+function parseUrl(raw: string): URL {
+  const [path = '', ...query] = raw.replace(/^https?:\/\/[^/?]*/i, '').split('?')
   const clean = `/${path}`.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
   return URL.parse(`${clean}?${query.join('?')}`, ORIGIN) ?? new URL(ORIGIN)
 }
 
-/** A URL needs one; it is never asked. */
+/** Required by URL; never requested. */
 const ORIGIN = 'http://model.invalid'

@@ -17,7 +17,7 @@ const ownBlocks = [
 ]
 
 for (const block of ownBlocks) {
-  test(`${JSON.stringify(block.slice(0, 50))} is the CLI's, not the user's`, () => {
+  test(`${JSON.stringify(block.slice(0, 50))} belongs to the CLI, not the user`, () => {
     assert.equal(withoutReminders(block), null)
   })
 }
@@ -32,19 +32,19 @@ const userBlocks = [
 ]
 
 for (const block of userBlocks) {
-  test(`${JSON.stringify(block)} is the user's, unchanged`, () => {
+  test(`${JSON.stringify(block)} belongs to the user, unchanged`, () => {
     assert.equal(withoutReminders(block), block)
   })
 }
 
-test('a reminder in the same block as the words is taken out', () => {
+test('a reminder in the same block as user text is removed', () => {
   assert.equal(withoutReminders('<system-reminder>a</system-reminder>\n\nhello'), 'hello')
   assert.equal(withoutReminders('hello\n\n<system-reminder>a\nb</system-reminder>'), 'hello')
   assert.equal(withoutReminders('one\n<system-reminder>a</system-reminder>\ntwo'), 'one\ntwo')
   assert.equal(withoutReminders('<hook_context>a</hook_context>\n\nhello'), 'hello')
 })
 
-test('the content of files that Gemini attaches is not the text of the user', () => {
+test('content of files that Gemini attaches is not user text', () => {
   const blocks = [
     'read @notes.txt',
     '\n--- Content from referenced files ---',

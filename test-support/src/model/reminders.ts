@@ -1,9 +1,9 @@
 /**
- * What the CLIs put into user messages on their own account. None of it is the user's text: a directive in it (in a
- * project's instructions, in an attached file) must not act, and it must not come back in an echo.
+ * Texts that CLIs add to user messages. Directives in them (project instructions, attached files) must not
+ * act, and echoes must not return them.
  */
 
-/** A text block of a user message without the reminders in it; null when nothing of the user's remains. */
+/** Returns a block without reminders, or null when no user text remains. */
 export function withoutReminders(text: string): string | null {
   const wholeBlock = text.trim()
   if (WHOLE_BLOCKS.some((pattern) => pattern.test(wholeBlock))) return null
@@ -13,8 +13,8 @@ export function withoutReminders(text: string): string | null {
 }
 
 /**
- * The text blocks of one user message. Between the marks of Gemini's `@file` stands the content of the files, which
- * is the user's as little as the marks are.
+ * The user's text blocks of one message. Gemini's `@file` marks enclose file contents, which are not user
+ * text.
  */
 export function userTexts(blocks: readonly string[]): string[] {
   const texts: string[] = []
@@ -32,10 +32,10 @@ export function userTexts(blocks: readonly string[]): string[] {
 const FILES_START = '--- Content from referenced files ---'
 const FILES_END = '--- End of content ---'
 
-/** Elements that a CLI also puts before or behind the user's words in the same block. */
+/** Elements that a CLI adds before or after user text in the same block. */
 const INLINE = /\s*<(system-reminder|hook_context)>[\s\S]*?<\/\1>\s*/g
 
-/** Elements that a CLI sends as a block or message of their own. */
+/** Elements that a CLI sends as separate blocks or messages. */
 const ELEMENTS = [
   'session_context',
   'environment_context',
@@ -52,10 +52,10 @@ const ELEMENTS = [
 const WHOLE_BLOCKS: readonly RegExp[] = [
   ...ELEMENTS.map((name) => new RegExp(`^<${name}(\\s[^>]*)?>[\\s\\S]*</${name}>$`)),
   /^# AGENTS\.md instructions[\s\S]*<\/INSTRUCTIONS>$/,
-  // Summaries that take the place of earlier messages.
+  // Summaries that replace earlier messages.
   /^Another language model started to solve this problem and produced a summary/,
   /^This session is being continued from a previous conversation/,
-  // The frame that codex puts around an image, and the note that claude puts behind one.
+  // The frame that codex puts around an image, and the note that claude adds after one.
   /^<image name=[^>]*>$/,
   /^<\/image>$/,
   /^\[Image: [^\]]*\]$/,

@@ -8,16 +8,16 @@ import type { Provider } from './provider.ts'
 import { isPromptOfCli, isSystemOfHelper, sideAnswer } from './side-requests.ts'
 import { waitBefore, writeAnswer, writeJson } from './writer.ts'
 
-/** Decides how a model request is answered, and writes the answer. */
-export type Script = (asked: Asked) => Decision
+/** Decides how a model request is answered and writes the answer. */
+export type Script = (request: ScriptedRequest) => Decision
 
-type Asked = { read: ModelRequest; provider: Provider; logged: LoggedRequest; id: string }
+type ScriptedRequest = { read: ModelRequest; provider: Provider; logged: LoggedRequest; id: string }
 
-/** Makes the script of one server; it remembers how many requests carried each key of `fail-first`. */
+/** Creates the script of one server; it counts the requests per `fail-first` key. */
 export function createScript(holds: Holds): Script {
   const carried = new Map<string, number>()
 
-  function planMain({ read, provider }: Asked, turn: Turn, directives: readonly Directive[]): Plan {
+  function planMain({ read, provider }: ScriptedRequest, turn: Turn, directives: readonly Directive[]): Plan {
     const plan = planAnswer({
       request: read,
       turn,
@@ -29,13 +29,13 @@ export function createScript(holds: Holds): Script {
     return plan
   }
 
-  return (asked) => {
-    const { read } = asked
+  return (request) => {
+    const { read } = request
     const turn = currentTurn(read.messages)
     const isSide = read.isSide || isPromptOfCli(turn.text) || isSystemOfHelper(read.system)
     const directives = isSide ? [] : findDirectives(turn.text)
-    const plan = isSide ? planSide(read, turn) : planMain(asked, turn, directives)
-    const decision = carryOut(asked, plan, holds)
+    const plan = isSide ? planSide(read, turn) : planMain(request, turn, directives)
+    const decision = carryOut(request, plan, holds)
     const logged: LoggedRequest = {
       ...decision.logged,
       kind: isSide ? 'side' : 'main',
@@ -55,7 +55,7 @@ function planSide(read: ModelRequest, turn: Turn): Plan {
   }
 }
 
-function carryOut({ read, provider, logged, id }: Asked, plan: Plan, holds: Holds): Decision {
+function carryOut({ read, provider, logged, id }: ScriptedRequest, plan: Plan, holds: Holds): Decision {
   const { outcome, usage } = plan
   const { model } = read
   if (outcome.kind === 'error') {

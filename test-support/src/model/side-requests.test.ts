@@ -7,7 +7,7 @@ function asking(answerSchema: Record<string, unknown> | null, system = ''): Mode
   return { model: 'm', system, messages: [], tools: [], streamForm: null, isSide: true, answerSchema }
 }
 
-test('prompts that the CLIs write themselves are known', () => {
+test('prompts written by the CLIs are recognized', () => {
   assert.equal(isPromptOfCli('CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\n- Do NOT …'), true)
   assert.equal(isPromptOfCli('\nYour task is to create a detailed summary of the conversation so far'), true)
   assert.equal(isPromptOfCli('You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff'), true)
@@ -15,13 +15,13 @@ test('prompts that the CLIs write themselves are known', () => {
   assert.equal(isSystemOfHelper('You are a specialized Task Routing AI. Your sole function'), true)
 })
 
-test('a user who speaks of such prompts is a user', () => {
+test('user text about such prompts is not recognized', () => {
   assert.equal(isPromptOfCli('what does "Your task is to create a detailed summary of" mean?'), false)
   assert.equal(isPromptOfCli('summarize this [[echo]]'), false)
   assert.equal(isSystemOfHelper('You are a helpful agent'), false)
 })
 
-test('an answer that must be JSON fits its schema and decides nothing', () => {
+test('a JSON answer fits its schema and uses neutral values', () => {
   const schema = {
     type: 'OBJECT',
     properties: {
@@ -47,13 +47,13 @@ test('an answer that must be JSON fits its schema and decides nothing', () => {
   })
 })
 
-test('a schema without an end is answered all the same', () => {
+test('a recursive schema is answered too', () => {
   const schema: Record<string, unknown> = { type: 'object' }
   schema.properties = { again: schema }
   assert.match(sideAnswer(asking(schema), ''), /^\{"again":/)
 })
 
-test('a summary comes in the element that is asked for, anything else is ok', () => {
+test('a summary uses the requested element, other answers are ok', () => {
   assert.equal(
     sideAnswer(asking(null), 'an <analysis> block followed by a <summary> block'),
     '<summary>ok</summary>',

@@ -2,22 +2,22 @@ import type { ModelRequest } from './conversation.ts'
 import { isObject, type JsonObject } from './json.ts'
 
 /**
- * How the requests are told apart that a CLI makes for itself: by the words of its own prompts. A missing list of
- * tools would not do: a plain request without tools is a main turn as well.
+ * Recognizes requests that a CLI makes for itself by the words of its prompts. A missing tool list is no
+ * sign: a main turn may have none.
  */
 
-/** Whether the text is a prompt that a CLI wrote, standing where the user's text stands otherwise. */
+/** True for a prompt written by a CLI in place of user text. */
 export function isPromptOfCli(text: string): boolean {
   const start = text.trimStart()
   return PROMPT_STARTS.some((known) => start.startsWith(known))
 }
 
-/** Whether the system prompt is that of a helper of a CLI, not of its main turn. */
+/** True for the system prompt of a CLI's helper. */
 export function isSystemOfHelper(system: string): boolean {
   return HELPER_SYSTEMS.some((known) => system.includes(known))
 }
 
-/** The answer to a side request: as dull as can be, in the form it asks for, so that the CLI does not ask again. */
+/** A minimal answer in the requested format, so that the CLI does not ask again. */
 export function sideAnswer({ answerSchema, system }: ModelRequest, prompt: string): string {
   if (answerSchema) return JSON.stringify(valueForSchema(answerSchema))
   const element = /<(summary|state_snapshot|intent_summary)>/.exec(`${prompt}\n${system}`)?.[1]
@@ -25,8 +25,8 @@ export function sideAnswer({ answerSchema, system }: ModelRequest, prompt: strin
 }
 
 /**
- * A value that fits a JSON schema, the smallest and calmest there is: first choice of an enum, 1 for whole numbers,
- * 0 for others (they are confidences), false, `ok`. Both spellings of types (`object`, `OBJECT`) are read.
+ * The simplest value that fits a JSON schema: first choice of an enum, 1 for integers, 0 for other numbers
+ * (they are confidences), false, `ok`. Accepts both spellings of types (`object`, `OBJECT`).
  */
 function valueForSchema(schema: JsonObject, depth = 0): unknown {
   if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0]
@@ -50,7 +50,7 @@ function valueForSchema(schema: JsonObject, depth = 0): unknown {
 }
 
 function objectForSchema(schema: JsonObject, depth: number): JsonObject {
-  // A schema that refers to itself would have no end; none of the CLIs' is deeper than three.
+  // Stops at recursive schemas; those of the CLIs have at most three levels.
   if (depth > 8 || !isObject(schema.properties)) return {}
   const members = Object.entries(schema.properties).map(([name, member]) => {
     return [name, isObject(member) ? valueForSchema(member, depth + 1) : 'ok']

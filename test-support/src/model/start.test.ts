@@ -23,7 +23,7 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`it prints its address on one line, logs, and ends in order on ${signal}`, async (context) => {
+  test(`it prints its address, logs, and exits cleanly on ${signal}`, async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'roost-model-'))
     const logFile = join(folder, 'requests.log')
     const { child, stdout } = run('--port', '0', '--log', logFile)
@@ -49,7 +49,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 for (const options of [[], ['--port', 'many'], ['--port', '70000'], ['--port', '0', '--unknown']]) {
-  test(`1 and a sentence for the options ${JSON.stringify(options)}`, async () => {
+  test(`the options ${JSON.stringify(options)} exit with 1 and a message`, async () => {
     const { child, stderr } = run(...options)
     const [code, said] = await Promise.all([exitCode(child), text(stderr)])
     assert.equal(code, 1)

@@ -8,7 +8,7 @@ import {
   ask,
   googleClient,
   openaiClient,
-  type Said,
+  type TestMessage,
   type WireClient,
 } from './testing/wire-clients.ts'
 
@@ -26,10 +26,10 @@ function speaks(client: WireClient, stream: boolean): void {
   after(() => server.close())
 
   const tools = Object.values(client.tools)
-  const say = (said: Said[], more: Partial<Asking> = {}) =>
+  const say = (said: TestMessage[], more: Partial<Asking> = {}) =>
     ask(client, server.url, { said, stream, tools, ...more })
 
-  test('a plain text is answered with ok and itself, 10 and 10 tokens', async () => {
+  test('a plain text is answered with ok and the text, 10 and 10 tokens', async () => {
     const heard = await say(['hello'])
     assert.deepEqual(
       [heard.status, heard.text, heard.usage, heard.isBroken],
@@ -37,7 +37,7 @@ function speaks(client: WireClient, stream: boolean): void {
     )
   })
 
-  test('the text of the answer arrives whole, also when it is long and not ASCII', async () => {
+  test('a long non-ASCII answer arrives complete', async () => {
     const text = 'ä😀 "quoted"\\ '.repeat(400)
     assert.equal((await say([`[[reply:${text}]]`])).text, text)
   })
@@ -46,7 +46,7 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.equal((await say(['[[reply:]]'])).text, '')
   })
 
-  test('echo, len, system, images and model say what was received', async () => {
+  test('echo, len, system, images and model return what was received', async () => {
     assert.equal((await say(['one\n[[echo]]'])).text, 'one\n((echo))')
     assert.equal((await say(['four [[len]]'])).text, 'len=12')
     assert.equal((await say(['[[system]]'], { system: 'be brief' })).text, 'be brief')
@@ -54,7 +54,7 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.match((await say(['[[model]]'])).text, /^(claude|gemini|gpt)-test$/)
   })
 
-  test('recall looks into earlier turns, and only there', async () => {
+  test('recall searches only earlier turns', async () => {
     assert.equal((await say(['the word is blue', 'ok', '[[recall:blue]]'])).text, 'recall=yes')
     assert.equal((await say(['hello', 'the word is blue', '[[recall:blue]]'])).text, 'recall=yes')
     assert.equal((await say(['hello', 'ok', 'blue [[recall:blue]]'])).text, 'recall=no')
@@ -69,11 +69,11 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.deepEqual((await say(['[[usage:1200,34]]'])).usage, { input: 1200, output: 34 })
   })
 
-  test('pad makes the answer as long as wanted', async () => {
+  test('pad lengthens the answer by the given number', async () => {
     assert.equal((await say(['[[reply:a]] [[pad:5000]]'])).text, `a ${'x'.repeat(5000)}`)
   })
 
-  test('a tool is called in the names and fields of the one who asks', async () => {
+  test('a tool is called with the names and fields of the provider', async () => {
     const heard = await say(['[[tool:Bash:echo "hi"]] [[usage:7,8]]'])
     const field = client.name === 'openai' ? 'cmd' : 'command'
     assert.equal(heard.toolCall?.name, client.tools.Bash)
@@ -81,7 +81,7 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.equal(heard.text, '')
   })
 
-  test('Write is translated as well', async () => {
+  test('Write is translated too', async () => {
     const heard = await say(['[[tool:Write:{"file_path":"/a","content":"x"}]]'])
     assert.equal(heard.toolCall?.name, client.tools.Write)
     const patch = { input: '*** Begin Patch\n*** Add File: /a\n+x\n*** End Patch\n' }
@@ -96,7 +96,7 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.equal((await say(['[[tool:Missing:{}]]'])).text, 'no-tool: Missing')
   })
 
-  test('the result of a tool comes back as the answer, or the other directives do', async () => {
+  test('a tool result is returned as the answer unless other directives apply', async () => {
     const result = { toolResult: 'out [[fail]]' }
     assert.equal((await say(['[[tool:Bash:ls]]', '', result])).text, 'tool-result: out ((fail))')
     assert.equal((await say(['[[tool:Bash:ls]] [[reply:done]]', '', result])).text, 'done')
@@ -112,7 +112,7 @@ function speaks(client: WireClient, stream: boolean): void {
     ['[[overloaded]]', client.overloadStatus],
   ]
   for (const [directive, status] of errors) {
-    test(`${status} for ${directive}, in the form of the provider, not to be tried again`, async () => {
+    test(`${directive} returns ${status} in the provider's format, without retry`, async () => {
       const heard = await say([directive])
       assert.equal(heard.status, status)
       assert.match(heard.error?.message ?? '', /^scripted /)
@@ -121,7 +121,7 @@ function speaks(client: WireClient, stream: boolean): void {
     })
   }
 
-  test('fail-first fails the first N requests with the key, then no more', async () => {
+  test('fail-first fails the first N requests with the key', async () => {
     const text = `[[fail-first:${client.name}-${stream}:2]] [[reply:fine]]`
     const statuses = []
     for (let time = 0; time < 3; time += 1) statuses.push((await say([text])).status)
@@ -129,7 +129,7 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.equal((await say([text])).text, 'fine')
   })
 
-  test('cut breaks the answer off in the middle', async () => {
+  test('cut ends the answer in the middle', async () => {
     const heard = await say(['[[reply:a longer answer to be cut]] [[cut]]'])
     assert.equal(heard.status, 200)
     assert.equal(heard.isBroken, true)
@@ -139,7 +139,7 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.equal(tool.isBroken, true)
   })
 
-  test('sleep waits before the first byte', async () => {
+  test('sleep delays the first byte', async () => {
     const start = performance.now()
     assert.equal((await say(['[[sleep:0.2]] [[reply:late]]'])).text, 'late')
     assert.ok(performance.now() - start >= 195)
@@ -147,14 +147,14 @@ function speaks(client: WireClient, stream: boolean): void {
   })
 
   if (stream) {
-    test('drip waits between the pieces', async () => {
+    test('drip delays the pieces', async () => {
       const heard = await say(['[[drip:30]] [[reply:four by four chars]]'])
       assert.equal(heard.text, 'four by four chars')
       assert.ok(heard.spreadMs >= 4 * 30 - 20, `pieces within ${heard.spreadMs} ms`)
     })
   }
 
-  test('401 without a key, in the form of the provider', async () => {
+  test("a missing key returns 401 in the provider's format", async () => {
     const response = await fetch(server.url + client.path(stream), {
       method: 'POST',
       body: JSON.stringify(client.body({ said: ['hello'], stream })),
@@ -163,7 +163,7 @@ function speaks(client: WireClient, stream: boolean): void {
     assert.deepEqual([response.status, body.error.message], [401, 'no API key was sent'])
   })
 
-  test('400 for a body that is none', async () => {
+  test('an invalid body returns 400', async () => {
     for (const body of [
       '',
       'not json',
@@ -184,7 +184,7 @@ function speaks(client: WireClient, stream: boolean): void {
     }
   })
 
-  test('the log has the key, the model, the directives and that it was a main turn', async () => {
+  test('the log has the key, the model, the directives and the kind main', async () => {
     await ask(client, server.url, { said: ['logged [[reply:x]] [[pad:1]]'], stream }, 'key-for-the-log')
     const seen = await server.waitForRequest((request) => request.key === 'key-for-the-log')
     const { time: _, ended: __, ...rest } = seen

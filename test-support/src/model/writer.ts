@@ -7,7 +7,7 @@ import type { Answer, JsonAnswer, Provider, StreamedAnswer } from './provider.ts
 
 export type HowEnded = Exclude<SeenRequest['ended'], 'open'>
 
-/** Answers with a body of JSON. */
+/** Sends a JSON body. */
 export function writeJson(response: ServerResponse, { status, headers, body }: JsonAnswer): HowEnded {
   const text = JSON.stringify(body)
   response.writeHead(status, {
@@ -19,13 +19,13 @@ export function writeJson(response: ServerResponse, { status, headers, body }: J
   return 'answered'
 }
 
-/** Waits before the first byte; ends at once when the client has gone away. */
+/** Waits before the first byte; ends immediately when the client disconnects. */
 export async function waitBefore(plan: Plan, holds: Holds, signal: AbortSignal): Promise<void> {
   if (plan.delaySeconds > 0) await delay(plan.delaySeconds * 1000, undefined, { signal })
   for (const key of plan.holds) await holds.until(key, signal)
 }
 
-/** Writes an answer in the form it was asked for; a cut one breaks off in the middle with the connection. */
+/** Writes an answer in the requested format; a cut one ends in the middle by closing the connection. */
 export async function writeAnswer(input: {
   response: ServerResponse
   provider: Provider
@@ -35,7 +35,7 @@ export async function writeAnswer(input: {
 }): Promise<HowEnded> {
   const { response, provider, plan, answer, signal } = input
   const form = answer.request.streamForm
-  if (form === null) return writeWhole(response, { body: provider.whole(answer), isCut: plan.isCut })
+  if (form === null) return writeComplete(response, { body: provider.complete(answer), isCut: plan.isCut })
   response.writeHead(200, {
     'content-type': form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json',
     'cache-control': 'no-cache',
@@ -53,7 +53,7 @@ export async function writeAnswer(input: {
   return 'answered'
 }
 
-async function writeWhole(
+async function writeComplete(
   response: ServerResponse,
   { body, isCut }: { body: unknown; isCut: boolean },
 ): Promise<HowEnded> {
@@ -64,14 +64,14 @@ async function writeWhole(
   return breakOff(response)
 }
 
-/** With a single piece the middle is inside it. */
+/** A single piece is cut inside. */
 function firstHalf({ pieces }: StreamedAnswer): string[] {
   const [only] = pieces
   if (pieces.length === 1 && only !== undefined) return [only.slice(0, only.length / 2)]
   return pieces.slice(0, Math.floor(pieces.length / 2))
 }
 
-/** What was written goes out first: the client must see an answer that began. */
+/** Flushes what was written first, so that the client sees the beginning of an answer. */
 async function breakOff(response: ServerResponse): Promise<HowEnded> {
   await new Promise<void>((resolve) => {
     response.once('close', resolve)

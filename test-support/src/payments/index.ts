@@ -1,6 +1,6 @@
 /**
- * Payments for tests: a facilitator of x402 on a free port of loopback, which is the official one with a chain in
- * memory, and payers who sign as official clients do.
+ * Payments for tests: the official x402 facilitator on a free loopback port with an in-memory chain, and
+ * payers that sign like official clients.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,38 +17,38 @@ import { wrapFetchWithPayment } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createLedger, type Transfer } from './ledger.ts'
 
-/** Base Sepolia and its USDC, of which this ledger is not the real one. */
+/** Base Sepolia and the address of its USDC, which this ledger simulates. */
 export const testNetwork = 'eip155:84532'
 const testNetworkV1 = 'base-sepolia'
 const testToken = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 
-/** What the next call of a path meets instead of its answer. */
+/** What happens to the next call of a path. */
 export type Mishap =
   | { kind: 'status'; status: number }
   | { kind: 'refuse'; reason: string }
-  /** What was asked is done, and the connection ends before the answer. */
+  /** The call is executed, but the connection closes before the answer. */
   | { kind: 'lost_answer' }
-  /** Nothing is done, and the connection ends. */
+  /** The connection closes before the call is executed. */
   | { kind: 'hung_up' }
-  /** The call waits, before or after what was asked is done. */
+  /** The call waits before or after its execution. */
   | { kind: 'hold' | 'hold_answer'; until: Promise<void> }
 
 export type TestFacilitator = AsyncDisposable & {
   url: string
   transfers: Transfer[]
-  /** Paths that were asked, in order. */
+  /** Requested paths, in order. */
   asked: string[]
-  /** Resolves when a call has met it. */
+  /** Sets the mishap of the next call; resolves when a call has met it. */
   meets(path: '/verify' | '/settle', mishap: Mishap): Promise<void>
-  /** Somebody with a new key and so much of the token. */
+  /** Creates a payer with a new key and this balance. */
   payer(units?: bigint): TestPayer
 }
 
 export type TestPayer = {
   address: string
-  /** The headers that pay what a 402 asks for: its header's object, or for version 1 its body. */
+  /** Returns payment headers for a 402: for its header object, or in version 1 for its body. */
   pay(required: object): Promise<Record<string, string>>
-  /** As an application would: asks, is told the price, pays. */
+  /** Fetches like an application: gets a 402, pays, and repeats the request. */
   fetch: typeof fetch
 }
 
@@ -56,7 +56,7 @@ export async function startFacilitator(): Promise<TestFacilitator> {
   const ledger = createLedger(testToken)
   const official = new x402Facilitator()
     .register(testNetwork, new ExactFacilitator(ledger.signer, { simulateInSettle: false }))
-    // Its type knows names of version 2 alone.
+    // The type allows only names of version 2.
     .registerV1(testNetworkV1 as never, new ExactFacilitatorV1(ledger.signer))
   const asked: string[] = []
   const mishaps = new Map<string, { mishap: Mishap; met: () => void }[]>()
@@ -118,9 +118,9 @@ export async function startFacilitator(): Promise<TestFacilitator> {
   }
 }
 
-/** What x402's own tables have of a network (CAIP-2): its USDC, and its name in version 1. */
+/** The entry of x402's own tables for a network (CAIP-2): its USDC, and its name in version 1. */
 export function officialNetwork(network: string) {
-  // Its type asks for the form, which every name of a network here has.
+  // The type requires the format that every network name here has.
   const { asset, name, version, decimals, assetTransferMethod } = getDefaultAsset(network as never, 'USDC')
   const named = Object.entries(EVM_NETWORK_CHAIN_ID_MAP).find(([, chain]) => network === `eip155:${chain}`)
   const takesSignedTransfers = assetTransferMethod === undefined
@@ -141,7 +141,7 @@ function createPayer(): TestPayer {
   const http = new x402HTTPClient(client)
   return {
     address: account.address,
-    // What a 402 says is of the library's own types.
+    // The content of a 402 has the library's own types.
     pay: async (required) =>
       http.encodePaymentSignatureHeader(await http.createPaymentPayload(required as never)),
     fetch: wrapFetchWithPayment(fetch, client) as typeof fetch,

@@ -1,4 +1,4 @@
-/** The little of a chain that signed transfers of one token (EIP-3009) need: balances, and nonces that are used once. */
+/** The part of a chain that signed transfers of one token (EIP-3009) need: balances and single-use nonces. */
 import { randomBytes } from 'node:crypto'
 import { toFacilitatorEvmSigner } from '@x402/evm'
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, type Hex, zeroAddress } from 'viem'
@@ -7,9 +7,9 @@ export type Transfer = { from: string; to: string; value: bigint; transaction: s
 
 export type Ledger = {
   transfers: Transfer[]
-  /** Everybody else has none. */
+  /** Sets a balance; all others are 0. */
   fund(address: string, units: bigint): void
-  /** What the official facilitator asks of a chain. */
+  /** The chain access of the official facilitator. */
   signer: ReturnType<typeof toFacilitatorEvmSigner>
 }
 
@@ -19,9 +19,9 @@ export function createLedger(token: string): Ledger {
   const transfers: Transfer[] = []
   const balanceOf = (address: string) => balances.get(address.toLowerCase()) ?? 0n
 
-  /** Throws as the token's contract does. */
+  /** Throws like the token's contract. */
   function check(args: readonly unknown[] | undefined) {
-    // The order of `transferWithAuthorization`.
+    // The argument order of `transferWithAuthorization`.
     const [from, to, value, , , nonce] = args as [Hex, Hex, bigint, bigint, bigint, Hex]
     if (used.has(`${from}:${nonce}`)) throw new Error('FiatTokenV2: authorization is used or canceled')
     if (balanceOf(from) < value) throw new Error('ERC20: transfer amount exceeds balance')
@@ -51,20 +51,21 @@ export function createLedger(token: string): Ledger {
     fund: (address, units) => void balances.set(address.toLowerCase(), units),
     signer: toFacilitatorEvmSigner({
       address: zeroAddress,
-      // The token is a contract; people are none.
+      // The token is a contract; payers are not.
       getCode: async ({ address }) => (address.toLowerCase() === token.toLowerCase() ? '0x60' : undefined),
       readContract: async ({ functionName, args }) => {
-        if (functionName !== 'transferWithAuthorization') throw new Error(`${functionName} is not known here`)
+        if (functionName !== 'transferWithAuthorization')
+          throw new Error(`${functionName} is not supported here`)
         check(args)
       },
       writeContract: async ({ args }) => write(args),
       verifyTypedData: async () => {
-        throw new Error('a signature of a contract is not known here')
+        throw new Error('signatures of contracts are not supported here')
       },
       sendTransaction: async () => {
-        throw new Error('nothing is deployed here')
+        throw new Error('deployments are not supported here')
       },
-      // The library reads these fields of a receipt alone.
+      // The library reads only these fields of a receipt.
       waitForTransactionReceipt: async ({ hash }) => ({ status: 'success', logs: [logOf(hash)] }) as never,
     }),
   }

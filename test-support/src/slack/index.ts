@@ -1,6 +1,6 @@
 /**
- * Slack for tests: the few methods of its Web API that Roost uses, on a free port of loopback, and the events
- * that Slack would send, signed as it signs them. Written from Slack's public reference.
+ * Slack for tests: the Web API methods that Roost uses, on a free loopback port, and signed events like
+ * Slack's. Written from Slack's public reference.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -22,28 +22,28 @@ export type SlackMessage = {
   text: string
   ts: string
   metadata: { event_type: string; event_payload: Record<string, unknown> } | null
-  /** As they came, `unfurl_links` and the like. */
+  /** All fields as received, such as `unfurl_links`. */
   fields: Record<string, string>
 }
 
-/** What the next call of a method meets instead of its answer. */
+/** What happens to the next call of a method. */
 export type Mishap =
   | { kind: 'status'; status: number; retryAfter?: number }
   | { kind: 'error'; error: string }
-  /** What was asked is done, and the connection ends before the answer. */
+  /** The call is executed, but the connection closes before the answer. */
   | { kind: 'lost_answer' }
 
 export type SlackServer = {
-  /** Of the Web API. */
+  /** Base address of the Web API. */
   url: string
-  /** Members only; the bot is in none at first. */
+  /** The bot is a member of channels with `isMember`. */
   channels: Map<string, { name: string; isMember: boolean }>
-  /** What was posted, in order. */
+  /** Posted messages, in order. */
   readonly posted: readonly SlackMessage[]
-  /** Methods in the order in which they were called. */
+  /** Called methods, in order. */
   readonly calls: readonly string[]
   mishap(method: string, mishap: Mishap): void
-  /** Resolves when so many messages were posted. */
+  /** Resolves when this many messages were posted. */
   waitForPosts(count: number): Promise<readonly SlackMessage[]>
   close(): Promise<void>
 }
@@ -130,7 +130,7 @@ export async function startSlack(): Promise<SlackServer> {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // Listening at an address of its own, not at a pipe.
+  // The server listens on an address, not on a pipe.
   const { port } = server.address() as AddressInfo
 
   return {
@@ -162,8 +162,8 @@ export async function startSlack(): Promise<SlackServer> {
   }
 }
 
-/** An event as Slack wraps it. What is not given is somebody's message in `C0001`. */
-export function slackEvent(event: Record<string, unknown>, over: Record<string, unknown> = {}): object {
+/** Wraps an event like Slack. By default it is a user's message in `C0001`. */
+export function slackEvent(event: Record<string, unknown>, overrides: Record<string, unknown> = {}): object {
   const ts = `${1_690_000_000 + Math.floor(Math.random() * 1e6)}.${String(Math.floor(Math.random() * 1e6)).padStart(6, '0')}`
   return {
     token: 'legacy',
@@ -183,7 +183,7 @@ export function slackEvent(event: Record<string, unknown>, over: Record<string, 
       event_ts: ts,
       ...event,
     },
-    ...over,
+    ...overrides,
   }
 }
 

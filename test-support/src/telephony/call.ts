@@ -3,12 +3,12 @@ import { type MediaEnd, openMediaEnd } from './media.ts'
 
 export type Account = { sid: string; token: string; number: string; callerId: string }
 
-/** How the provider signs a form that it sends; of its own library. */
+/** Signs a form as the provider does, with the provider's library. */
 export function signatureOf(token: string, url: string, params: Record<string, string>): string {
   return getExpectedTwilioSignature(token, url, params)
 }
 
-export type Told =
+export type ReportedStatus =
   | 'initiated'
   | 'ringing'
   | 'in-progress'
@@ -18,7 +18,7 @@ export type Told =
   | 'failed'
   | 'canceled'
 
-/** One call that the platform has asked for; the test is the person who is called. */
+/** A call that the platform requested; the test plays the called person. */
 export type ProvidedCall = {
   sid: string
   to: string
@@ -28,15 +28,17 @@ export type ProvidedCall = {
   ticket: string
   ringSeconds: number
   maxSeconds: number
-  /** Tells the platform how the call goes, signed by the provider's library; `token` is the account's unless said. */
-  tell(status: Told, options?: { token?: string }): Promise<Response>
-  /** Somebody answers: told, and the sound of the call is streamed. */
+  /**
+   * Reports a status to the platform, signed with the provider's library. `token` defaults to the account's.
+   */
+  tell(status: ReportedStatus, options?: { token?: string }): Promise<Response>
+  /** Answers the call: reports it and opens the audio stream. */
   answer(): Promise<MediaEnd>
   isOver(): boolean
-  /** Resolves when the platform has ended the call by the API, or its sound has ended. */
+  /** Resolves when the platform has ended the call through the API or its audio stream. */
   hungUp: Promise<void>
   endedByApi(): Promise<void>
-  /** The machine of the provider is gone. */
+  /** The provider's server is gone. */
   drop(): void
 }
 
@@ -46,9 +48,9 @@ export function createProvidedCall(account: Account, sid: string, form: URLSearc
   const attribute = (pattern: RegExp) => (pattern.exec(twiml)?.[1] ?? '').replaceAll('&amp;', '&')
   const statusUrl = field('StatusCallback')
   const mediaUrl = attribute(/<Connect><Stream url="([^"]+)">/)
-  const givenTicket = attribute(/<Parameter name="ticket" value="([^"]+)"\/>/)
+  const ticket = attribute(/<Parameter name="ticket" value="([^"]+)"\/>/)
   const hungUp = Promise.withResolvers<void>()
-  const told = new Set(form.getAll('StatusCallbackEvent'))
+  const reportedEvents = new Set(form.getAll('StatusCallbackEvent'))
   let media: MediaEnd | null = null
   let isOver = false
 
@@ -58,7 +60,7 @@ export function createProvidedCall(account: Account, sid: string, form: URLSearc
     from: field('From'),
     statusUrl,
     mediaUrl,
-    ticket: givenTicket,
+    ticket,
     ringSeconds: Number(field('Timeout')),
     maxSeconds: Number(field('TimeLimit')),
     hungUp: hungUp.promise,
@@ -81,15 +83,16 @@ export function createProvidedCall(account: Account, sid: string, form: URLSearc
       })
     },
     async answer() {
-      if (!told.has('answered')) throw new Error('Nobody asked to be told of the answer.')
+      if (!reportedEvents.has('answered'))
+        throw new Error('The platform did not subscribe to the event "answered".')
       await call.tell('in-progress')
       media = await openMediaEnd({
         url: mediaUrl,
         accountSid: account.sid,
         callSid: sid,
-        ticket: givenTicket,
+        ticket,
       })
-      // The platform has ended the stream: there is nothing more to do in this call.
+      // The platform ended the stream, so the call is over.
       void media.closed.then(() => {
         hungUp.resolve()
         if (!isOver) void call.tell('completed').catch(() => {})

@@ -5,20 +5,20 @@ import { type Account, createProvidedCall, type ProvidedCall } from './call.ts'
 export { type ProvidedCall, signatureOf } from './call.ts'
 export { type MediaEnd, openMediaEnd } from './media.ts'
 
-/** A telephone provider on this machine that speaks Twilio's protocols, both as a server and as a client. */
+/** A local telephone provider that speaks Twilio's protocols, both as server and as client. */
 export type TelephoneProvider = {
   url: string
   account: Account
-  /** Every call that was asked for, in order. */
+  /** Every requested call, in order. */
   calls: ProvidedCall[]
-  /** The next call that nobody took by this yet, as soon as there is one. */
+  /** Returns the next call that was not returned before, waiting for it if needed. */
   nextCall(): Promise<ProvidedCall>
-  /** The next call that is asked for is refused so. */
+  /** Refuses the next requested call with this message. */
   refuseNext(message: string): void
   close(): Promise<void>
 }
 
-/** With one account of one number, and one caller id that was proved. */
+/** Has one account with one number and one verified caller id. */
 export async function startTelephoneProvider(): Promise<TelephoneProvider> {
   const account: Account = {
     sid: `AC${'0123456789abcdef'.repeat(2)}`,
@@ -27,8 +27,8 @@ export async function startTelephoneProvider(): Promise<TelephoneProvider> {
     callerId: '+15550199',
   }
   const calls: ProvidedCall[] = []
-  const waiting: ((call: ProvidedCall) => void)[] = []
-  let taken = 0
+  const waiters: ((call: ProvidedCall) => void)[] = []
+  let returned = 0
   let refusal: string | null = null
 
   const server = createServer((request, response) => {
@@ -45,17 +45,17 @@ export async function startTelephoneProvider(): Promise<TelephoneProvider> {
     if (request.headers.authorization !== `Basic ${credentials}`) {
       return say(response, 401, { code: 20003, message: 'Authenticate', status: 401 })
     }
-    const asked = `${request.method} ${url.pathname}`
-    if (asked === `GET ${root}.json`) return say(response, 200, { sid: account.sid, status: 'active' })
+    const operation = `${request.method} ${url.pathname}`
+    if (operation === `GET ${root}.json`) return say(response, 200, { sid: account.sid, status: 'active' })
     const number = url.searchParams.get('PhoneNumber')
-    if (asked === `GET ${root}/IncomingPhoneNumbers.json`) {
+    if (operation === `GET ${root}/IncomingPhoneNumbers.json`) {
       return say(response, 200, { incoming_phone_numbers: listed(number, account.number) })
     }
-    if (asked === `GET ${root}/OutgoingCallerIds.json`) {
+    if (operation === `GET ${root}/OutgoingCallerIds.json`) {
       return say(response, 200, { outgoing_caller_ids: listed(number, account.callerId) })
     }
-    if (asked === `POST ${root}/Calls.json`) return place(form, response)
-    const sid = new RegExp(`^POST ${root}/Calls/(CA\\w+)\\.json$`).exec(asked)?.[1]
+    if (operation === `POST ${root}/Calls.json`) return createCall(form, response)
+    const sid = new RegExp(`^POST ${root}/Calls/(CA\\w+)\\.json$`).exec(operation)?.[1]
     const call = calls.find((each) => each.sid === sid)
     if (!call) return say(response, 404, { code: 20404, message: 'Not found', status: 404 })
     if (form.get('Status') !== 'completed' || call.isOver()) {
@@ -65,7 +65,7 @@ export async function startTelephoneProvider(): Promise<TelephoneProvider> {
     await call.endedByApi()
   }
 
-  function place(form: URLSearchParams, response: ServerResponse): void {
+  function createCall(form: URLSearchParams, response: ServerResponse): void {
     if (refusal !== null) {
       const message = refusal
       refusal = null
@@ -75,15 +75,15 @@ export async function startTelephoneProvider(): Promise<TelephoneProvider> {
     const call = createProvidedCall(account, `CA${String(calls.length + 1).padStart(32, '0')}`, form)
     calls.push(call)
     say(response, 201, { sid: call.sid, status: 'queued' })
-    const next = waiting.shift()
+    const next = waiters.shift()
     if (next) {
-      taken += 1
+      returned += 1
       next(call)
     }
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // It listens on a port.
+  // A server that listens on a port has an `AddressInfo`.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
@@ -93,13 +93,13 @@ export async function startTelephoneProvider(): Promise<TelephoneProvider> {
       refusal = message
     },
     nextCall() {
-      const call = calls[taken]
+      const call = calls[returned]
       if (call) {
-        taken += 1
+        returned += 1
         return Promise.resolve(call)
       }
       const { promise, resolve } = Promise.withResolvers<ProvidedCall>()
-      waiting.push(resolve)
+      waiters.push(resolve)
       return promise
     },
     async close() {
@@ -110,8 +110,8 @@ export async function startTelephoneProvider(): Promise<TelephoneProvider> {
   }
 }
 
-function listed(asked: string | null, known: string) {
-  return asked === known ? [{ phone_number: known }] : []
+function listed(requested: string | null, known: string) {
+  return requested === known ? [{ phone_number: known }] : []
 }
 
 function say(response: ServerResponse, status: number, json: object): void {
@@ -120,7 +120,7 @@ function say(response: ServerResponse, status: number, json: object): void {
 
 async function textOf(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
-  // A request's stream gives bytes.
+  // The request stream yields buffers.
   for await (const part of request) parts.push(part as Buffer)
   return Buffer.concat(parts).toString('utf8')
 }

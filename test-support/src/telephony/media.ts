@@ -1,29 +1,29 @@
-/** The provider's end of a media stream: what the person who is called says and hears. μ-law, 8 kHz. */
+/** The provider's end of a media stream, with the called person's audio: μ-law, 8 kHz. */
 export type MediaEnd = {
-  /** Says this, in pieces of 20 ms. */
+  /** Sends audio in frames of 20 ms. */
   say(mulaw: Buffer): void
-  /** Everything that was heard so far. */
+  /** All audio received so far. */
   heard(): Buffer
-  /** Resolves once so many bytes were heard. */
+  /** Resolves once this many bytes were received. */
   untilHeard(bytes: number): Promise<Buffer>
-  /** Resolves once the platform has dropped so many times what was not played yet. */
+  /** Resolves once the platform has cleared unplayed audio this many times. */
   untilCleared(times?: number): Promise<void>
-  /** The person hangs up: the stream ends. */
+  /** The person hangs up, so the stream ends. */
   stop(): void
-  /** Resolves when the stream has ended, by whomever. */
+  /** Resolves when either end has closed the stream. */
   closed: Promise<void>
 }
 
 const frameBytes = 160
 
-export async function openMediaEnd(of: {
+export async function openMediaEnd(call: {
   url: string
   accountSid: string
   callSid: string
   ticket: string
 }): Promise<MediaEnd> {
-  const streamSid = `MZ${of.callSid.slice(2)}`
-  const socket = new WebSocket(of.url)
+  const streamSid = `MZ${call.callSid.slice(2)}`
+  const socket = new WebSocket(call.url)
   const closed = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<void>()
   socket.addEventListener('open', () => opened.resolve())
@@ -45,7 +45,7 @@ export async function openMediaEnd(of: {
     if (message.event === 'media')
       heard = Buffer.concat([heard, Buffer.from(message.media.payload, 'base64')])
     if (message.event === 'clear') clears += 1
-    // What was before it has been played, as far as a test can tell.
+    // For tests, all audio before the mark counts as played.
     if (message.event === 'mark') numbered({ event: 'mark', mark: message.mark })
     for (const look of watchers) look()
   })
@@ -63,10 +63,10 @@ export async function openMediaEnd(of: {
     event: 'start',
     start: {
       streamSid,
-      accountSid: of.accountSid,
-      callSid: of.callSid,
+      accountSid: call.accountSid,
+      callSid: call.callSid,
       tracks: ['inbound'],
-      customParameters: { ticket: of.ticket },
+      customParameters: { ticket: call.ticket },
       mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
     },
   })
@@ -86,7 +86,7 @@ export async function openMediaEnd(of: {
     },
     untilCleared: (times = 1) => until(() => clears >= times),
     stop() {
-      numbered({ event: 'stop', stop: { accountSid: of.accountSid, callSid: of.callSid } })
+      numbered({ event: 'stop', stop: { accountSid: call.accountSid, callSid: call.callSid } })
       socket.close()
     },
   }

@@ -18,7 +18,7 @@ cliSuite({
 })
 
 describe('one live process of claude', { skip: whyNoCli('claude') }, () => {
-  test('an interrupted sleep ends at the server too, and acts no more in the next turn', async (context) => {
+  test('an interrupted sleep also ends at the server and has no effect on the next turn', async (context) => {
     const { server, say, send } = await openLive(context)
     assert.equal(await say('hello'), 'ok: hello')
     const interrupted = say('[[sleep:600]] one')
@@ -29,7 +29,7 @@ describe('one live process of claude', { skip: whyNoCli('claude') }, () => {
     assert.equal(await say('two'), 'ok: two')
   })
 
-  test('an interrupted tool acts no more in the next turn', async (context) => {
+  test('an interrupted tool has no effect on the next turn', async (context) => {
     const { server, say, send, waitForLine } = await openLive(context)
     const interrupted = say(
       `[[tool:Bash:${process.execPath} -e "setTimeout(Boolean, 600000)"]] [[reply:ran]]`,
@@ -41,7 +41,7 @@ describe('one live process of claude', { skip: whyNoCli('claude') }, () => {
     assert.equal(server.requests.filter((request) => request.directives.includes('tool')).length, 1)
   })
 
-  test('a failed turn with a picture acts no more in the next', async (context) => {
+  test('a failed turn with an image has no effect on the next', async (context) => {
     const { say } = await openLive(context)
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: RED_DOT } }
     await say([{ type: 'text', text: '[[fail:500]] one' }, image])
@@ -49,7 +49,7 @@ describe('one live process of claude', { skip: whyNoCli('claude') }, () => {
     assert.equal(await say([{ type: 'text', text: '[[images]]' }, image, image]), 'images=2')
   })
 
-  test('a compaction is a side request, the turn after it is scripted again', async (context) => {
+  test('a compaction is a side request, and the next turn is scripted again', async (context) => {
     const { server, say } = await openLive(context)
     await say('hello [[reply:hi]]')
     await say('/compact')
@@ -59,7 +59,7 @@ describe('one live process of claude', { skip: whyNoCli('claude') }, () => {
   })
 })
 
-/** One process of claude that is told and tells lines of JSON; ends with the test. */
+/** Starts one claude process that exchanges JSON lines; it ends with the test. */
 async function openLive(context: TestContext) {
   const server = await startModelServer()
   const place = await makePlace()
@@ -93,7 +93,7 @@ async function openLive(context: TestContext) {
     })
   }
 
-  /** The text of the result that ends the turn. */
+  /** Sends a message and returns the text of the turn's result. */
   async function say(content: unknown): Promise<string> {
     const result = waitForLine((line) => line.type === 'result')
     send({ type: 'user', message: { role: 'user', content } })

@@ -1,7 +1,8 @@
 import { cliSuite } from '../testing/cli-suite.ts'
 import { openCodex } from '../testing/clis.ts'
 
-// With the first the CLI offers a shell and patches, with the second (unknown to it) a shell, with the third a script.
+// The first model gets shell and patch tools, the second (unknown to the CLI) a shell, the third a script
+// tool.
 cliSuite({
   name: 'codex',
   open: openCodex,

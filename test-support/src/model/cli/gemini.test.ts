@@ -14,7 +14,7 @@ cliSuite({
 })
 
 describe('gemini that chooses its model itself', { skip: whyNoCli('gemini') }, () => {
-  test('the classifier’s question is a side request, asked once', async (context) => {
+  test('the classifier’s request is a side request, sent once', async (context) => {
     const server = await startModelServer()
     const cli = await openGemini({ url: server.url, key: 'k' })
     context.after(async () => {

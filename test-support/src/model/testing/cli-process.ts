@@ -6,20 +6,20 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { isObject, type JsonObject } from '../json.ts'
 
-/** What a CLI said to one prompt. */
+/** A CLI's answer to one prompt. */
 export type CliAnswer = { text: string; isError: boolean; lines: JsonObject[] }
 
 export type CliPrompt = {
   text: string
-  /** Goes on with the conversation of the earlier prompts. */
+  /** Continues the conversation of earlier prompts. */
   isResumed?: boolean
   withImage?: boolean
   model?: string
-  /** The CLI is not to try again by itself, also where it would by default. */
+  /** Disables the CLI's own retries, even the default ones. */
   isTriedOnce?: boolean
 }
 
-/** One real CLI with a home and a workspace of its own, pointed at a model server. */
+/** A real CLI with its own home and workspace, connected to a model server. */
 export type Cli = {
   ask: (prompt: CliPrompt) => Promise<CliAnswer>
   /** A path in its workspace, as the CLI sees it. */
@@ -29,17 +29,17 @@ export type Cli = {
   close: () => Promise<void>
 }
 
-/** Opens one CLI; `key` is what it is to send. */
+/** Starts one CLI; `key` is the key that it sends. */
 export type OpenCli = (server: { url: string; key: string }) => Promise<Cli>
 
-/** Why the suites of the real CLIs are skipped; false when they are not. */
+/** Returns why the suites of the real CLIs are skipped, or false. */
 export function whyNoCli(name: string): string | false {
   const folder = process.env.ROOST_TEST_CLIS
   if (!folder) return 'ROOST_TEST_CLIS is not set to a folder whose node_modules/.bin holds the CLIs'
   return existsSync(binary(name)) ? false : `${binary(name)} does not exist`
 }
 
-/** A home and a workspace with a picture, `red.png`, in it; both vanish on close. */
+/** Creates a home and a workspace with the image `red.png`; both are deleted on close. */
 export async function makePlace() {
   const root = await mkdtemp(join(tmpdir(), 'roost-cli-'))
   const home = join(root, 'home')
@@ -57,13 +57,13 @@ export async function makePlace() {
   }
 }
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 export const RED_DOT =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 
 /**
- * Runs a CLI to its end in a clean environment and returns its lines of JSON. Killed after a minute: no prompt of a
- * test takes a tenth of it.
+ * Runs a CLI to its end in a clean environment and returns its JSON lines. Killed after a minute; prompts of
+ * tests take under six seconds.
  */
 export async function runCli(input: {
   name: string
@@ -78,25 +78,25 @@ export async function runCli(input: {
     env: { PATH: cliPath(), LANG: 'C.UTF-8', ...env },
     timeout: 60_000,
   })
-  child.stdin.on('error', () => {}) // a CLI that fails at once does not read
+  child.stdin.on('error', () => {}) // a CLI that fails immediately does not read its input
   child.stdin.end(stdin)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   const lines = stdout.split('\n').flatMap(parseLine)
-  if (lines.length === 0) throw new Error(`${name} said nothing: ${stderr.slice(-2000)}`)
+  if (lines.length === 0) throw new Error(`${name} printed no JSON: ${stderr.slice(-2000)}`)
   return lines
 }
 
-/** Where a CLI lies. */
+/** Path of a CLI's command. */
 export function binary(name: string): string {
   return join(process.env.ROOST_TEST_CLIS ?? '', 'node_modules/.bin', name)
 }
 
-/** The CLIs written in JavaScript run with the Node that runs the test. */
+/** CLIs written in JavaScript run with the Node of the test. */
 export function cliPath(): string {
   return `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`
 }
 
-/** The object on a line; none when it is not JSON. */
+/** Returns the JSON object of a line, or an empty list. */
 export function parseLine(line: string): JsonObject[] {
   try {
     const value: unknown = JSON.parse(line)

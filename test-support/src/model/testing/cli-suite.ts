@@ -8,13 +8,13 @@ export type CliFacts = {
   name: string
   open: OpenCli
   keyKind: KeyKind
-  /** The file in the workspace that the CLI reads instructions from. */
+  /** The file with the project's instructions for the CLI. */
   instructions: string
-  /** Models with which the CLI offers its tools in different ways; the first is used for all else. */
+  /** Models that get different tools from the CLI; the first is the default. */
   models: string[]
 }
 
-/** What holds for each of the real CLIs at the scripted model server. Skipped when the CLI is not there. */
+/** Tests for each real CLI against the scripted model server. Skipped when the CLI is not installed. */
 export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts): void {
   describe(`${name} at the scripted model server`, { skip: whyNoCli(name) }, () => {
     let server: ModelServer
@@ -28,7 +28,7 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       await server?.close()
     })
 
-    /** The answer to a prompt in a conversation of its own, with the main requests it took. */
+    /** Answers a prompt in a new conversation and returns its main requests. */
     async function ask(text: string, more: Partial<CliPrompt> = {}) {
       const fresh = await open({ url: server.url, key: KEY })
       const before = server.requests.length
@@ -40,7 +40,7 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       }
     }
 
-    test('a plain prompt is answered, with one request and the key it was given', async () => {
+    test('a plain prompt is answered with one request and the configured key', async () => {
       const { text, isError, requests } = await ask('hello there')
       assert.deepEqual([text, isError], ['ok: hello there', false])
       assert.equal(requests.length, 1)
@@ -51,12 +51,12 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       assert.deepEqual(requests[0]?.keys, { [keyKind]: KEY })
     })
 
-    test('lines before and behind the line of directives change nothing', async () => {
+    test('lines before and after the directives have no effect', async () => {
       const { text } = await ask('# Task\n[[fail]]\nplease [[reply:all fine]] thanks\n\nBe kind.')
       assert.equal(text, 'all fine')
     })
 
-    test('a directive in the project’s instructions does not act', async () => {
+    test('a directive in the project’s instructions has no effect', async () => {
       const project = await open({ url: server.url, key: KEY })
       await project.write(instructions, 'Be kind.\n[[fail:500]]\n')
       const { text } = await project.ask({ text: 'hello', model: models[0] })
@@ -105,7 +105,7 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       })
     }
 
-    // A 400 makes `claude`, an overload `gemini` ask again at once, in another way.
+    // `claude` immediately retries a 400 in another way, `gemini` an overload.
     for (const directive of ['[[fail]]', '[[overloaded]]']) {
       test(`${directive} fails the turn`, async () => {
         const { isError, requests } = await ask(directive)
@@ -114,7 +114,7 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       })
     }
 
-    test('[[fail-first]] fails the first turn and not the next', async () => {
+    test('[[fail-first]] fails the first turn but not the next', async () => {
       const text = `[[fail-first:${name}:1]] [[reply:second time]]`
       assert.equal((await ask(text)).isError, true)
       assert.equal((await ask(text)).text, 'second time')
@@ -128,13 +128,13 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       assert.ok(requests.every((request) => request.ended === 'cut'))
     })
 
-    test('[[drip]] lets the answer arrive whole, in its time', async () => {
+    test('[[drip]] delays the answer but delivers it completely', async () => {
       const start = performance.now()
       assert.equal((await ask('[[drip:100]] [[reply:twenty characters, ok]]')).text, 'twenty characters, ok')
       assert.ok(performance.now() - start >= 500)
     })
 
-    test('[[recall]] tells whether a resumed conversation is sent again', async () => {
+    test('[[recall]] shows whether a resumed conversation is sent again', async () => {
       const conversation = await open({ url: server.url, key: KEY })
       const say = async (text: string, isResumed = true) =>
         (await conversation.ask({ text, isResumed, model: models[0] })).text
@@ -144,7 +144,7 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       await conversation.close()
     })
 
-    test('a failed turn leaves nothing behind that acts in the next', async () => {
+    test('a failed turn has no effect on the next', async () => {
       const conversation = await open({ url: server.url, key: KEY })
       const say = (text: string, isResumed = true) => conversation.ask({ text, isResumed, model: models[0] })
       await say('hello', false)
@@ -153,12 +153,12 @@ export function cliSuite({ name, open, keyKind, instructions, models }: CliFacts
       await conversation.close()
     })
 
-    test('[[images]] counts the picture that came with the prompt', async () => {
+    test('[[images]] counts the image of the prompt', async () => {
       assert.equal((await ask('[[images]]', { withImage: true })).text, 'images=1')
       assert.equal((await ask('[[images]]')).text, 'images=0')
     })
 
-    test('[[system]] is a prompt of the CLI’s own', async () => {
+    test('[[system]] is the CLI’s own prompt', async () => {
       assert.match((await ask('[[system]]')).text, /(Claude|Gemini|CLI|Codex)/)
     })
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { objectOf, textOf } from '../json.ts'
 import { type CliAnswer, makePlace, type OpenCli, RED_DOT, runCli } from './cli-process.ts'
 
-/** `claude`, its prompts given as lines of JSON. */
+/** Runs `claude` with prompts as JSON lines. */
 export const openClaude: OpenCli = async ({ url, key }) => {
   const place = await makePlace()
   const session = randomUUID()
@@ -45,19 +45,19 @@ export const CLAUDE_OPTIONS = [
   '--dangerously-skip-permissions',
 ]
 
-/** Quiet, and with the retries left as they are by default: `x-should-retry` is to stop them. */
+/** Without optional traffic, but with default retries, which `x-should-retry` must stop. */
 export function claudeEnvironment({ url, key, home }: { url: string; key: string; home: string }) {
   return {
     HOME: home,
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: key,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    // Root is refused these permissions otherwise.
+    // Otherwise these permissions are refused for root.
     IS_SANDBOX: '1',
   }
 }
 
-/** `gemini`, one process for a prompt. */
+/** Runs one `gemini` process per prompt. */
 export const openGemini: OpenCli = async ({ url, key }) => {
   const place = await makePlace()
   const session = randomUUID()
@@ -79,10 +79,10 @@ export const openGemini: OpenCli = async ({ url, key }) => {
         },
         cwd: place.workspace,
       })
-      const said = lines.filter((line) => line.type === 'message' && line.role === 'assistant')
+      const messages = lines.filter((line) => line.type === 'message' && line.role === 'assistant')
       const result = objectOf(lines.findLast((line) => line.type === 'result'))
       return {
-        text: said.map((line) => textOf(line.content)).join(''),
+        text: messages.map((line) => textOf(line.content)).join(''),
         isError: result.status !== 'success',
         lines,
       }
@@ -90,14 +90,14 @@ export const openGemini: OpenCli = async ({ url, key }) => {
   }
 }
 
-/** One attempt: the CLI does not look at `x-should-retry` and goes on for a minute after a 500. */
+/** One attempt: the CLI ignores `x-should-retry` and retries for a minute after a 500. */
 const GEMINI_SETTINGS = {
   security: { auth: { selectedType: 'gemini-api-key' } },
   privacy: { usageStatisticsEnabled: false },
   general: { enableAutoUpdate: false, maxAttempts: 1 },
 }
 
-/** `codex`, one process for a prompt. */
+/** Runs one `codex` process per prompt. */
 export const openCodex: OpenCli = async ({ url, key }) => {
   const place = await makePlace()
   await mkdir(join(place.home, '.codex'))
@@ -123,9 +123,9 @@ export const openCodex: OpenCli = async ({ url, key }) => {
 
 function codexAnswer(lines: CliAnswer['lines']): CliAnswer {
   const items = lines.filter((line) => line.type === 'item.completed').map((line) => objectOf(line.item))
-  const said = items.filter((item) => item.type === 'agent_message')
+  const messages = items.filter((item) => item.type === 'agent_message')
   return {
-    text: said.map((item) => textOf(item.text)).join('\n'),
+    text: messages.map((item) => textOf(item.text)).join('\n'),
     isError: !lines.some((line) => line.type === 'turn.completed'),
     lines,
   }

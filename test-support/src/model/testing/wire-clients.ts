@@ -1,34 +1,34 @@
 import { textOf } from '../json.ts'
 import type { ProviderName } from '../provider.ts'
 
-/** A conversation as a test writes it: texts in turn, the user's first; an object for anything richer. */
-export type Said = string | { text?: string; images?: number; toolResult?: string }
+/** A test conversation: texts of user and assistant in turn, or objects for more. */
+export type TestMessage = string | { text?: string; images?: number; toolResult?: string }
 
 export type Asking = {
-  said: Said[]
+  said: TestMessage[]
   stream: boolean
   system?: string
-  /** Names in the provider's own world. */
+  /** Tool names of the provider. */
   tools?: string[]
   signal?: AbortSignal
 }
 
-/** An answer in one form for all providers. */
-export type Heard = {
+/** An answer in the common form of all providers. */
+export type ReceivedAnswer = {
   status: number
   headers: Headers
-  /** Text so far, also of an answer that broke off. */
+  /** Text received so far, even if the answer was cut. */
   text: string
   toolCall: { name: string; input: unknown } | null
   usage: { input: number; output: number } | null
-  /** Message of an error in the provider's own form. */
+  /** The error in the provider's own format. */
   error: { message: string; type: string } | null
   isBroken: boolean
   /** Milliseconds between the first and the last piece of text. */
   spreadMs: number
 }
 
-/** Speaks one provider's API to a server, over HTTP. */
+/** A client for one provider's API over HTTP. */
 export type WireClient = {
   name: ProviderName
   tools: { Bash: string; Write: string }
@@ -37,11 +37,11 @@ export type WireClient = {
   path: (stream: boolean) => string
   keyHeaders: (key: string) => Record<string, string>
   body: (asking: Asking) => unknown
-  /** Reads one whole response, or one event of a stream, into what was heard. */
-  hear: (heard: Heard, data: unknown) => void
+  /** Adds a complete response or one stream event to the received answer. */
+  addTo: (heard: ReceivedAnswer, data: unknown) => void
 }
 
-/** What stands at a path inside JSON of unknown form; undefined when nothing does. */
+/** Returns the value at a path in JSON of unknown shape, or undefined. */
 function at(value: unknown, ...path: (string | number)[]): unknown {
   return path.reduce<unknown>((inner, step) => Object(inner)[step], value)
 }
@@ -50,14 +50,14 @@ function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function usageOf(input: unknown, output: unknown): Heard['usage'] {
+function usageOf(input: unknown, output: unknown): ReceivedAnswer['usage'] {
   return { input: Number(input), output: Number(output) }
 }
 
 const image =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-function objects(said: Said[]) {
+function objects(said: TestMessage[]) {
   return said.map((one, index) => ({
     isUser: index % 2 === 0,
     ...(typeof one === 'string' ? { text: one } : one),
@@ -95,7 +95,7 @@ export const anthropicClient: WireClient = {
       ],
     })),
   }),
-  hear(heard, data) {
+  addTo(heard, data) {
     const type = at(data, 'type')
     if (type === 'error') heard.error = errorOf(data, 'type')
     if (type === 'message') {
@@ -143,7 +143,7 @@ export const googleClient: WireClient = {
       ],
     })),
   }),
-  hear(heard, data) {
+  addTo(heard, data) {
     if (at(data, 'error')) heard.error = errorOf(data, 'status')
     for (const part of list(at(data, 'candidates', 0, 'content', 'parts'))) {
       heard.text += textOf(at(part, 'text'))
@@ -176,7 +176,7 @@ export const openaiClient: WireClient = {
       return { type: 'message', role: isUser ? 'user' : 'assistant', content }
     }),
   }),
-  hear(heard, data) {
+  addTo(heard, data) {
     if (at(data, 'error')) heard.error = errorOf(data, 'type')
     if (at(data, 'type') === 'response.output_text.delta') heard.text += textOf(at(data, 'delta'))
     const done = at(data, 'object') === 'response' ? data : at(data, 'response')
@@ -190,23 +190,28 @@ export const openaiClient: WireClient = {
   },
 }
 
-function errorOf(data: unknown, type: string): Heard['error'] {
+function errorOf(data: unknown, type: string): ReceivedAnswer['error'] {
   return { message: textOf(at(data, 'error', 'message')), type: textOf(at(data, 'error', type)) }
 }
 
-function callOf(name: unknown, input: unknown): Heard['toolCall'] {
+function callOf(name: unknown, input: unknown): ReceivedAnswer['toolCall'] {
   return { name: textOf(name), input }
 }
 
-/** Asks a server and hears the answer to its end, or to where it breaks off. */
-export async function ask(client: WireClient, url: string, asking: Asking, key = 'key-1'): Promise<Heard> {
+/** Sends a request and reads the answer to its end or to the cut. */
+export async function ask(
+  client: WireClient,
+  url: string,
+  asking: Asking,
+  key = 'key-1',
+): Promise<ReceivedAnswer> {
   const response = await fetch(url + client.path(asking.stream), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...client.keyHeaders(key) },
     body: JSON.stringify(client.body(asking)),
     signal: asking.signal,
   })
-  const heard: Heard = {
+  const heard: ReceivedAnswer = {
     status: response.status,
     headers: response.headers,
     text: '',
@@ -218,8 +223,8 @@ export async function ask(client: WireClient, url: string, asking: Asking, key =
   }
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
   try {
-    if (isEvents) await hearEvents(client, response, heard)
-    else client.hear(heard, await response.json())
+    if (isEvents) await readEvents(client, response, heard)
+    else client.addTo(heard, await response.json())
   } catch (cause) {
     if (asking.signal?.aborted) throw cause
     heard.isBroken = true
@@ -227,7 +232,7 @@ export async function ask(client: WireClient, url: string, asking: Asking, key =
   return heard
 }
 
-async function hearEvents(client: WireClient, response: Response, heard: Heard): Promise<void> {
+async function readEvents(client: WireClient, response: Response, heard: ReceivedAnswer): Promise<void> {
   let rest = ''
   let first: number | null = null
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -235,7 +240,7 @@ async function hearEvents(client: WireClient, response: Response, heard: Heard):
     rest = events.pop() ?? ''
     for (const event of events) {
       const before = heard.text
-      client.hear(heard, JSON.parse(event.slice(event.indexOf('data: ') + 6)))
+      client.addTo(heard, JSON.parse(event.slice(event.indexOf('data: ') + 6)))
       if (heard.text === before) continue
       first ??= performance.now()
       heard.spreadMs = performance.now() - first
