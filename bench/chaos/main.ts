@@ -33,9 +33,13 @@ async function run(options: ChaosOptions): Promise<number> {
     console.log(`\n${text}\nWritten to ${path}`)
     return isClean(findings) && interruption.faults.length === 0 ? 0 : 1
   } catch (error) {
-    if (!interruption.enough.aborted || interruption.faults.length > 0) throw error
-    console.log('Called off.')
-    return 130
+    if (interruption.enough.aborted && interruption.faults.length === 0) {
+      console.log('Called off.')
+      return 130
+    }
+    // Thrown on, it would end in the listener for uncaught errors, and the process would stay.
+    console.error(error)
+    return 1
   } finally {
     for (const fault of interruption.faults) console.error(fault)
   }
