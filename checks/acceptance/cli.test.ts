@@ -312,7 +312,7 @@ describe('keys and other clients', () => {
 
   test('every command for platforms works in a terminal', async () => {
     const words = [
-      ...['agents', 'executions', 'skills', 'reports', 'keys', 'servers', 'version'],
+      ...['agents', 'executions', 'skills', 'reports', 'keys', 'prices', 'servers', 'version'],
       ...['fleet status', 'fleet health', 'mcp-config cursor', 'completion zsh'],
       ...[`schedules ${agent}`, `loops ${agent}`, `task ${agent} [[reply:fine]]`],
     ]
