@@ -8,8 +8,8 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Trigger } from '@roost/contracts/runs/executions'
-import type { Agent } from '../server/src/agents/directory/agent.ts'
-import type { Reached } from '../server/src/agents/reach/reach.ts'
+import type { ResolvedAgent } from '../server/src/agents/access/service.ts'
+import type { Agent } from '../server/src/agents/records/agent.ts'
 import type { SessionCaller } from '../server/src/identity/access/caller.ts'
 import { systemClock } from '../server/src/kit/clock.ts'
 import { newId } from '../server/src/kit/ids.ts'
@@ -20,7 +20,7 @@ import { silentLog } from '../server/src/ports/log.ts'
 import { createAgentView } from '../server/src/runs/agent-view/index.ts'
 import { createAnalytics } from '../server/src/runs/analytics/service.ts'
 import { executionStore } from '../server/src/runs/executions/store.ts'
-import { createFleet } from '../server/src/runs/fleet/fleet.ts'
+import { createFleetExecutions } from '../server/src/runs/fleet-executions/service.ts'
 import { keepBenchmark } from './keeper/index.ts'
 import { median, milliseconds, ms, quantile, record, report } from './measure.ts'
 
@@ -40,10 +40,12 @@ await migrate(db, migrations, { now: () => new Date() })
 await fill()
 
 const agents = Array.from({ length: agentCount }, (_, index) => agentOf(index))
-const fleet = createFleet({
+const fleet = createFleetExecutions({
   db,
   clock: systemClock,
-  reach: { reachable: async (caller) => reachedBy(caller.kind === 'session' ? caller.user.id : '') },
+  agentAccess: {
+    accessibleAgents: async (caller) => reachedBy(caller.kind === 'session' ? caller.user.id : ''),
+  },
   effectiveParallel: async () => 3,
   scheduleCounts: async () => new Map(),
   breakers: { dispatchStates: async () => new Map() },
@@ -151,7 +153,7 @@ function agentOf(index: number): Agent {
   return { id: `agent-${index}`, name: `agent-${index}` } as Agent
 }
 
-function reachedBy(userId: string): Reached[] {
+function reachedBy(userId: string): ResolvedAgent[] {
   const reached = userId === 'root' ? agents : agents.slice(1, 21)
   return reached.map((agent) => ({ agent, relation: 'owner' as const }))
 }

@@ -7,7 +7,7 @@
 import { keepBenchmark } from '../keeper/index.ts'
 import { runChaos } from './chaos.ts'
 import { apart, buildImages } from './engine.ts'
-import { listenForInterruption } from './interruption.ts'
+import { listenForInterruption } from './abortable.ts'
 import { type ChaosOptions, readOptions, usage } from './options.ts'
 import { isClean, writeReport } from './report.ts'
 

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { startPlatform } from '../../checks/acceptance/platform.ts'
-import { agentStore } from '../../server/src/agents/directory/store.ts'
+import { agentStore } from '../../server/src/agents/records/store.ts'
 import { hashOfKey, newKeyText, visiblePrefix } from '../../server/src/identity/keys/key-text.ts'
 import { keyStore } from '../../server/src/identity/keys/store.ts'
 import { newId } from '../../server/src/kit/ids.ts'

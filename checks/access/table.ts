@@ -28,7 +28,7 @@ export async function verdictOf(endpoint: Endpoint, kind: Kind): Promise<Verdict
       if (kind.caller === 'refused') throw new Fault('invalid_token')
       return kind.caller
     },
-    async reach() {
+    async agentAccess() {
       if (kind.relation === 'unpermitted') throw new Fault('agent_not_permitted')
       return kind.relation === null ? null : { agent, relation: kind.relation }
     },
@@ -75,7 +75,7 @@ export async function accessPage(): Promise<string> {
     'Every route × every kind of caller → `ok`, or the status and name of the refusal. `ok` says that the call',
     'passed the guard: what it asks for may still be refused by the rules of its feature. Nothing is allowed by',
     'default: a route whose rule does not name a caller refuses it. `by feature`: a Workspace session or a signed-in',
-    'person, whose reach the Workspace itself looks up.',
+    'person, whose agentAccess the Workspace itself looks up.',
     '',
     ...kinds.map(({ id, words }) => `- **${id}**: ${words}`),
     ...sections,

@@ -4,13 +4,13 @@
  */
 import { resolve } from 'node:path'
 import { type AgentsArea, createAgentsArea } from './agents/area.ts'
-import { agentsPlatform } from './agents/needs/index.ts'
+import { agentsPlatformPolicy } from './agents/area-deps.ts'
 import type { Composition } from './composition.ts'
 import type { Config } from './config.ts'
 import { createConversationsArea } from './conversations/area.ts'
 import { openFoundationArea } from './foundation/area.ts'
+import { createAccessRevocation } from './http/access-revocation.ts'
 import { createGuard } from './http/guard.ts'
-import { createStanding } from './http/standing.ts'
 import { isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
 import { openIdentityArea } from './identity/area.ts'
 import { firstAdminName } from './identity/users/index.ts'
@@ -49,10 +49,10 @@ export async function compose(
   const { vault, outbox, leases, limits, audit, settings, works, idempotency } = foundation
 
   const agentNames = async (ids: string[]) => {
-    const known = await Promise.all(ids.map((id) => agents.directory.byId(id)))
+    const known = await Promise.all(ids.map((id) => agents.agentRecords.byId(id)))
     return new Map(known.flatMap((agent) => (agent ? [[agent.id, agent.name] as const] : [])))
   }
-  const agentName = async (id: string) => (await agents.directory.byId(id))?.name ?? null
+  const agentName = async (id: string) => (await agents.agentRecords.byId(id))?.name ?? null
   const identity = await openIdentityArea({
     ...base,
     ephemeral,
@@ -65,8 +65,8 @@ export async function compose(
   })
   const { changes, users, allowList, sessions, keys, identify } = identity
 
-  const standing = createStanding()
-  changes.on((change) => standing.doubtCallers((caller) => isTouched(caller, change)))
+  const accessRevocation = createAccessRevocation()
+  changes.on((change) => accessRevocation.recheckCallers((caller) => isTouched(caller, change)))
   const hub = createAgentLinkHub({ ephemeral, clock, log })
   const records = createRunRecords({
     ...base,
@@ -104,9 +104,9 @@ export async function compose(
     sessions,
     allowAddress: (tx, email, by) =>
       allowList.allowAddress(tx, email, by.user.username, 'agent_sharing').then(() => {}),
-    accessLost: standing.doubt,
+    accessLost: accessRevocation.recheck,
     systemOwner: async () => (await users.findLogin(firstAdminName))?.account ?? null,
-    platform: agentsPlatform({
+    platform: agentsPlatformPolicy({
       settings,
       limits,
       gitTokens: identity.gitTokens,
@@ -208,7 +208,7 @@ export async function compose(
     calls: { telephony: adapters.telephony, isOn: () => settings.featureFlags().voip },
     baseUrl: config.baseUrl,
     isExchangeEntitled: config.entitlements.includes('portal_delegate_exchange'),
-    standing,
+    accessRevocation,
     publicLinks: {
       vault,
       publicUrl: () => (settings.value('public_chat_url') || config.baseUrl).replace(/\/+$/, ''),
@@ -254,14 +254,19 @@ export async function compose(
     agentImageVersion: images.tagFor('claude-code').version,
     schedulesCount: triggers.schedules.schedulesCount,
   })
-  const guard = createGuard({ identify, reach: agents.reach.reach, refuseBefore, refuseAfter })
+  const guard = createGuard({
+    identify,
+    agentAccess: agents.agentAccess.resolveAgent,
+    refuseBefore,
+    refuseAfter,
+  })
 
   return {
     outbox,
     leases,
     audit,
     guard,
-    standing,
+    accessRevocation,
     identify,
     hub,
     broker: records.broker,

@@ -3,10 +3,10 @@ import type { Loop } from './background/loops.ts'
 import type { Audit } from './foundation/audit/index.ts'
 import type { Leases } from './foundation/leases/index.ts'
 import type { Outbox } from './foundation/outbox/index.ts'
+import type { AccessRevocation } from './http/access-revocation.ts'
 import type { Guard } from './http/guard.ts'
 import type { Route } from './http/route.ts'
 import type { SocketRoute } from './http/sockets.ts'
-import type { Standing } from './http/standing.ts'
 import type { Identify } from './identity/access/index.ts'
 import type { OperationsArea } from './operations/area.ts'
 import type { Sockets } from './operations/sockets/index.ts'
@@ -20,7 +20,7 @@ export type Composition = {
   audit: Audit
   guard: Guard
   /** Ends replies to callers who lose access to an agent while they are answered. */
-  standing: Standing
+  accessRevocation: AccessRevocation
   identify: Identify
   setupCompleted(): Promise<boolean>
   routes: Route[]

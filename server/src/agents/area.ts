@@ -1,13 +1,11 @@
 import type { Loop } from '../background/loops.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
+import { type AgentAccess, createAgentAccess } from './access/index.ts'
+import type { AgentsAreaDeps } from './area-deps.ts'
 import { avatarRoutes, createAvatars } from './avatars/index.ts'
-import { type AskAgent, createAskAgent } from './calls/index.ts'
-import { type Connectors, connectorRoutes, createConnectors } from './connector/index.ts'
 import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
-import { createDirectory, type Directory } from './directory/index.ts'
 import { createEgress, type EgressProxy, egressRoutes, internalEgressRoutes } from './egress/index.ts'
-import { type AgentFacts, createFacts } from './facts/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import {
   type AgentGit,
@@ -21,49 +19,45 @@ import {
 } from './git/index.ts'
 import { createHealth, type Health, healthRoutes } from './health/index.ts'
 import { createLifecycle, type Lifecycle, lifecycleRoutes, networkFor } from './lifecycle/index.ts'
-import type { AgentsAreaDeps } from './needs/index.ts'
+import {
+  type AgentHooks,
+  type AgentManagement,
+  createAgentHooks,
+  createAgentManagement,
+  ensureSystemAgent,
+  managementRoutes,
+} from './management/index.ts'
+import { createMcpConnectors, type McpConnectors, mcpConnectorRoutes } from './mcp-connector/index.ts'
 import { createOwnKey, ownKeyRoutes } from './own-key/index.ts'
 import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
-import { createReach, type Reach } from './reach/index.ts'
-import {
-  createRegistry,
-  createRegistryHooks,
-  ensureSystemAgent,
-  type Registry,
-  type RegistryHooks,
-  registryRoutes,
-} from './registry/index.ts'
-import { createRemembered } from './remembered/index.ts'
-import {
-  createSettings,
-  createSsh,
-  internalSettingsRoutes,
-  type Settings,
-  settingsRoutes,
-} from './settings/index.ts'
+import { type AgentRecords, createAgentRecords } from './records/index.ts'
+import { type CallAgent, createAgentRpc } from './rpc/index.ts'
+import { createRunContextCache, createRunContexts, type RunContexts } from './run-context/index.ts'
+import { createSettings, internalSettingsRoutes, type Settings, settingsRoutes } from './settings/index.ts'
 import { createSharing, sharingRoutes } from './sharing/index.ts'
+import { createAgentSsh, sshAccessRoutes } from './ssh-access/index.ts'
 import { openTemplates, type Templates, templateRoutes } from './templates/index.ts'
 import { createTerminals, type Terminals, terminalSocketRoutes } from './terminal/index.ts'
 import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/index.ts'
 
 export type AgentsArea = {
-  directory: Directory
-  reach: Reach
+  agentRecords: AgentRecords
+  agentAccess: AgentAccess
   health: Health
   templates: Templates
   lifecycle: Lifecycle
-  registry: Registry
+  agentManagement: AgentManagement
   git: AgentGit
   gitTransfers: Transfers
   /** The agents' way out, on the internal listener. */
   egress: EgressProxy
-  hooks: RegistryHooks
+  hooks: AgentHooks
   settings: Settings
   workspace: Workspace
   terminals: Pick<Terminals, 'close' | 'count'>
-  ask: AskAgent
-  connectors: Connectors
-  facts: AgentFacts
+  ask: CallAgent
+  connectors: McpConnectors
+  facts: RunContexts
   /** An agent has greeted: it gets what it may have missed. */
   linkConnected(agentId: string): void
   routes: Route[]
@@ -78,27 +72,27 @@ export type AgentsArea = {
 /** Wires the features of the area in their order: directory, permissions, reach, sharing, health, templates, lifecycle, registry … */
 export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const { db, clock, log, link, platform, needs, options } = deps
-  const directory = createDirectory(deps)
+  const agentRecords = createAgentRecords(deps)
   const edges = createEdges(deps)
-  const connectors = createConnectors({ ...deps, ...platform, directory })
-  const reach = createReach({
-    directory,
+  const connectors = createMcpConnectors({ ...deps, ...platform, agentRecords })
+  const agentAccess = createAgentAccess({
+    agentRecords,
     permittedTargets: edges.targetsOf,
     isConnectorOn: connectors.isOn,
   })
-  const permissions = createPermissions({ ...deps, directory, reach, edges })
-  const sharing = createSharing({ ...deps, ...needs, directory, edges })
-  const ask = createAskAgent({ link, clock })
-  const health = createHealth({ ...deps, ...needs, directory, reach })
+  const permissions = createPermissions({ ...deps, agentRecords, agentAccess, edges })
+  const sharing = createSharing({ ...deps, ...needs, agentRecords, edges })
+  const ask = createAgentRpc({ link, clock })
+  const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
   const { templates, loops: templateLoops } = openTemplates({
     ...deps,
     ...platform,
-    agents: () => directory.everyRow(),
+    agents: () => agentRecords.everyRow(),
   })
   const egress = createEgress({
     ...deps,
     ...platform,
-    directory,
+    agentRecords,
     locate: deps.outward.agents,
     mustMove: ({ applied, egress_mode }) =>
       !deps.containers.closing.always &&
@@ -124,20 +118,20 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     deliverSkills: needs.skillsAtStart,
     ...deps,
     ...needs,
-    directory,
+    agentRecords,
     templateFolder: templates.madeFrom,
     gitFactsFor: (agent) => git.factsFor(agent),
     foldersFor: createFoldersFor({ db, edges }),
     abandoned: deps.keys.deleteAgentKeys,
   })
-  const hooks = createRegistryHooks()
-  const registry = createRegistry({
+  const hooks = createAgentHooks()
+  const agentManagement = createAgentManagement({
     ...deps,
     ...platform,
     ...needs,
-    directory,
+    agentRecords,
     edges,
-    reach,
+    agentAccess,
     health,
     templates,
     lifecycle,
@@ -153,14 +147,14 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     locate: deps.outward.gitHost,
     tokenOf: async (agentId) => {
       // Also of one that is being made: its container is told what the token may do.
-      const agent = (await directory.everyRow()).find((row) => row.id === agentId)
+      const agent = (await agentRecords.everyRow()).find((row) => row.id === agentId)
       return agent ? gitTokens.of(agent) : null
     },
   })
   const git: AgentGit = createAgentGit({
     ...deps,
     ...needs,
-    directory,
+    agentRecords,
     host: deps.gitHost,
     tokens: gitTokens,
     transfers: gitTransfers,
@@ -180,43 +174,43 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...platform,
     ...needs,
     ...options,
-    directory,
+    agentRecords,
     wayOut: egress.wayOut,
   })
-  const ssh = createSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
+  const ssh = createAgentSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
   hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
-  const folders = createFolders({ ...deps, directory, edges, reach })
+  const folders = createFolders({ ...deps, agentRecords, edges, agentAccess })
   const workspace = createWorkspace({ ask })
-  const terminals = createTerminals({ ...deps, ...needs, directory, reach, ask })
+  const terminals = createTerminals({ ...deps, ...needs, agentRecords, agentAccess, ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
 
-  const remembered = createRemembered({ ...deps, reach })
+  const runContextCache = createRunContextCache({ ...deps, agentAccess })
   async function secretsOf(agentId: string): Promise<readonly string[]> {
     const [key, known, kept] = await Promise.all([
-      remembered.keyOf(agentId),
+      runContextCache.keyOf(agentId),
       credentials.secrets.of(agentId),
       egress.secrets(agentId),
     ])
     return [...(key === null ? [] : [key]), ...known, ...kept]
   }
 
-  const facts = createFacts({
-    directory,
+  const facts = createRunContexts({
+    agentRecords,
     settings,
-    remembered,
+    runContextCache,
     secretsOf,
     skillsBlock: needs.skillsBlock,
   })
 
   async function credentialsConnected(agentId: string): Promise<void> {
-    const agent = (await directory.everyRow()).find((row) => row.id === agentId)
+    const agent = (await agentRecords.everyRow()).find((row) => row.id === agentId)
     if (agent && link.isConnected(agentId)) await credentials.connected(agent)
   }
 
   /** A workspace that was made from a repository becomes one as soon as it can be asked. */
   function tendGit(agentId: string): void {
-    const tended = directory.byId(agentId).then((agent) => agent && git.look(agent))
+    const tended = agentRecords.byId(agentId).then((agent) => agent && git.look(agent))
     tended.catch((error: unknown) => {
       log.debug({ err: error, agent_id: agentId }, 'a repository could not be looked at; it is tried again')
     })
@@ -225,12 +219,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   let stopHearing = () => {}
 
   return {
-    directory,
-    reach,
+    agentRecords,
+    agentAccess,
     health,
     templates,
     lifecycle,
-    registry,
+    agentManagement,
     git,
     gitTransfers,
     egress: egress.proxy,
@@ -253,51 +247,52 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     },
     routes: [
       // Fixed words under /api/agents come before names.
-      ...healthRoutes(health, directory),
-      ...gitRoutes({ git, directory, reach, clock }),
-      ...repositoryRoutes({ git, tokens: gitTokens, directory }),
-      ...permissionRoutes(permissions, directory),
-      ...folderRoutes(folders, directory),
-      ...registryRoutes({ registry, directory, idempotency: deps.idempotency }),
+      ...healthRoutes(health, agentRecords),
+      ...gitRoutes({ git, agentRecords, agentAccess, clock }),
+      ...repositoryRoutes({ git, tokens: gitTokens, agentRecords }),
+      ...permissionRoutes(permissions, agentRecords),
+      ...folderRoutes(folders, agentRecords),
+      ...managementRoutes({ agentManagement, agentRecords, idempotency: deps.idempotency }),
       ...lifecycleRoutes(lifecycle),
-      ...ownKeyRoutes(ownKey, directory),
-      ...connectorRoutes(connectors, directory),
-      ...avatarRoutes(createAvatars(deps), directory),
-      ...sharingRoutes(sharing, directory),
-      ...settingsRoutes({ settings, ssh, directory, lifecycle }),
-      ...workspaceRoutes(workspace, directory),
-      ...credentialRoutes(credentials, directory),
+      ...ownKeyRoutes(ownKey, agentRecords),
+      ...mcpConnectorRoutes(connectors, agentRecords),
+      ...avatarRoutes(createAvatars(deps), agentRecords),
+      ...sharingRoutes(sharing, agentRecords),
+      ...settingsRoutes({ settings, agentRecords, lifecycle }),
+      ...sshAccessRoutes(ssh, agentRecords),
+      ...workspaceRoutes(workspace, agentRecords),
+      ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({
         egress,
-        directory,
+        agentRecords,
         setMode: async (agent, egress_mode) =>
           (await settings.change(agent, 'egress', { egress_mode })).agent,
       }),
       ...templateRoutes(templates),
     ],
-    internalRoutes: [...internalSettingsRoutes(directory), ...internalEgressRoutes(egress.authority)],
+    internalRoutes: [...internalSettingsRoutes(agentRecords), ...internalEgressRoutes(egress.authority)],
     socketRoutes: terminalSocketRoutes(terminals),
     loops: [
       ...health.loops,
       ...lifecycle.loops,
-      ...registry.loops,
+      ...agentManagement.loops,
       ...settings.loops,
       ...egress.loops,
       ...ssh.loops,
       ...templateLoops,
-      createGitLoop({ git, directory, clock, log }),
+      createGitLoop({ git, agentRecords, clock, log }),
     ],
     async open() {
       // Through the database, and so before any event behind it: the topic may lose its message.
       stopHearing = deps.events.on('*', (event) => {
         if (event.signal || !event.type.startsWith('agent.')) return
-        directory.heard(event.agent_ids)
+        agentRecords.heard(event.agent_ids)
         // After that: who is asked for now is not answered from what was.
         const [[id], [name]] = [event.agent_ids, event.agent_names]
         if (event.type === 'agent.unshared' && id && name) deps.accessLost({ id, name })
       })
-      await directory.open()
-      await ensureSystemAgent({ db, clock, directory })
+      await agentRecords.open()
+      await ensureSystemAgent({ db, clock, agentRecords })
       await health.open()
       lifecycle.open()
       terminals.open()
@@ -308,7 +303,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       await lifecycle.close()
       await egress.close()
       await health.close()
-      await directory.close()
+      await agentRecords.close()
     },
   }
 }

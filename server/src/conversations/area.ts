@@ -34,7 +34,10 @@ import {
 } from './workspace-chat/index.ts'
 
 export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
-  Pick<WorkspaceChatDeps, 'mail' | 'isExchangeEntitled' | 'baseUrl' | 'standing' | 'asks' | 'rateReport'> & {
+  Pick<
+    WorkspaceChatDeps,
+    'mail' | 'isExchangeEntitled' | 'baseUrl' | 'accessRevocation' | 'asks' | 'rateReport'
+  > & {
     db: Db
     clock: Clock
     log: Log
@@ -47,7 +50,10 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     ephemeral: VoiceDeps['ephemeral']
     voice: Pick<VoiceDeps, 'voice' | 'voiceKey'>
     calls: Pick<CallsDeps, 'telephony' | 'isOn'>
-    agents: Pick<AgentsArea, 'hooks' | 'lifecycle' | 'directory' | 'reach' | 'registry' | 'workspace'>
+    agents: Pick<
+      AgentsArea,
+      'hooks' | 'lifecycle' | 'agentRecords' | 'agentAccess' | 'agentManagement' | 'workspace'
+    >
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
     slack: Pick<SlackDeps, 'platform' | 'settings'>
@@ -79,12 +85,12 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     ...deps,
     ...records,
     ...identity,
-    directory: agents.directory,
-    reach: agents.reach,
+    agentRecords: agents.agentRecords,
+    agentAccess: agents.agentAccess,
     workspace: agents.workspace,
     dispatch: runs.dispatch,
     playbooks: runs.playbooks,
-    descriptionOf: agents.registry.descriptionOf,
+    descriptionOf: agents.agentManagement.descriptionOf,
     isVoiceOn: () => deps.voice.voiceKey() !== null,
   })
   works.register(workspaceChat.workState)
@@ -97,8 +103,8 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     roster: workspaceChat.roster,
     sessions: identity.sessions,
     keys: identity.keys,
-    directory: agents.directory,
-    reach: agents.reach,
+    agentRecords: agents.agentRecords,
+    agentAccess: agents.agentAccess,
     dispatch: runs.dispatch,
     executions: records.executions,
     heard: workspaceChat.conversations.heard,
@@ -118,31 +124,31 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
   const canvas = createCanvas({
     ...deps,
     identify: identity.identify,
-    directory: agents.directory,
-    reach: agents.reach,
+    agentRecords: agents.agentRecords,
+    agentAccess: agents.agentAccess,
     workspace: workspaceChat,
   })
   const publicChat = createPublicChat({
     ...deps,
     ...records,
     ...deps.publicLinks,
-    descriptionOf: agents.registry.descriptionOf,
+    descriptionOf: agents.agentManagement.descriptionOf,
     keptDays: () => Number(deps.retention.settings.value(strangersKey)),
     codes: identity.codes,
-    directory: agents.directory,
+    agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
   })
   const paid = createPaid({
     ...deps,
     ...records,
-    directory: agents.directory,
+    agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
   })
   const slack = createSlackConversations({
     ...deps,
     ...records,
     ...deps.slack,
-    directory: agents.directory,
+    agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
   })
   // Before the conversations that they stand on.
@@ -157,7 +163,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     routes: [
       ...chatRoutes(chat),
       ...workspaceChatRoutes(workspaceChat),
-      ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, directory: agents.directory }),
+      ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, agentRecords: agents.agentRecords }),
       ...callRoutes(calls),
       ...canvas.routes,
       ...publicRoutes(publicChat),

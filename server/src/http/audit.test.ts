@@ -99,7 +99,7 @@ function app() {
           ? { kind: 'session', user }
           : { kind: 'key', user, key }) as unknown as Caller
       },
-      reach: async () => null,
+      agentAccess: async () => null,
       refuseBefore,
       refuseAfter,
     }),

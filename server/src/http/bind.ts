@@ -4,12 +4,12 @@ import { defaultBodyLimit } from '@roost/contracts/kit/primitives'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
+import type { AccessRevocation } from './access-revocation.ts'
 import { readBody, readObject, readQuery } from './body.ts'
 import { refuseUndeclaredHeader, refuseUndeclaredReply } from './documented.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
 import { type Actor, type Answer, answer, type RequestFacts, type Route, type StreamAnswer } from './route.ts'
-import type { Standing } from './standing.ts'
 
 /** What is known of a request besides what the framework keeps; `audit.ts` reads it after the reply. */
 export type RequestState = {
@@ -23,7 +23,7 @@ export type RequestState = {
   signal(): AbortSignal
   errorCode: string | null
   /** Losses of access before the caller was admitted; see `Standing`. */
-  losses: number
+  revocationEpoch: number
   /** Why the caller, who was admitted, is not any more; null while it is. */
   lostBy: Fault | null
 }
@@ -39,7 +39,7 @@ export type BindOptions = {
   /** Checks replies against the endpoint's shape: on in tests, off in production where it only costs. */
   checkReplies: boolean
   /** Ends replies to callers who lose their access on the way; without it they go on to their end. */
-  standing?: Standing
+  accessRevocation?: AccessRevocation
 }
 
 /** Makes the endpoint of a route answer on `app`. */
@@ -55,7 +55,7 @@ export function bindRoute(
     onRequest: async (request, reply) => {
       const state = request.roost
       state.endpoint = endpoint
-      state.losses = options.standing?.losses() ?? 0
+      state.revocationEpoch = options.accessRevocation?.revocationEpoch() ?? 0
       const params = request.params as Record<string, string>
       // Clients resolve an id of `..` by themselves: what remains is the address of the whole, with a slash.
       if (request.method === 'DELETE' && pathOf(request).endsWith('/')) throw new Fault('not_found')
@@ -94,11 +94,11 @@ function signalOf(
   request: FastifyRequest,
   reply: FastifyReply,
   { access }: Endpoint,
-  { standing, guard }: BindOptions,
+  { accessRevocation, guard }: BindOptions,
 ): () => AbortSignal {
   const state = request.roost
   const closed = state.signal
-  if (!standing || !state.admitted || state.admitted.caller.kind === 'anonymous') return closed
+  if (!accessRevocation || !state.admitted || state.admitted.caller.kind === 'anonymous') return closed
   const { caller, agent } = state.admitted
   let made: AbortSignal | null = null
   return () => {
@@ -113,7 +113,7 @@ function signalOf(
         lost.abort()
       },
     }
-    const leave = standing.watch(admission, state.losses)
+    const leave = accessRevocation.watch(admission, state.revocationEpoch)
     reply.raw.once('close', leave)
     if (reply.raw.destroyed) leave()
     made = AbortSignal.any([closed(), lost.signal])

@@ -24,21 +24,21 @@ function guardWith(overrides: Partial<GuardDeps>) {
   const deps: GuardDeps = {
     identify: async () => caller,
     refuseBefore: () => null,
-    reach: async () => ({ agent, relation: 'owner' }),
+    agentAccess: async () => ({ agent, relation: 'owner' }),
     refuseAfter: () => null,
     ...overrides,
   }
   const guard = createGuard({
     identify: note('identify', deps.identify),
     refuseBefore: note('before', deps.refuseBefore),
-    reach: note('reach', deps.reach),
+    agentAccess: note('reach', deps.agentAccess),
     refuseAfter: note('after', deps.refuseAfter),
   })
   const run = (access: Access, name?: string) => guard(access, 'Bearer x', name, () => {})
   return { run, steps }
 }
 
-test('checks run in the order credential, fence and gate, reach, relation and role', async () => {
+test('checks run in the order credential, fence and gate, agentAccess, relation and role', async () => {
   const { run, steps } = guardWith({})
   await run({ who: 'access' }, 'scout')
   assert.deepEqual(steps, ['identify', 'before', 'reach', 'after'])
@@ -50,8 +50,8 @@ test('a refused gate looks nothing up', async () => {
   assert.deepEqual(steps, ['identify', 'before'])
 })
 
-test('404 for an agent that the caller cannot reach, before its relation is asked', async () => {
-  const { run, steps } = guardWith({ reach: async () => null })
+test('404 for an agent that the caller cannot agentAccess, before its relation is asked', async () => {
+  const { run, steps } = guardWith({ agentAccess: async () => null })
   await assert.rejects(run({ who: 'owner' }, 'ghost'), { code: 'agent_not_found' })
   assert.deepEqual(steps, ['identify', 'before', 'reach'])
 })
@@ -77,8 +77,8 @@ test('an agent route without an agent in its path admits nobody', async () => {
 })
 
 test("another agent's key on a route of the agent itself is told whose key it takes", async () => {
-  const reach = () => Promise.reject(new Fault('agent_not_permitted'))
-  const { run } = guardWith({ reach })
+  const agentAccess = () => Promise.reject(new Fault('agent_not_permitted'))
+  const { run } = guardWith({ agentAccess })
   await assert.rejects(run({ who: 'agent' }, 'scout'), { code: 'agent_identity_required' })
   await assert.rejects(run({ who: 'access' }, 'scout'), { code: 'agent_not_permitted' })
 })

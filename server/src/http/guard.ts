@@ -10,7 +10,7 @@ export type GuardDeps = {
   /** Null header: no credential was sent. Throws `not_authenticated`, `invalid_token`, `account_suspended`. */
   identify(authorization: string | undefined, options?: { admitsLeft?: boolean }): Promise<Caller>
   /** Null: no such agent, or none that this caller can reach. */
-  reach(caller: Caller, agentName: string): Promise<{ agent: ReachedAgent; relation: Relation } | null>
+  agentAccess(caller: Caller, agentName: string): Promise<{ agent: ReachedAgent; relation: Relation } | null>
   /** Rules that need no look-up: credential, scope fence, gate, admin. Null admits. */
   refuseBefore(caller: Caller, access: Access): ErrorCode | null
   /** Rules about the agent that was reached, and the role. Null admits. */
@@ -48,7 +48,8 @@ export function createGuard(deps: GuardDeps): Guard {
       if (after) throw new Fault(after)
       return { caller, agent: null, relation: null }
     }
-    const reached = agentName === undefined ? null : await deps.reach(caller, agentName).catch(named(access))
+    const reached =
+      agentName === undefined ? null : await deps.agentAccess(caller, agentName).catch(named(access))
     if (!reached)
       throw new Fault('agent_not_found', `There is no agent named "${agentName?.slice(0, 80) ?? ''}".`)
     const after = deps.refuseAfter(caller, access, reached.relation)

@@ -27,7 +27,7 @@ export type PlatformServerDeps = {
     | 'internalRoutes'
     | 'socketRoutes'
     | 'guard'
-    | 'standing'
+    | 'accessRevocation'
     | 'identify'
     | 'audit'
     | 'hub'
@@ -71,7 +71,7 @@ export function createPlatformServer(deps: PlatformServerDeps): PlatformServer {
   const answered = (request: AnsweredRequest) => recordCall(platform.audit, request)
   const openApp = createServer({
     ...shared,
-    standing: platform.standing,
+    accessRevocation: platform.accessRevocation,
     notFoundPage: (request, reply) => pages?.notFound(request, reply) ?? null,
     trustedProxies,
     routes: [...platform.routes, ...healthRoutes({ clock, migrations: deps.migrations })],

@@ -83,7 +83,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     const signal = closeSignal(reply.raw, options.streams)
     const unknown = { endpoint: null, caller: null, admitted: null, errorCode: null }
-    request.roost = { ...unknown, notes: {}, actor: null, signal, losses: 0, lostBy: null }
+    request.roost = { ...unknown, notes: {}, actor: null, signal, revocationEpoch: 0, lostBy: null }
     reply.headers({ 'x-request-id': request.id, ...notKept })
     // A reply that is cut has no end of its own; who leaves early is told of like everybody.
     reply.raw.once('close', () => {

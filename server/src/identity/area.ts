@@ -55,7 +55,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
   const { db, clock, log, ephemeral, vault, limits, settings, mail, baseUrl } = deps
   const changes = await openIdentityChanges({
     ephemeral,
-    onLost: (error) => log.warn({ err: error }, 'a change of identity did not reach other processes'),
+    onLost: (error) => log.warn({ err: error }, 'a change of identity did not agentAccess other processes'),
   })
   const users = createUsers({ db, clock, changes })
   const people = createPeople({ db, clock, changes })

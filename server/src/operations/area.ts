@@ -90,10 +90,10 @@ export type OperationsArea = {
 /** Wires what looks at the platform as a whole. */
 export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
   const { identity, agents, records, runs } = deps
-  const { directory, reach, health } = agents
+  const { agentRecords, agentAccess, health } = agents
   const tickets = createTickets(deps)
   const callerOf = createCallerOf(identity)
-  const sockets = createSockets({ ...deps, directory, reach, callerOf, changes: identity.changes })
+  const sockets = createSockets({ ...deps, agentRecords, agentAccess, callerOf, changes: identity.changes })
   const invariants = createInvariants({
     ...deps,
     limitOf: agents.settings.effectiveParallel,
@@ -103,8 +103,8 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     ...deps,
     ...records,
     events: deps.outbox,
-    reach,
-    directory,
+    agentAccess,
+    agentRecords,
     dispatch: runs.dispatch,
     retention: {
       days: () => deps.settings.value('operator_queue_retention_days'),
@@ -112,21 +112,21 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     },
   })
   agents.hooks.onDeleting((tx, { agent }) => operatorQueue.agentDeleted(tx, agent.id))
-  const notifications = createNotifications({ ...deps, events: deps.outbox, reach })
+  const notifications = createNotifications({ ...deps, events: deps.outbox, agentAccess })
   const reports = createReports({
     ...deps,
     events: deps.outbox,
-    reach,
+    agentAccess,
     raiseAlert: operatorQueue.raiseAlert,
   })
   const metrics = createMetrics({
     ...deps,
-    directory,
+    agentRecords,
     effectiveParallel: agents.settings.effectiveParallel,
     socketClients: sockets.clients,
   })
   const supervision = createSupervision({ ...deps, operatorQueue })
-  const telemetry = createTelemetry({ ...deps, reach, health })
+  const telemetry = createTelemetry({ ...deps, agentAccess, health })
   return {
     operatorQueue,
     rateReport: reports.rateForRoster,
@@ -138,18 +138,21 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     },
     routes: [
       ...socketTicketRoutes(tickets),
-      ...operatorQueueRoutes(operatorQueue, reach),
-      ...notificationRoutes(notifications, reach),
+      ...operatorQueueRoutes(operatorQueue, agentAccess),
+      ...notificationRoutes(notifications, agentAccess),
       ...reportRoutes(reports),
       ...evaluationRoutes(createEvaluations(deps)),
-      ...agentMetricsRoutes(createAgentMetrics({ ...deps, describe: agents.registry.describe }), directory),
+      ...agentMetricsRoutes(
+        createAgentMetrics({ ...deps, describe: agents.agentManagement.describe }),
+        agentRecords,
+      ),
       ...supervision.routes,
       ...systemAgentRoutes(
-        createSystemAgent({ ...deps, directory, lifecycle: agents.lifecycle, keys: identity.keys }),
+        createSystemAgent({ ...deps, agentRecords, lifecycle: agents.lifecycle, keys: identity.keys }),
       ),
       ...invariantRoutes(invariants),
       ...telemetryRoutes(telemetry),
-      ...usageSharingRoutes(createUsageSharing({ ...deps, directory })),
+      ...usageSharingRoutes(createUsageSharing({ ...deps, agentRecords })),
       ...versionRoutes({ ...deps, isVoiceOn: () => deps.settings.featureFlags().voice }),
     ],
     internalRoutes: [...internalInvariantRoutes(invariants), ...metricsRoutes(metrics)],
@@ -159,7 +162,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       tickets,
       callerOf,
       verifyKey: identity.keys.verifyKey,
-      directory,
+      agentRecords,
     }),
     loops: [
       ...operatorQueue.loops,

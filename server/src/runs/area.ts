@@ -31,7 +31,11 @@ import {
   type RunHooks,
 } from './executions/index.ts'
 import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
-import { createFleet, type FleetDeps, fleetRoutes } from './fleet/index.ts'
+import {
+  createFleetExecutions,
+  type FleetExecutionsDeps,
+  fleetExecutionRoutes,
+} from './fleet-executions/index.ts'
 import { createLoops, loopRetention, loopRoutes } from './loops/index.ts'
 import { createPlaybooks, type Playbooks, playbookRoutes } from './playbooks/index.ts'
 import { createPrices, type Prices, priceRoutes } from './prices/index.ts'
@@ -113,7 +117,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
 export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
   Pick<DispatchBreakerDeps, 'raiseAlert'> &
   Pick<DispatchDeps, 'platformPrompt' | 'queueDepth' | 'mayBegin'> &
-  Pick<FleetDeps, 'scheduleCounts'> & {
+  Pick<FleetExecutionsDeps, 'scheduleCounts'> & {
     /** Asks a provider whether a credential works. */
     testProvider: TestProvider
     db: Db
@@ -127,7 +131,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     platformSettings: SweepDeps['settings']
     agents: Pick<
       AgentsArea,
-      'directory' | 'reach' | 'settings' | 'facts' | 'hooks' | 'lifecycle' | 'ask' | 'connectors'
+      'agentRecords' | 'agentAccess' | 'settings' | 'facts' | 'hooks' | 'lifecycle' | 'ask' | 'connectors'
     >
   }
 
@@ -148,7 +152,7 @@ export type RunsArea = {
 export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   const { db, clock, log, records, agents, works } = deps
   const { hooks, executions, breakers, broker, live } = records
-  const { directory, settings } = agents
+  const { agentRecords, settings } = agents
 
   const dispatch = createDispatch({
     ...deps,
@@ -168,8 +172,8 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     ...deps,
     dispatch,
     hooks,
-    directory,
-    reach: agents.reach,
+    agentRecords,
+    agentAccess: agents.agentAccess,
   })
   agents.lifecycle.hooks.onStopping((tx, agent) => dispatch.agentStopped(tx, agent.id))
   // Loops before their runs, in the order in which their steps hold the two.
@@ -185,9 +189,9 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   works.register(loops.workState)
   const playbooks = createPlaybooks(agents)
   const queue = createQueue({ db, settle: executions.settle })
-  const fleet = createFleet({
+  const fleet = createFleetExecutions({
     ...deps,
-    reach: agents.reach,
+    agentAccess: agents.agentAccess,
     effectiveParallel: settings.effectiveParallel,
     breakers,
   })
@@ -206,13 +210,13 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
         subscriptions: records.providerSubscriptions,
         testProvider: deps.testProvider,
       }),
-      ...breakerRoutes({ breakers, directory, settings }),
+      ...breakerRoutes({ breakers, agentRecords, settings }),
       ...executionRoutes(executions, log),
-      ...fleetRoutes(fleet),
+      ...fleetExecutionRoutes(fleet),
       ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),
-      ...playbookRoutes({ playbooks, tasks, directory }),
+      ...playbookRoutes({ playbooks, tasks, agentRecords }),
       ...fanOutRoutes(fanOuts),
       ...loopRoutes(loops),
       ...queueRoutes(queue),

@@ -23,7 +23,7 @@ export type SkillsAreaDeps = {
   leases: Leases
   events: Pick<Outbox, 'append' | 'on'>
   settings: Pick<Settings, 'skillsLibrary' | 'putSkillsLibrary' | 'providerKey'>
-  agents: Pick<AgentsArea, 'directory' | 'reach' | 'hooks' | 'lifecycle'>
+  agents: Pick<AgentsArea, 'agentRecords' | 'agentAccess' | 'hooks' | 'lifecycle'>
   link: AgentLink
   git: Git
   /** For the operator's queue. */
@@ -60,7 +60,7 @@ const busyPauseMs = 15_000
 /** Wires the features of the area: sources, library, assignments, delivery. */
 export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
   const { clock, log, agents, settings, raiseAlert } = deps
-  const { directory } = agents
+  const { agentRecords } = agents
   const gitToken = () => settings.providerKey('github')?.reveal() ?? null
   const sources = createSources({ ...deps, removed: (tx, id) => library.sourceRemoved(tx, id) })
   const library: Library = createLibrary({
@@ -74,17 +74,17 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
   })
   const delivery = createDelivery({
     ...deps,
-    directory,
+    agentRecords,
     library,
     gitToken,
     containerNow: agents.lifecycle.containerNow,
   })
   const isEnabled = () => settings.skillsLibrary().auto_reinject_enabled
-  const fleet = createFleet({ ...deps, directory, delivery, isEnabled, raiseAlert })
+  const fleet = createFleet({ ...deps, agentRecords, delivery, isEnabled, raiseAlert })
   const assignments = createAssignments({
     ...deps,
-    directory,
-    reach: agents.reach,
+    agentRecords,
+    agentAccess: agents.agentAccess,
     library,
     deliver: delivery.deliver,
   })

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { AgentsOptions } from '../agents/needs/index.ts'
+import type { AgentsOptions } from '../agents/area-deps.ts'
 import type { Config } from '../config.ts'
 import type { Installed } from '../foundation/settings/index.ts'
 import { type DefaultSource, releaseTagOf } from '../skills/sources/index.ts'

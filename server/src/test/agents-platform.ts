@@ -1,11 +1,11 @@
+import { type AgentAccess, createAgentAccess } from '../agents/access/index.ts'
 import {
+  type AgentRecords,
   type AgentsTable,
   agentStore,
   blankRow,
-  createDirectory,
-  type Directory,
-} from '../agents/directory/index.ts'
-import { createReach, type Reach } from '../agents/reach/index.ts'
+  createAgentRecords,
+} from '../agents/records/index.ts'
 import { createIdempotency, createWorkStates, type Idempotency } from '../foundation/idempotency/index.ts'
 import { createRateLimits, type RateLimits } from '../foundation/rate-limits/index.ts'
 import type { Relation, SignedIn } from '../identity/access/index.ts'
@@ -21,8 +21,8 @@ import {
 
 /** One process of the platform with agents in the directory; two of them on one database share nothing else. */
 export type AgentsPlatform = RunPlatform & {
-  directory: Directory
-  reach: Reach
+  agentRecords: AgentRecords
+  agentAccess: AgentAccess
   /** Ids that each agent may call. */
   edges: Map<string, Set<string>>
   idempotency: Idempotency
@@ -49,23 +49,23 @@ export async function startAgentsPlatform(
     const row = { ...blankRow(name, clock.now().toISOString()), owner_id: 'u-owner', ...made, ...over }
     await db.atomically(async (tx) => void (await agentStore(tx).insert(row)))
   }
-  const directory = createDirectory({ db, clock, ephemeral })
+  const agentRecords = createAgentRecords({ db, clock, ephemeral })
   const edges = new Map<string, Set<string>>()
   const permittedTargets = async (id: string) => edges.get(id) ?? new Set<string>()
   const works = createWorkStates()
   return {
     ...platform,
-    directory,
-    reach: createReach({ directory, permittedTargets, isConnectorOn: async () => false }),
+    agentRecords,
+    agentAccess: createAgentAccess({ agentRecords, permittedTargets, isConnectorOn: async () => false }),
     edges,
     works,
     idempotency: createIdempotency({ db, clock, log: silentLog, workState: works.ask }),
     limits: createRateLimits({ ephemeral, clock }),
-    agentName: async (id) => (await directory.byId(id))?.name ?? null,
+    agentName: async (id) => (await agentRecords.byId(id))?.name ?? null,
     async change(id, patch) {
       await db.atomically(async (tx) => {
         await agentStore(tx).update(id, patch)
-        directory.changed(tx, id)
+        agentRecords.changed(tx, id)
       })
     },
   }

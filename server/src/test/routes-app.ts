@@ -23,7 +23,7 @@ export function routesApp(routes: Route[], callers: Callers, agentId = 'a1'): Fa
         if (!known) throw new Fault('not_authenticated')
         return known.caller
       },
-      async reach(caller, name) {
+      async agentAccess(caller, name) {
         const relation = of(caller)?.relation
         if (name !== 'scout' || !relation) return null
         return { agent: { id: agentId, name: 'scout', owner_id: 'u-owner', is_system: false }, relation }

@@ -15,9 +15,9 @@ import { type Log, silentLog } from '../ports/log.ts'
 import { createDispatchBreaker, type DispatchBreakerDeps } from '../runs/breaker/index.ts'
 import { type Broker, createBroker } from '../runs/broker/index.ts'
 import {
-  type AgentFact,
   createDispatch,
   type Dispatch,
+  type RunContext,
   type RunRequest,
   sourceOf,
 } from '../runs/dispatch/index.ts'
@@ -52,7 +52,7 @@ export type RunPlatform = {
   spendCaps: SpendCaps
   prices: Prices
   providerSubscriptions: ProviderSubscriptions
-  agents: Map<string, AgentFact>
+  agents: Map<string, RunContext>
   /** Agents whose record says that they shall stop, whatever `agents` still says. */
   toldToStop: Set<string>
   /** Agents that may not begin: their skills are on their way. */
@@ -86,7 +86,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const live = createLive({ ephemeral, log })
   await live.open()
   const hooks = createRunHooks()
-  const agents = new Map<string, AgentFact>([['a1', agentFact()]])
+  const agents = new Map<string, RunContext>([['a1', agentFact()]])
   const toldToStop = new Set<string>()
   const awaitsSkills = new Set<string>()
   const secrets: string[] = []
@@ -128,8 +128,8 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     hooks,
     facts: {
       find: async (id) => agents.get(id) ?? null,
-      isToldToStop: async (_tx, id) => toldToStop.has(id),
-      callable: async () => [],
+      isStopRequested: async (_tx, id) => toldToStop.has(id),
+      callableAgentNames: async () => [],
       skillsBlock: async () => null,
       settings: async (id) => (agents.has(id) ? agentSettings : null),
       secrets: async () => secrets,
@@ -186,7 +186,7 @@ function createTestModelPrices(clock: Pick<Clock, 'now'>): Settings['modelPrices
   }
 }
 
-export function agentFact(over: Partial<AgentFact> = {}): AgentFact {
+export function agentFact(over: Partial<RunContext> = {}): RunContext {
   return {
     id: 'a1',
     name: 'scout',
@@ -219,9 +219,9 @@ export function person(over: Partial<SessionCaller['user']> = {}): SessionCaller
 
 /** Takes a run in as a route would. */
 export async function accept(platform: RunPlatform, over: Partial<RunRequest> = {}): Promise<ExecutionRow> {
-  const agent = await platform.dispatch.admit(over.agentId ?? 'a1')
+  const agent = await platform.dispatch.checkAgent(over.agentId ?? 'a1')
   const { row } = await platform.dispatch.transaction((tx) =>
-    platform.dispatch.acceptIn(tx, agent, {
+    platform.dispatch.enqueue(tx, agent, {
       agentId: agent.id,
       kind: 'task',
       triggeredBy: 'manual',

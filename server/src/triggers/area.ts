@@ -28,9 +28,9 @@ import {
   type ReachesAgent,
 } from './firing/index.ts'
 import { createReminders, type DeliverResult, reminderRetention, reminderRoutes } from './reminders/index.ts'
+import { createScheduleTimes } from './schedule-times/index.ts'
 import {
   createSchedules,
-  createScheduleTimes,
   type FireByHand,
   type Schedules,
   scheduleRetention,
@@ -84,13 +84,13 @@ export type TriggersArea = {
 /** Wires what starts runs without anybody asking at that moment. */
 export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
   const { db, clock, events, agents, settings, records, runs } = deps
-  const { directory } = agents
+  const { agentRecords } = agents
   const schedules = createSchedules({
     db,
     clock,
     events,
-    directory,
-    reach: agents.reach.reach,
+    agentRecords,
+    agentAccess: agents.agentAccess.resolveAgent,
     hooks: agents.hooks,
     retentionDays: () => settings.value('schedule_soft_delete_retention_days'),
     lastFires: (ids) => firing.lastFires(ids),
@@ -98,7 +98,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
   const firing: Firing = createFiring({
     ...deps,
     schedules,
-    directory,
+    agentRecords,
     link: records.link,
     hooks: records.hooks,
     registryHooks: agents.hooks,
@@ -114,34 +114,34 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     ...deps,
     schedules,
     firing,
-    directory,
-    reach: agents.reach,
+    agentRecords,
+    agentAccess: agents.agentAccess,
     dispatch: runs.dispatch,
     executions: records.executions,
   })
   const manage = createManageWebhooks(deps)
   const call = createCallWebhook({
     ...deps,
-    directory,
+    agentRecords,
     rates: deps.webhookRates,
     fire: async (schedule, asked) =>
       void (await firing.fire(schedule, { cause: 'webhook', by: null, ...asked })),
   })
   const fireByHand: FireByHand = async (schedule, caller) => {
     const callingId = caller.kind === 'key' ? caller.key.agent_id : null
-    const calling = callingId === null ? null : await directory.byId(callingId)
+    const calling = callingId === null ? null : await agentRecords.byId(callingId)
     const by = sourceOf(caller, calling?.name ?? null)
     const fired = await firing.fire(schedule, { cause: 'manual', by })
     if (fired.outcome !== 'fired') throw new Error(`A fire by hand came to nothing: ${fired.reason}`)
     return fired
   }
 
-  const shared = { ...deps, directory, dispatch: runs.dispatch, hooks: records.hooks }
+  const shared = { ...deps, agentRecords, dispatch: runs.dispatch, hooks: records.hooks }
   const subscriptions = createSubscriptions({
     ...shared,
-    reach: agents.reach,
+    agentAccess: agents.agentAccess,
     secrets: agents.facts.secrets,
-    agentName: async (id) => (await directory.byId(id))?.name ?? null,
+    agentName: async (id) => (await agentRecords.byId(id))?.name ?? null,
   })
   agents.hooks.onDeleting((tx, { agent }) => subscriptions.agentDeleted(tx, agent.id))
   const reminders = createReminders({ ...shared, deliver: deps.deliverResult })
@@ -160,9 +160,9 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     internalRoutes: internalFiringRoutes({
       firing,
       execute,
-      directory,
+      agentRecords,
       identify: deps.identify,
-      changesAfter: createFeed({ schedules, directory, dueReminders: reminders.due }),
+      changesAfter: createFeed({ schedules, agentRecords, dueReminders: reminders.due }),
     }),
     loops: [
       ...firing.loops,

@@ -1,6 +1,6 @@
 import { deleteAvatar, getAvatar, putAvatar } from '@roost/contracts/agents/avatar'
 import { agentRoute, answer, type Route } from '../../http/route.ts'
-import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
+import { type Agent, type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Avatars } from './service.ts'
 
 /** A picture can run nothing, whatever its bytes turn out to be. */
@@ -10,8 +10,8 @@ const imageHeaders = {
   'cache-control': 'private, max-age=60',
 }
 
-export function avatarRoutes(avatars: Avatars, directory: Pick<Directory, 'byId'>): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function avatarRoutes(avatars: Avatars, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   const where = ({ name }: Agent) => ({ agent_name: name, avatar_url: avatarUrl(name) })
   return [
     agentRoute(getAvatar, async (call) => {

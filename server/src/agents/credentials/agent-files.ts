@@ -12,8 +12,8 @@ import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
-import type { AskAgent } from '../calls/index.ts'
-import type { Agent } from '../directory/index.ts'
+import type { Agent } from '../records/index.ts'
+import type { CallAgent } from '../rpc/index.ts'
 import { type CredentialBytes, shown } from './rules.ts'
 
 type Asked = Pick<Agent, 'id' | 'name' | 'status'>
@@ -23,7 +23,7 @@ export type AgentFiles = {
 }
 
 /** Credential files over the link, in pieces. Throws the faults of `ask`, and `conflict` for what the workspace refuses. */
-export function createAgentFiles({ ask }: { ask: AskAgent }): AgentFiles {
+export function createAgentFiles({ ask }: { ask: CallAgent }): AgentFiles {
   return {
     async read(agent, path, mostBytes, signal) {
       const pieces: Buffer[] = []

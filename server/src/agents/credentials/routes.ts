@@ -8,11 +8,14 @@ import {
 } from '@roost/contracts/agents/credentials'
 import { suppressedVariables } from '@roost/contracts/link/credentials'
 import { agentRoute, type Route, signedInRoute } from '../../http/route.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Credentials } from './service.ts'
 
-export function credentialRoutes(credentials: Credentials, directory: Pick<Directory, 'byId'>): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function credentialRoutes(
+  credentials: Credentials,
+  agentRecords: Pick<AgentRecords, 'byId'>,
+): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     signedInRoute(getSuppressedVariables, async () => ({ suppressed_env_keys: [...suppressedVariables] })),
     agentRoute(getCredentialsStatus, async (call) =>

@@ -17,9 +17,9 @@ import { Fault, invalidField, isFault } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { AskAgent } from '../calls/index.ts'
-import type { Agent } from '../directory/index.ts'
-import type { Keeping } from '../egress/index.ts'
+import type { BoundCredentials } from '../egress/index.ts'
+import type { Agent } from '../records/index.ts'
+import type { CallAgent } from '../rpc/index.ts'
 import { parseTemplate, type Templates } from '../templates/index.ts'
 import { bundleBytes, bundled, createAgentFiles } from './agent-files.ts'
 import { openBundle, sealBundle } from './bundle.ts'
@@ -51,13 +51,13 @@ export type Credentials = {
 
 export type CredentialsDeps = Omit<KnownSecretsDeps, 'vault'> & {
   vault: Pick<Vault, 'seal' | 'open' | 'keyId' | 'sealBytes' | 'openBytes'>
-  ask: AskAgent
+  ask: CallAgent
   log: Pick<Log, 'warn'>
   templates: Pick<Templates, 'resolve'>
   /** What the owner reads a private repository with. */
   gitTokenOf(userId: string): Promise<Secret | null>
   /** Credentials that stay in the platform: what a `.env` holds instead of them. */
-  keeping: Pick<Keeping, 'takeIn' | 'settle'>
+  keeping: Pick<BoundCredentials, 'store' | 'settle'>
   /** Throws `rate_limited`. */
   limitCredentials(agentId: string): Promise<void>
 }
@@ -92,7 +92,7 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     const env = given.find(({ path }) => path === '.env')
     if (!env) return [...given]
     const before = env.bytes.toString('utf8')
-    const after = await deps.keeping.takeIn(agent.id, before, hosts)
+    const after = await deps.keeping.store(agent.id, before, hosts)
     return given.map((file) =>
       file === env && after !== before ? { ...file, bytes: Buffer.from(after) } : file,
     )

@@ -12,8 +12,8 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Authority, createAuthority } from './authority.ts'
+import { type BoundCredentials, createBoundCredentials } from './bound-credentials.ts'
 import { createInterceptor } from './intercept.ts'
-import { createKeeping, type Keeping } from './keeping.ts'
 import { createPolicies, type PoliciesDeps } from './policies.ts'
 import { createProxy, type EgressProxy } from './proxy.ts'
 import { createRecord } from './record.ts'
@@ -21,7 +21,7 @@ import { createEgressService, type EgressService, type EgressServiceDeps } from 
 import { egressLogStore } from './store.ts'
 
 export { egressRoutes, internalEgressRoutes } from './routes.ts'
-export type { EgressProxy, Keeping }
+export type { BoundCredentials, EgressProxy }
 
 export type EgressDeps = PoliciesDeps &
   Omit<EgressServiceDeps, 'policies' | 'keeping' | 'authority' | 'clock'> & {
@@ -31,7 +31,7 @@ export type EgressDeps = PoliciesDeps &
   }
 
 export type Egress = EgressService & {
-  keeping: Keeping
+  keeping: BoundCredentials
   proxy: EgressProxy
   authority: Pick<Authority, 'view'>
   readonly loops: Loop[]
@@ -43,7 +43,7 @@ const keptDays = 30
 export function createEgress(deps: EgressDeps): Egress {
   const { db, clock, log, locate } = deps
   const policies = createPolicies(deps)
-  const keeping = createKeeping({ db, clock, policies })
+  const keeping = createBoundCredentials({ db, clock, policies })
   const authority = createAuthority(deps)
   const record = createRecord(deps)
   const interceptor = createInterceptor({ authority, log })

@@ -1,17 +1,17 @@
 import * as endpoints from '@roost/contracts/agents/egress'
 import { agentRoute, answer, type Route, route } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
-import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
+import { type Agent, type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Authority } from './authority.ts'
 import type { EgressService } from './service.ts'
 
 export function egressRoutes(deps: {
   egress: EgressService
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   setMode(agent: Agent, mode: endpoints.EgressMode): Promise<Agent>
 }): Route[] {
-  const { egress, directory, setMode } = deps
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+  const { egress, agentRecords, setMode } = deps
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     agentRoute(endpoints.getAgentEgress, async (call) => egress.view(await agentOf(call))),
     agentRoute(endpoints.putAgentEgress, async (call) => {

@@ -16,9 +16,9 @@ import { newId } from '../../kit/ids.ts'
 import { isSameSecret } from '../../kit/same-secret.ts'
 import { ContainerError, type Containers } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { Authority } from './authority.ts'
-import type { Keeping } from './keeping.ts'
+import type { BoundCredentials } from './bound-credentials.ts'
 import type { Policies } from './policies.ts'
 import { isListed, type Policy, parseTarget } from './rules.ts'
 import { egressLogStore, egressStore } from './store.ts'
@@ -55,10 +55,10 @@ export type EgressServiceDeps = {
   clock: Pick<Clock, 'now'>
   vault: Pick<Vault, 'mac'>
   containers: Pick<Containers, 'closing'>
-  directory: Pick<Directory, 'byId' | 'everyRow'>
+  agentRecords: Pick<AgentRecords, 'byId' | 'everyRow'>
   events: Pick<Outbox, 'append'>
   policies: Policies
-  keeping: Keeping
+  keeping: BoundCredentials
   authority: Authority
   /** Whether the agent's container stands in another network than the mode asks for. */
   mustMove(agent: Agent): boolean
@@ -78,13 +78,13 @@ export type EgressServiceDeps = {
 const daySeconds = 24 * 3600
 
 export function createEgressService(deps: EgressServiceDeps): EgressService {
-  const { db, clock, vault, containers, directory, events, policies, keeping, authority } = deps
+  const { db, clock, vault, containers, agentRecords, events, policies, keeping, authority } = deps
 
   const ticketOf = ({ id, agent_key_id }: Pick<Agent, 'id' | 'agent_key_id'>) =>
     vault.mac(`${id}\0${agent_key_id ?? ''}`, 'egress-ticket')
 
   async function policyOf(agentId: string): Promise<Policy> {
-    const agent = await directory.byId(agentId)
+    const agent = await agentRecords.byId(agentId)
     // Of an agent that is gone nothing is let out.
     if (!agent) return { mode: 'enforce', rules: [], bound: [] }
     return { mode: agent.egress_mode, ...(await policies.of(agentId)) }
@@ -212,7 +212,7 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
       if (encoded === undefined) return null
       const [, id = '', ticket = ''] =
         /^([^:]{1,100}):(.*)$/.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
-      const agent = id === '' ? null : await directory.byId(id)
+      const agent = id === '' ? null : await agentRecords.byId(id)
       if (!agent || !isSameSecret(ticket, ticketOf(agent))) return null
       return { agentId: agent.id, policy: await policyOf(agent.id) }
     },
@@ -237,7 +237,7 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
     },
 
     closesAny: async () =>
-      (await directory.everyRow()).some(
+      (await agentRecords.everyRow()).some(
         ({ egress_mode, applied }) => egress_mode === 'enforce' || applied?.network === 'closed',
       ),
   }

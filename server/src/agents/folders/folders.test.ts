@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
-import { agentStore } from '../directory/index.ts'
 import { volumesOf } from '../lifecycle/index.ts'
+import { agentStore } from '../records/index.ts'
 import { openAgents } from '../test/world.ts'
 
 forEachDialect((_name, open) => {

@@ -5,11 +5,11 @@ import {
   putFolders,
 } from '@roost/contracts/agents/folders'
 import { agentRoute, type Route } from '../../http/route.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Folders } from './service.ts'
 
-export function folderRoutes(folders: Folders, directory: Pick<Directory, 'byId'>): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function folderRoutes(folders: Folders, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     agentRoute(getFolders, async (call) => folders.of(await agentOf(call), call)),
     agentRoute(putFolders, async (call) => {

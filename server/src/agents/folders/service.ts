@@ -10,10 +10,10 @@ import type { Relation, SignedIn } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory, requireAgent } from '../directory/index.ts'
+import type { AgentAccess } from '../access/index.ts'
 import { type FolderMount, readFolderMark, volumesOf } from '../lifecycle/index.ts'
 import type { Edges } from '../permissions/index.ts'
-import type { Reach } from '../reach/index.ts'
+import { type Agent, type AgentRecords, agentStore, requireAgent } from '../records/index.ts'
 import { consumedBy, consumerOf, needsRestart, type Reader } from './rules.ts'
 import { folderStore } from './store.ts'
 
@@ -53,23 +53,27 @@ async function foldersWithin({ db, edges }: Publishing, agentId: string): Promis
 export function createFolders(deps: {
   db: Db
   clock: Pick<Clock, 'now'>
-  directory: Pick<Directory, 'all' | 'byId' | 'changed'>
+  agentRecords: Pick<AgentRecords, 'all' | 'byId' | 'changed'>
   events: Pick<Outbox, 'append'>
   edges: Pick<Edges, 'targetsOf' | 'sourcesOf'>
-  reach: Pick<Reach, 'reachable'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
 }): Folders {
-  const { db, clock, directory, events, edges, reach } = deps
+  const { db, clock, agentRecords, events, edges, agentAccess } = deps
   const foldersFor = createFoldersFor(deps)
 
   /** Who counts as the agent's owner sees all of its neighbours: its own key shows them too. */
   async function isShownTo({ caller, relation }: Viewer): Promise<(agentId: string | null) => boolean> {
     if (relation === 'owner' || relation === 'admin' || relation === 'self') return () => true
-    const ids = new Set((await reach.reachable(caller)).map(({ agent }) => agent.id))
+    const ids = new Set((await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent.id))
     return (agentId) => agentId !== null && ids.has(agentId)
   }
 
   async function of(agent: Agent, viewer: Viewer): Promise<SharedFolders> {
-    const [wanted, all, isShown] = await Promise.all([foldersFor(agent), directory.all(), isShownTo(viewer)])
+    const [wanted, all, isShown] = await Promise.all([
+      foldersFor(agent),
+      agentRecords.all(),
+      isShownTo(viewer),
+    ])
     const byVolume = new Map(all.map((other) => [volumesOf(other).shared, other]))
     const consumed_folders = consumedBy(readerOf(agent), wanted).flatMap(({ volume, ...folder }) => {
       const source = byVolume.get(volume)
@@ -102,15 +106,15 @@ export function createFolders(deps: {
         await store.update(agent.id, { expose_folder: expose ? 1 : 0, consume_folders: consume ? 1 : 0 })
         const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
         await events.append(tx, { ...event, fields: { setting: 'folders' } }, clock.now())
-        directory.changed(tx, agent.id)
+        agentRecords.changed(tx, agent.id)
       })
-      return of(await requireAgent(directory, agent.id), viewer)
+      return of(await requireAgent(agentRecords, agent.id), viewer)
     },
 
     async available(agent, viewer) {
       const [folders, all, isShown] = await Promise.all([
         foldersWithin({ db, edges }, agent.id),
-        directory.all(),
+        agentRecords.all(),
         isShownTo(viewer),
       ])
       const statuses = new Map(all.map(({ id, status }) => [id, status]))
@@ -127,7 +131,7 @@ export function createFolders(deps: {
     async consumers(agent, viewer) {
       const [sources, all, isShown] = await Promise.all([
         edges.sourcesOf(agent.id),
-        directory.all(),
+        agentRecords.all(),
         isShownTo(viewer),
       ])
       const publisher = { name: agent.name, volume: volumesOf(agent).shared }

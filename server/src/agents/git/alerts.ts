@@ -1,5 +1,5 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
-import type { Agent } from '../directory/index.ts'
+import type { Agent } from '../records/index.ts'
 import { isFrozen } from './rules.ts'
 import type { AgentGitRow } from './tables.ts'
 

@@ -7,7 +7,7 @@ import {
   type PlatformCallName,
   type PlatformRequest,
 } from '../../ports/agent-link/port.ts'
-import type { Agent } from '../directory/index.ts'
+import type { Agent } from '../records/index.ts'
 
 /** Asks the program in a container for work with git. */
 export function createAsk(link: Pick<AgentLink, 'call'>) {

@@ -3,14 +3,14 @@ import type { Clock } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import { createTurns } from '../../kit/turns.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Agent, Directory } from '../directory/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
 import { autoSyncSeconds } from './rules.ts'
 import type { AgentGit } from './service.ts'
 import type { AgentGitRow } from './tables.ts'
 
 export type GitLoopDeps = {
   git: AgentGit
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'debug' | 'warn'>
 }
@@ -19,7 +19,7 @@ const everySeconds = 60
 const atOnce = 4
 
 /** Looks at every bound agent that runs, and does by itself what its switches say. */
-export function createGitLoop({ git, directory, clock, log }: GitLoopDeps): Loop {
+export function createGitLoop({ git, agentRecords, clock, log }: GitLoopDeps): Loop {
   const turns = createTurns(atOnce)
 
   async function tend(agent: Agent, before: AgentGitRow): Promise<void> {
@@ -42,7 +42,7 @@ export function createGitLoop({ git, directory, clock, log }: GitLoopDeps): Loop
     await Promise.all(
       rows.map((row) =>
         turns(async () => {
-          const agent = await directory.byId(row.agent_id)
+          const agent = await agentRecords.byId(row.agent_id)
           if (agent?.state !== 'ready' || agent.status !== 'running') return
           await tend(agent, row).catch((error: unknown) => {
             // What git said is written down; an agent that does not answer is none of git's failures.

@@ -4,7 +4,7 @@ import { Fault, invalidField } from '../../kit/fault.ts'
 import type { Secret } from '../../kit/secret.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type GitHost, GitHostDown, type HostedRepository } from '../../ports/git-host/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { Ask } from './ask.ts'
 import { type Binding, branchesOf, endedOf, requireDone } from './binding.ts'
 import type { Settle } from './record.ts'
@@ -18,7 +18,7 @@ export type OwnRepositoryDeps = {
   clock: Pick<Clock, 'now'>
   host: GitHost
   tokens: AgentGitTokens
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   addressOf(repository: string): string
   binding: Pick<Binding, 'transferTo'>
   ask: Ask
@@ -37,7 +37,7 @@ type Own = HostedRepository & { isNew: boolean }
 
 /** Agents that get a repository of their own, which their workspace begins or joins. */
 export function createOwnRepository(deps: OwnRepositoryDeps) {
-  const { db, clock, host, tokens, directory, addressOf, binding, ask, settle, undisturbed } = deps
+  const { db, clock, host, tokens, agentRecords, addressOf, binding, ask, settle, undisturbed } = deps
 
   /** Throws `not_configured`, `not_found`, `upstream_error`, and names the field that is wrong. */
   async function obtain(wanted: Wanted, token: Secret, field: string): Promise<Own> {
@@ -88,7 +88,7 @@ export function createOwnRepository(deps: OwnRepositoryDeps) {
       const patch = { github_repo: repository, source_branch: own.defaultBranch }
       if (!(await agentStore(tx).update(agent.id, patch))) throw new Fault('agent_not_found')
       await gitStore(tx).replace(row)
-      directory.changed(tx, agent.id)
+      agentRecords.changed(tx, agent.id)
     })
     await settle(agent, { ended: endedOf('sync', end), state })
     return row

@@ -3,7 +3,7 @@ import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/opera
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import type { Agent } from '../directory/index.ts'
+import type { Agent } from '../records/index.ts'
 import { credentialAlert, failingAlert } from './alerts.ts'
 import type { Frozen } from './frozen.ts'
 import { afterEnd, type Ended, failuresThatCount, seenPatch, syncStateOf } from './rules.ts'

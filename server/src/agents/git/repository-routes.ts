@@ -7,18 +7,18 @@ import {
   resetToMain,
 } from '@roost/contracts/agents/git-repository'
 import { agentRoute, type Route } from '../../http/route.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { AgentGit } from './service.ts'
 import type { AgentGitTokens } from './tokens.ts'
 
 export type RepositoryRouteDeps = {
   git: Pick<AgentGit, 'initialize' | 'bindToOwn' | 'reset' | 'tokenChanged'>
   tokens: AgentGitTokens
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
 }
 
-export function repositoryRoutes({ git, tokens, directory }: RepositoryRouteDeps): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function repositoryRoutes({ git, tokens, agentRecords }: RepositoryRouteDeps): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
 
   return [
     agentRoute(initializeGit, async (call) => {

@@ -17,20 +17,20 @@ import {
 import { agentRoute, type Route, signedInRoute } from '../../http/route.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
-import type { Reach } from '../reach/index.ts'
+import type { AgentAccess } from '../access/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import { syncStateOf } from './rules.ts'
 import type { AgentGit } from './service.ts'
 
 export type GitRouteDeps = {
   git: AgentGit
-  directory: Pick<Directory, 'byId'>
-  reach: Pick<Reach, 'reachable'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
   clock: Pick<Clock, 'now'>
 }
 
-export function gitRoutes({ git, directory, reach, clock }: GitRouteDeps): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function gitRoutes({ git, agentRecords, agentAccess, clock }: GitRouteDeps): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   const auto = (name: string, row: { auto_sync: number }) => ({
     agent_name: name,
     enabled: row.auto_sync === 1,
@@ -48,7 +48,7 @@ export function gitRoutes({ git, directory, reach, clock }: GitRouteDeps): Route
     signedInRoute(getSyncHealth, async ({ caller }) => {
       const rows = new Map((await git.bindings()).map((row) => [row.agent_id, row]))
       const now = clock.now()
-      const agents = (await reach.reachable(caller)).flatMap(({ agent }) => {
+      const agents = (await agentAccess.accessibleAgents(caller)).flatMap(({ agent }) => {
         const row = rows.get(agent.id)
         if (!row) return []
         const { state, consecutive_failures, last_sync_at, frozen } = syncStateOf(row, now)

@@ -6,7 +6,7 @@ import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { GitHost } from '../../ports/git-host/port.ts'
-import type { Agent, Directory } from '../directory/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
 import { createAsk } from './ask.ts'
 import { type BindingDeps, branchesOf, createBinding, endedOf, requireDone } from './binding.ts'
 import { createFrozen } from './frozen.ts'
@@ -23,7 +23,7 @@ export type GitDeps = Omit<RecordDeps, 'frozen' | 'clock'> &
     db: Db
     clock: Clock
     link: Pick<AgentLink, 'call' | 'isConnected'>
-    directory: Pick<Directory, 'changed'>
+    agentRecords: Pick<AgentRecords, 'changed'>
     host: GitHost
     tokens: AgentGitTokens
     /** Whether a run of it goes on. */

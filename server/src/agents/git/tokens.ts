@@ -5,7 +5,7 @@ import { Fault, invalidField } from '../../kit/fault.ts'
 import { type Secret, secret } from '../../kit/secret.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type GitHost, GitHostDown } from '../../ports/git-host/port.ts'
-import type { Agent } from '../directory/index.ts'
+import type { Agent } from '../records/index.ts'
 import { gitStore } from './store.ts'
 
 export type GitTokensDeps = {

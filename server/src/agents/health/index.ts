@@ -5,12 +5,12 @@
  * that no read asks the container engine. Refuses to know how runs work: their activity is handed in.
  */
 export type { BeatState } from './beats.ts'
+export { healthRoutes } from './routes.ts'
+export type { RunActivity } from './rules.ts'
 export {
   type ContextUse,
   createHealth,
   type Health,
   type HealthDeps,
   type ScheduleCounts,
-} from './health.ts'
-export { healthRoutes } from './routes.ts'
-export type { RunActivity } from './rules.ts'
+} from './service.ts'

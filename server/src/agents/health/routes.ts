@@ -6,10 +6,10 @@ import {
   postHeartbeat,
 } from '@roost/contracts/agents/health'
 import { agentRoute, type Route, signedInRoute } from '../../http/route.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
-import type { Health } from './health.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
+import type { Health } from './service.ts'
 
-export function healthRoutes(health: Health, directory: Pick<Directory, 'byId'>): Route[] {
+export function healthRoutes(health: Health, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
   return [
     signedInRoute(getContextStats, ({ caller }) => health.contextStats(caller)),
     signedInRoute(getAutonomyStatus, ({ caller }) => health.autonomyStatus(caller)),
@@ -17,9 +17,9 @@ export function healthRoutes(health: Health, directory: Pick<Directory, 'byId'>)
       await health.beat(agent.id, body)
       return { ok: true as const, stored: true as const }
     }),
-    agentRoute(getAgentStats, async ({ agent }) => health.stats(await requireAgent(directory, agent.id))),
+    agentRoute(getAgentStats, async ({ agent }) => health.stats(await requireAgent(agentRecords, agent.id))),
     agentRoute(getAgentActivity, async ({ agent, caller }) =>
-      health.activity(await requireAgent(directory, agent.id), caller),
+      health.activity(await requireAgent(agentRecords, agent.id), caller),
     ),
   ]
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { ContainerSample, Containers } from '../../ports/containers/port.ts'
-import type { Agent, Directory } from '../directory/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
 import type { Broadcast } from './broadcast.ts'
 
 /** The newest CPU, memory and network figures of each agent, so that no read asks the engine. */
@@ -12,7 +12,7 @@ export type Samples = {
 }
 
 export type SamplesDeps = {
-  directory: Pick<Directory, 'all'>
+  agentRecords: Pick<AgentRecords, 'all'>
   containers: Pick<Containers, 'sample'>
   clock: Pick<Clock, 'now'>
   broadcast: Broadcast
@@ -23,7 +23,7 @@ type Kept = { container_id: string; sample: ContainerSample }
 /** How many containers are looked at side by side. */
 const width = 4
 
-export function createSamples({ directory, containers, broadcast }: SamplesDeps): Samples {
+export function createSamples({ agentRecords, containers, broadcast }: SamplesDeps): Samples {
   const samples = new Map<string, ContainerSample>()
   const containerOf = new Map<string, string>()
   const keep = (agentId: string, { container_id, sample }: Kept) => {
@@ -42,7 +42,7 @@ export function createSamples({ directory, containers, broadcast }: SamplesDeps)
       return samples.get(agent.id) ?? null
     },
     async takeAll(signal) {
-      const running = (await directory.all()).filter((agent) => agent.status === 'running')
+      const running = (await agentRecords.all()).filter((agent) => agent.status === 'running')
       const taken: Record<string, ContainerSample> = {}
       const queue = running.values()
       const worker = async () => {

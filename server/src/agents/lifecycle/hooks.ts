@@ -1,5 +1,5 @@
 import type { Tx } from '../../ports/database/port.ts'
-import type { Agent } from '../directory/index.ts'
+import type { Agent } from '../records/index.ts'
 
 type Stopping = (tx: Tx, agent: Agent, now: Date) => Promise<void>
 

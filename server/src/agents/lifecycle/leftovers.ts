@@ -3,7 +3,7 @@ import { newId } from '../../kit/ids.ts'
 import { ContainerError } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Agent, agentStore, type Directory, type Leftover } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore, type Leftover } from '../records/index.ts'
 import type { Machine } from './machine.ts'
 import { volumesOf } from './spec.ts'
 
@@ -24,11 +24,11 @@ export type LeftoversDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   machine: Pick<Machine, 'clear'>
 }
 
-export function createLeftovers({ db, clock, log, directory, machine }: LeftoversDeps): Leftovers {
+export function createLeftovers({ db, clock, log, agentRecords, machine }: LeftoversDeps): Leftovers {
   async function clear(leftover: Leftover): Promise<boolean> {
     try {
       await machine.clear(leftover)
@@ -57,7 +57,7 @@ export function createLeftovers({ db, clock, log, directory, machine }: Leftover
       const store = agentStore(tx)
       await store.remove(agent.id)
       await store.addLeftover(leftover, timestamp(clock.now()))
-      directory.changed(tx, agent.id)
+      agentRecords.changed(tx, agent.id)
       return leftover
     },
     clear,

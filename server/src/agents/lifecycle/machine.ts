@@ -13,7 +13,7 @@ import {
 } from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Agent, agentStore, type Directory, type Leftover } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore, type Leftover } from '../records/index.ts'
 import type { FolderMount } from './folder-mount.ts'
 import type { SshPorts } from './ports.ts'
 import { networkFor, plan, recreateReasonsOf, type Seen, type Step, wantedFor } from './rules.ts'
@@ -30,7 +30,7 @@ export type MachineDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'info' | 'warn'>
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   containers: Containers
   images: Pick<AgentImages, 'tagFor' | 'isReady' | 'ensure'>
   vault: Pick<Vault, 'open' | 'seal'>
@@ -79,7 +79,7 @@ const imageDeadlineMs = 20 * 60_000
 export const stopGraceSeconds = 10
 
 export function createMachine(deps: MachineDeps): Machine {
-  const { db, clock, log, directory, containers, images, vault, ports, options } = deps
+  const { db, clock, log, agentRecords, containers, images, vault, ports, options } = deps
   type Work = { agent: Agent; containerId: string | null; graceSeconds: number; folders: FolderMount[] }
 
   /** A step without an executor does not compile. */
@@ -133,7 +133,7 @@ export function createMachine(deps: MachineDeps): Machine {
   async function record(agentId: string, patch: { container_id: string | null; applied: string | null }) {
     await db.atomically(async (tx) => {
       await agentStore(tx).update(agentId, patch)
-      directory.changed(tx, agentId)
+      agentRecords.changed(tx, agentId)
     })
   }
 
@@ -158,7 +158,7 @@ export function createMachine(deps: MachineDeps): Machine {
       const { id, key } = await deps.keys.mintAgentKey(tx, { ...wanted, scope: 'system' })
       const patch = { agent_key_id: id, agent_key_sealed: vault.seal(key, context) }
       if (!(await agentStore(tx).update(agent.id, patch))) throw new Fault('agent_not_found')
-      directory.changed(tx, agent.id)
+      agentRecords.changed(tx, agent.id)
       return { keyId: id, agentKey: key }
     })
   }

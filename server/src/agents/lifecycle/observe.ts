@@ -3,7 +3,7 @@ import type { AlertKind, PlatformAlert } from '@roost/contracts/operations/opera
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { exitsWithin, isRestartLoop, newsGuard, restartLoop } from './rules.ts'
 
 /** What was heard of a container, written to its agent's row. Every news may come twice, late, or never. */
@@ -20,7 +20,7 @@ export type Source = 'event' | 'list'
 export type ObserveDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
   /** Tells operators. */
   raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
@@ -29,7 +29,7 @@ export type ObserveDeps = {
 }
 
 export function createObserve(deps: ObserveDeps): Observe {
-  const { db, clock, directory, events, raiseAlert } = deps
+  const { db, clock, agentRecords, events, raiseAlert } = deps
   const named = (agent: Agent) => ({ agent_names: [agent.name], agent_ids: [agent.id] })
 
   async function tellExit(tx: Tx, agent: Agent, end: ContainerEnd, loop: boolean): Promise<void> {
@@ -74,7 +74,7 @@ export function createObserve(deps: ObserveDeps): Observe {
         // Its files came back with it: nobody has put anything into it.
         const facts = { credentials_injection: 'nothing_to_inject', recreated: false } as const
         await tellStarted(tx, deps, agent, facts, clock.now())
-        directory.changed(tx, agent.id)
+        agentRecords.changed(tx, agent.id)
         return true
       }),
 
@@ -118,7 +118,7 @@ export function createObserve(deps: ObserveDeps): Observe {
           ))
         if (!recorded) return { recorded: false, held: false }
         await tellExit(tx, agent, end, held)
-        directory.changed(tx, agent.id)
+        agentRecords.changed(tx, agent.id)
         return { recorded: true, held }
       }),
   }

@@ -4,10 +4,10 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
+import type { Detach } from './detach.ts'
 import { engineFault } from './faults.ts'
 import type { LifecycleHooks } from './hooks.ts'
-import type { LetGo } from './let-go.ts'
 import type { Lock } from './lock.ts'
 import { type Machine, stopGraceSeconds } from './machine.ts'
 import { type ObserveDeps, settleRunning, tellStarted } from './observe.ts'
@@ -15,11 +15,11 @@ import { type ObserveDeps, settleRunning, tellStarted } from './observe.ts'
 export type OperationDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
   lock: Lock
   machine: Machine
-  letGo: LetGo
+  letGo: Detach
   hooks: LifecycleHooks
   clearAlert: ObserveDeps['clearAlert']
   /** Looks after the credentials of a container that was just started; never throws. */
@@ -33,7 +33,7 @@ const nothingInjected: Injection = { credentials_injection: 'nothing_to_inject',
 
 /** Start, stop, and what the repair loop does: each says what is wanted, then makes it so. */
 export function createOperations(deps: OperationDeps) {
-  const { db, clock, directory, events, lock, machine, letGo, hooks } = deps
+  const { db, clock, agentRecords, events, lock, machine, letGo, hooks } = deps
 
   async function start(agentId: string): Promise<StartReply> {
     const { reply, newSince } = await startNow(agentId)
@@ -80,7 +80,7 @@ export function createOperations(deps: OperationDeps) {
         await db.atomically(async (tx) => {
           await agentStore(tx).update(agent.id, { desired: 'stopped', held: 0, recent_exits: '[]' })
           await hooks.stopping(tx, agent, clock.now())
-          directory.changed(tx, agent.id)
+          agentRecords.changed(tx, agent.id)
         })
       }
       try {
@@ -137,7 +137,7 @@ export function createOperations(deps: OperationDeps) {
       if (!(await settleRunning(tx, started, at, 'ready'))) return
       const { credentials_injection } = injection
       await tellStarted(tx, deps, started, { credentials_injection, recreated }, clock.now())
-      directory.changed(tx, agent.id)
+      agentRecords.changed(tx, agent.id)
     })
     return { steps, reason, at, recreated, port: started.port, injection }
   }
@@ -155,7 +155,7 @@ export function createOperations(deps: OperationDeps) {
     const fields = { event: 'agent_stopped', data: { name: agent.name } }
     const event = { type: 'agent.stopped', agent_names: [agent.name], agent_ids: [agent.id], fields }
     await events.append(tx, event, clock.now())
-    directory.changed(tx, agent.id)
+    agentRecords.changed(tx, agent.id)
     return true
   }
 
@@ -165,7 +165,7 @@ export function createOperations(deps: OperationDeps) {
   ): Promise<void> {
     await db.atomically(async (tx) => {
       await agentStore(tx).update(agent.id, patch)
-      directory.changed(tx, agent.id)
+      agentRecords.changed(tx, agent.id)
     })
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
-import { agentStore } from '../directory/index.ts'
+import { agentStore } from '../records/index.ts'
 import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
 
 /** Makes an agent on port 2222; answers its owner. */

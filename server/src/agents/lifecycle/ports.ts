@@ -2,13 +2,13 @@ import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { lowestFreePort, type PortRange } from './rules.ts'
 
 export type SshPortDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
   /** Null: this engine publishes no SSH. */
   range: PortRange | null
@@ -22,7 +22,7 @@ export type SshPorts = {
   move(agentId: string, refused: ReadonlySet<number>): Promise<Agent>
 }
 
-export function createSshPorts({ db, clock, directory, events, range }: SshPortDeps): SshPorts {
+export function createSshPorts({ db, clock, agentRecords, events, range }: SshPortDeps): SshPorts {
   async function claim(tx: Tx, agentId: string, refused: ReadonlySet<number> = new Set()): Promise<number> {
     if (!range) return 0
     const store = agentStore(tx)
@@ -40,7 +40,7 @@ export function createSshPorts({ db, clock, directory, events, range }: SshPortD
       await store.update(agentId, { port: await claim(tx, agentId, refused) })
       const moved = await store.byId(agentId)
       if (!moved) throw new Fault('agent_not_found')
-      directory.changed(tx, agentId)
+      agentRecords.changed(tx, agentId)
       // Nobody has heard yet of an agent that is being made.
       if (moved.state === 'ready') await tell(tx, moved)
       return moved

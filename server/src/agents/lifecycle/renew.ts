@@ -1,31 +1,31 @@
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
+import type { Detach } from './detach.ts'
 import { engineFault } from './faults.ts'
-import type { LetGo } from './let-go.ts'
 import type { Lock } from './lock.ts'
 import type { Machine } from './machine.ts'
 import { settleRunning } from './observe.ts'
 
 export type RenewDeps = {
   db: Db
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   lock: Lock
   machine: Machine
-  letGo: LetGo
+  letGo: Detach
 }
 
 /**
  * Changes what only a new container can take, and makes a running agent anew at once; another one takes it
  * when it starts. The change is kept when the engine fails: the repair brings the agent up with it.
  */
-export function createRenew({ db, directory, lock, machine, letGo }: RenewDeps) {
+export function createRenew({ db, agentRecords, lock, machine, letGo }: RenewDeps) {
   async function bringBack(agentId: string): Promise<void> {
     const agent = await present(agentId)
     const { at } = await machine.bringUp(agent)
     await db.atomically(async (tx) => {
       await settleRunning(tx, agent, at, 'ready')
-      directory.changed(tx, agentId)
+      agentRecords.changed(tx, agentId)
     })
   }
 
@@ -44,7 +44,7 @@ export function createRenew({ db, directory, lock, machine, letGo }: RenewDeps) 
       if (agent.desired !== 'running' || agent.held) {
         await db.atomically(async (tx) => {
           await change(tx, agent)
-          directory.changed(tx, agentId)
+          agentRecords.changed(tx, agentId)
         })
         return 'next_start'
       }

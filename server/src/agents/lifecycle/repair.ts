@@ -2,7 +2,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { ContainerState, Containers } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { Leftovers } from './leftovers.ts'
 import type { Lock } from './lock.ts'
 import type { Observe } from './observe.ts'
@@ -20,7 +20,7 @@ export type RepairDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'info' | 'warn'>
-  directory: Pick<Directory, 'everyRow'>
+  agentRecords: Pick<AgentRecords, 'everyRow'>
   containers: Pick<Containers, 'list'>
   lock: Lock
   observe: Observe
@@ -36,12 +36,12 @@ const width = 4
 export const restartGraceMs = 10_000
 
 export function createRepair(deps: RepairDeps): Repair {
-  const { db, clock, log, directory, containers, lock, observe, operations, leftovers } = deps
+  const { db, clock, log, agentRecords, containers, lock, observe, operations, leftovers } = deps
   const reported = new Set<string>()
 
   async function pass(signal?: AbortSignal): Promise<void> {
     // Rows first: a container that a row names is then older than the list.
-    const agents = await directory.everyRow()
+    const agents = await agentRecords.everyRow()
     const listedAt = timestamp(clock.now())
     const states = await containers.list()
     const byId = new Map(states.map((state) => [state.id, state]))

@@ -1,6 +1,6 @@
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import { agentRoute, type Route } from '../../http/route.ts'
-import type { Lifecycle } from './lifecycle.ts'
+import type { Lifecycle } from './service.ts'
 
 export function lifecycleRoutes(lifecycle: Pick<Lifecycle, 'start' | 'stop'>): Route[] {
   return [

@@ -1,6 +1,6 @@
 import { exposedPath } from '@roost/contracts/agents/folders'
 import type { AgentsNetwork, ContainerSpec, Mount } from '../../ports/containers/port.ts'
-import type { Agent } from '../directory/index.ts'
+import type { Agent } from '../records/index.ts'
 import { type FolderMount, folderMounts } from './folder-mount.ts'
 import { networkFor } from './rules.ts'
 

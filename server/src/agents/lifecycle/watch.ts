@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { ContainerEvent, Containers } from '../../ports/containers/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Agent, Directory } from '../directory/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
 import type { ContainerEnd, Observe } from './observe.ts'
 import type { Operations } from './operations.ts'
 import { type Repair, restartGraceMs } from './repair.ts'
@@ -18,7 +18,7 @@ export type Watch = {
 export type WatchDeps = {
   clock: Pick<Clock, 'wait'>
   log: Pick<Log, 'warn'>
-  directory: Pick<Directory, 'everyRow'>
+  agentRecords: Pick<AgentRecords, 'everyRow'>
   containers: Pick<Containers, 'events'>
   observe: Observe
   operations: Pick<Operations, 'bringInLine'>
@@ -29,7 +29,7 @@ export type WatchDeps = {
 const mostTries = 5
 
 export function createWatch(deps: WatchDeps): Watch {
-  const { clock, log, directory, containers, observe, operations, repair } = deps
+  const { clock, log, agentRecords, containers, observe, operations, repair } = deps
   const ending = new AbortController()
   const tasks = new Set<Promise<void>>()
   let following: Promise<void> = Promise.resolve()
@@ -66,7 +66,7 @@ export function createWatch(deps: WatchDeps): Watch {
   }
 
   async function agentOf(containerId: string): Promise<Agent | null> {
-    const agents = await directory.everyRow()
+    const agents = await agentRecords.everyRow()
     return agents.find((agent) => agent.container_id === containerId) ?? null
   }
 

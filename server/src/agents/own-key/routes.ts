@@ -1,10 +1,10 @@
 import { getAgentKey, regenerateAgentKey, verifyAgentKey } from '@roost/contracts/agents/mcp-key'
 import { agentRoute, type Route } from '../../http/route.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { OwnKey } from './service.ts'
 
-export function ownKeyRoutes(ownKey: OwnKey, directory: Pick<Directory, 'byId'>): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function ownKeyRoutes(ownKey: OwnKey, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     agentRoute(getAgentKey, async (call) => ownKey.health(await agentOf(call))),
     agentRoute(verifyAgentKey, async (call) => {

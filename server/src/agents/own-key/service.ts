@@ -4,9 +4,9 @@ import type { Keys } from '../../identity/keys/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
-import type { AskAgent } from '../calls/index.ts'
-import { type Agent, agentStore } from '../directory/index.ts'
 import { agentKeyContext, type Lifecycle } from '../lifecycle/index.ts'
+import { type Agent, agentStore } from '../records/index.ts'
+import type { CallAgent } from '../rpc/index.ts'
 import { entriesOf, entryVerdict, healthOf, overallVerdict } from './rules.ts'
 
 export type OwnKeyDeps = {
@@ -14,7 +14,7 @@ export type OwnKeyDeps = {
   keys: Pick<Keys, 'facts' | 'recognise' | 'mintAgentKey' | 'revokeAgentKeys'>
   vault: Pick<Vault, 'seal'>
   lifecycle: Pick<Lifecycle, 'renew'>
-  ask: AskAgent
+  ask: CallAgent
   mcpUrl(): string
   /** Bounds how often a container is looked into. */
   limitVerify(agentId: string): Promise<void>

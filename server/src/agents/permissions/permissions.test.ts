@@ -79,7 +79,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await it.edges(), [])
   })
 
-  test('404 for a target that is unknown or out of reach, the two alike; 422 for the agent itself; nothing changes', async () => {
+  test('404 for a target that is unknown or out of agentAccess, the two alike; 422 for the agent itself; nothing changes', async () => {
     await using it = await start()
     await it.call('POST', '/two')
     const error = async (method: string, path: string, body?: unknown) =>
@@ -103,7 +103,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await it.edges(), [{ source: 'one', target: 'two' }])
   })
 
-  test("what an admin granted beyond the owner's reach is seen, kept and withdrawn by the owner", async () => {
+  test("what an admin granted beyond the owner's agentAccess is seen, kept and withdrawn by the owner", async () => {
     await using it = await start()
     const admin = await it.world.person('admin')
     assert.equal((await it.call('POST', '/foreign', undefined, admin.key)).status, 200)
@@ -118,7 +118,7 @@ forEachDialect((_name, open) => {
     assert.equal(await it.asOne('/api/agents/foreign'), 'agent_not_found')
   })
 
-  test('people see the edges between agents that they reach; an agent those between itself and whom it may call', async () => {
+  test('people see the edges between agents that they agentAccess; an agent those between itself and whom it may call', async () => {
     await using it = await start()
     const { world, ann, ben } = it
     const admin = await world.person('admin')
@@ -208,7 +208,7 @@ forEachDialect((_name, open) => {
     await using it = await start()
     await it.call('POST', '/two')
     const { id } = await it.world.row('one')
-    assert.deepEqual(await it.world.area.facts.callable(id), ['two'])
+    assert.deepEqual(await it.world.area.facts.callableAgentNames(id), ['two'])
   })
 })
 

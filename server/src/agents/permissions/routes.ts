@@ -6,21 +6,24 @@ import {
   withdrawPermission,
 } from '@roost/contracts/agents/permissions'
 import { type AgentCall, agentRoute, type Route, signedInRoute } from '../../http/route.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Grantor, Permissions } from './service.ts'
 
-export function permissionRoutes(permissions: Permissions, directory: Pick<Directory, 'byId'>): Route[] {
+export function permissionRoutes(
+  permissions: Permissions,
+  agentRecords: Pick<AgentRecords, 'byId'>,
+): Route[] {
   const grantorOf = async ({
     agent,
     caller,
   }: Pick<AgentCall<unknown>, 'agent' | 'caller'>): Promise<Grantor> => ({
     caller,
-    source: await requireAgent(directory, agent.id),
+    source: await requireAgent(agentRecords, agent.id),
   })
   return [
     signedInRoute(listPermissionEdges, async ({ caller }) => ({ edges: await permissions.edges(caller) })),
     agentRoute(getPermissions, async (call) =>
-      permissions.row(await requireAgent(directory, call.agent.id), call),
+      permissions.row(await requireAgent(agentRecords, call.agent.id), call),
     ),
     agentRoute(putPermissions, async (call) => {
       const grantor = await grantorOf(call)

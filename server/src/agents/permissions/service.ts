@@ -4,8 +4,8 @@ import type { Relation, SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
-import { type Reach, relationOf } from '../reach/index.ts'
+import { type AgentAccess, relationOf } from '../access/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { Edges } from './edges.ts'
 import { edgeChange, rowFor } from './rules.ts'
 import { permissionStore } from './store.ts'
@@ -14,8 +14,8 @@ export type PermissionsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'all' | 'byName'>
-  reach: Pick<Reach, 'reachable'>
+  agentRecords: Pick<AgentRecords, 'all' | 'byName'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
   edges: Pick<Edges, 'targetsOf' | 'changed'>
 }
 
@@ -40,7 +40,7 @@ export type Permissions = {
 const none: ReadonlySet<string> = new Set()
 
 export function createPermissions(deps: PermissionsDeps): Permissions {
-  const { db, clock, events, directory, reach, edges } = deps
+  const { db, clock, events, agentRecords, agentAccess, edges } = deps
 
   /** Ids of the named agents: those that the source may call already, and those that the grantor reaches. */
   async function targets(
@@ -52,7 +52,7 @@ export function createPermissions(deps: PermissionsDeps): Permissions {
     const ids: string[] = []
     for (const [index, name] of names.entries()) {
       if (name === source.name) throw itself(loc(index))
-      const target = await directory.byName(name)
+      const target = await agentRecords.byName(name)
       const isKnown = target && (permitted.has(target.id) || relationOf(caller, target, none))
       if (!isKnown) throw notFound(name)
       ids.push(target.id)
@@ -94,9 +94,9 @@ export function createPermissions(deps: PermissionsDeps): Permissions {
 
   return {
     async row(source, { caller, relation }) {
-      const reached = await reach.reachable(caller)
+      const reached = await agentAccess.accessibleAgents(caller)
       return rowFor(source, {
-        all: await directory.all(),
+        all: await agentRecords.all(),
         permitted: await edges.targetsOf(source.id),
         reachable: new Set(reached.map(({ agent }) => agent.id)),
         seesAll: relation === 'owner' || relation === 'admin' || relation === 'self',
@@ -123,7 +123,7 @@ export function createPermissions(deps: PermissionsDeps): Permissions {
     },
 
     async edges(caller) {
-      const reached = await reach.reachable(caller)
+      const reached = await agentAccess.accessibleAgents(caller)
       const names = new Map(reached.map(({ agent }) => [agent.id, agent.name]))
       const seen = (await permissionStore(db).all()).flatMap(({ source_id, target_id }) => {
         const [source, target] = [names.get(source_id), names.get(target_id)]

@@ -1,9 +1,8 @@
 /**
- * Settings: what an owner decides about an agent, and access over SSH.
+ * Settings: what an owner decides about an agent.
  *
- * Owns the table `agent_ssh_keys` and the rules of the setting columns of an agent's row. Promises that what
- * a turn gets applies to the next execution, and that what the container carries waits for the next start and
- * says so. Refuses to know schedules and runs: their numbers are handed in.
+ * Owns the rules of the setting columns of an agent's row. Promises that a setting of turns applies to the next
+ * execution, and that a setting of the container applies to the next start and is reported as pending until then.
  */
 export { internalSettingsRoutes, settingsRoutes } from './routes.ts'
 export {
@@ -13,5 +12,4 @@ export {
   type Settings,
   type SettingsDeps,
   type Slots,
-} from './settings.ts'
-export { createSsh, type Ssh, type SshDeps } from './ssh.ts'
+} from './service.ts'

@@ -1,12 +1,12 @@
 import type { Loop } from '../../background/loops.ts'
-import type { Agent, Directory } from '../directory/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
 
 /**
  * What the platform sets for all agents takes part in the settings of each: when it has changed, the running
  * ones are told, or a raised ceiling would give nobody a slot before the agent dials in again.
  */
 export function platformChangesLoop(deps: {
-  directory: Pick<Directory, 'all'>
+  agentRecords: Pick<AgentRecords, 'all'>
   parallelCeiling(): Promise<number>
   platformModel(): Promise<string | null>
   /** Tells one agent, as far as it can be reached. */
@@ -23,7 +23,7 @@ export function platformChangesLoop(deps: {
       const isNews = told !== null && told !== present
       told = present
       if (!isNews) return
-      for (const agent of await deps.directory.all()) {
+      for (const agent of await deps.agentRecords.all()) {
         if (signal.aborted) return
         await deps.push(agent)
       }

@@ -2,21 +2,19 @@ import * as endpoints from '@roost/contracts/agents/settings'
 import { parseModelOverride } from '@roost/contracts/kit/model'
 import { agentRoute, type Route, route } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
-import { type Agent, type Directory, requireAgent } from '../directory/index.ts'
 import type { Lifecycle } from '../lifecycle/index.ts'
+import { type Agent, type AgentRecords, requireAgent } from '../records/index.ts'
 import { minutesOf, readOnlyConfigOf, toolNames } from './rules.ts'
-import type { Settings } from './settings.ts'
-import type { Ssh } from './ssh.ts'
+import type { Settings } from './service.ts'
 
 export type SettingsRoutesDeps = {
   settings: Settings
-  ssh: Pick<Ssh, 'grant'>
-  directory: Pick<Directory, 'byId' | 'all'>
+  agentRecords: Pick<AgentRecords, 'byId' | 'all'>
   lifecycle: Pick<Lifecycle, 'recreateReasons'>
 }
 
-export function settingsRoutes({ settings, ssh, directory, lifecycle }: SettingsRoutesDeps): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function settingsRoutes({ settings, agentRecords, lifecycle }: SettingsRoutesDeps): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   const needs = async (agent: Agent, reason: 'resources' | 'capabilities' | 'runtime') =>
     (await lifecycle.recreateReasons(agent)).includes(reason)
 
@@ -61,7 +59,7 @@ export function settingsRoutes({ settings, ssh, directory, lifecycle }: Settings
   })
   /** Of an agent that is not published: what its tool would be called. */
   const mcpExposed = async (agent: Agent) => {
-    const published = (await directory.all()).filter(({ mcp_exposed }) => mcp_exposed)
+    const published = (await agentRecords.all()).filter(({ mcp_exposed }) => mcp_exposed)
     const others = published.filter(({ id }) => id !== agent.id)
     return {
       agent_name: agent.name,
@@ -160,20 +158,14 @@ export function settingsRoutes({ settings, ssh, directory, lifecycle }: Settings
       const patch = { mcp_exposed: enabled ? 1 : 0 }
       return mcpExposed((await settings.change(agent, 'mcp-exposed', patch)).agent)
     }),
-
-    agentRoute(endpoints.grantSshAccess, async (call) => {
-      const granted = await ssh.grant(await agentOf(call), call.body, call.request.signal)
-      call.request.note({ expires_at: granted.expires_at, own_key: !granted.private_key })
-      return granted
-    }),
   ]
 }
 
 /** For the MCP server, on the internal listener. */
-export function internalSettingsRoutes(directory: Pick<Directory, 'all'>): Route[] {
+export function internalSettingsRoutes(agentRecords: Pick<AgentRecords, 'all'>): Route[] {
   return [
     route(endpoints.listExposedAgents, async () => {
-      const published = (await directory.all()).filter(({ mcp_exposed }) => mcp_exposed)
+      const published = (await agentRecords.all()).filter(({ mcp_exposed }) => mcp_exposed)
       const names = toolNames(published)
       const agents = published.map(({ id, name, label }) => ({
         agent_name: name,

@@ -4,7 +4,7 @@ import { endpoints } from '@roost/contracts'
 import type { ErrorCode } from '@roost/contracts/kit/errors'
 import { may, type SignedIn } from '../../identity/access/index.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
-import { relationOf } from '../reach/index.ts'
+import { relationOf } from '../access/index.ts'
 import { openAgents } from '../test/world.ts'
 
 /** What an endpoint does, as the contract groups it for people that an agent is shared with. */

@@ -1,11 +1,11 @@
 import { listAccess, listShares, shareAgent, unshareAgent } from '@roost/contracts/agents/sharing'
 import { agentRoute, type Route } from '../../http/route.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { Sharing } from './service.ts'
 import { sharesOf } from './view.ts'
 
-export function sharingRoutes(sharing: Sharing, directory: Pick<Directory, 'byId'>): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function sharingRoutes(sharing: Sharing, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     agentRoute(shareAgent, async (call) => {
       const { email } = call.body

@@ -8,15 +8,15 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { type Agent, agentStore, type Directory } from '../directory/index.ts'
 import type { Edges } from '../permissions/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import { accessView, shareView } from './view.ts'
 
 export type SharingDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'changed'>
+  agentRecords: Pick<AgentRecords, 'changed'>
   users: Pick<Users, 'find' | 'findLogin'>
   edges: Pick<Edges, 'withdrawFromOwner'>
   /** Lets this address sign in as a plain user; an address that may already stays as it is. */
@@ -36,7 +36,7 @@ export type Sharing = {
 
 /** Addresses come in lower case. */
 export function createSharing(deps: SharingDeps): Sharing {
-  const { db, clock, events, directory, users, edges, allowAddress, lastUseBy } = deps
+  const { db, clock, events, agentRecords, users, edges, allowAddress, lastUseBy } = deps
 
   /** Whoever proved to own this address. */
   async function holderOf(email: string): Promise<Account | null> {
@@ -66,7 +66,7 @@ export function createSharing(deps: SharingDeps): Sharing {
         if (!(await store.addShare(agent.id, share))) throw new Fault('already_shared')
         await allowAddress(tx, email, by)
         await events.append(tx, sharingEvent(agent, 'shared', { shared_with: email }), now)
-        directory.changed(tx, agent.id)
+        agentRecords.changed(tx, agent.id)
       })
       return shareView(agent.name, share)
     },
@@ -81,7 +81,7 @@ export function createSharing(deps: SharingDeps): Sharing {
         const losesAccess = holder && holder.role !== 'admin' && holder.id !== agent.owner_id
         if (losesAccess) await edges.withdrawFromOwner(tx, agent.id, holder.id)
         await events.append(tx, sharingEvent(agent, 'unshared', { removed_user: email }), clock.now())
-        directory.changed(tx, agent.id)
+        agentRecords.changed(tx, agent.id)
       })
     },
 

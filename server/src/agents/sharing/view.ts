@@ -2,7 +2,7 @@ import type { Share } from '@roost/contracts/agents/agent'
 import type { AgentAccess } from '@roost/contracts/agents/sharing'
 import type { z } from 'zod'
 import type { Account } from '../../identity/users/index.ts'
-import type { Agent, AgentShare } from '../directory/index.ts'
+import type { Agent, AgentShare } from '../records/index.ts'
 
 type ShownShare = z.output<typeof Share>
 

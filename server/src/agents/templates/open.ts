@@ -4,8 +4,8 @@ import type { Secret } from '../../kit/secret.ts'
 import type { Git } from '../../ports/git/port.ts'
 import { createContentStore } from './content-store.ts'
 import { createGitTemplates } from './git-templates.ts'
+import { createTemplates, type MadeFrom, type Templates } from './service.ts'
 import { parseTemplateName } from './template-name.ts'
-import { createTemplates, type MadeFrom, type Templates } from './templates.ts'
 
 export type OpenTemplatesDeps = {
   git: Git

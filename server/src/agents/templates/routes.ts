@@ -5,7 +5,7 @@ import {
   refreshTemplates,
 } from '@roost/contracts/agents/templates'
 import { type Route, signedInRoute, streamAnswer } from '../../http/route.ts'
-import type { Templates } from './templates.ts'
+import type { Templates } from './service.ts'
 
 export function templateRoutes(templates: Templates): Route[] {
   return [

@@ -4,8 +4,8 @@ import type { PlatformCalls } from '@roost/contracts/link/messages'
 import type { Clock } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
-import type { AskAgent } from '../calls/index.ts'
-import type { Agent, Directory } from '../directory/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
+import type { CallAgent } from '../rpc/index.ts'
 import { type Closing, closingOfOpen, closings } from './rules.ts'
 
 /** The container's side of a terminal. A link that breaks and comes back costs nothing that was typed or written. */
@@ -22,8 +22,8 @@ export type FarEnd = {
 
 export type FarEndDeps = {
   link: Pick<AgentLink, 'call'>
-  ask: AskAgent
-  directory: Pick<Directory, 'byId'>
+  ask: CallAgent
+  agentRecords: Pick<AgentRecords, 'byId'>
   clock: Clock
 }
 
@@ -48,7 +48,7 @@ export function createFarEnd(
   deps: FarEndDeps,
   of: { agent: Agent; terminalId: string; size: TerminalSize; signal: AbortSignal },
 ): FarEnd {
-  const { link, ask, directory, clock } = deps
+  const { link, ask, agentRecords, clock } = deps
   const { agent, terminalId: terminal_id, signal } = of
   let typed = 0
 
@@ -67,7 +67,7 @@ export function createFarEnd(
         if (!(error instanceof LinkDown || error instanceof LinkTimeout)) throw error
         const now = clock.now().getTime()
         giveUpAt ??= now + patienceMs
-        if ((await directory.byId(agent.id))?.status !== 'running')
+        if ((await agentRecords.byId(agent.id))?.status !== 'running')
           throw new TerminalOver(closings.stopped, error)
         if (now >= giveUpAt) throw new TerminalOver(closings.unresponsive, error)
       }

@@ -8,7 +8,7 @@ import { bytesPerSecond, createPace, readFrame } from './rules.ts'
 import { openTerminalWorld } from './test/world.ts'
 
 describe('who may', () => {
-  test('the owner and an admin with a session, and nobody else; an agent out of reach looks like none', async () => {
+  test('the owner and an admin with a session, and nobody else; an agent out of agentAccess looks like none', async () => {
     await using world = await openTerminalWorld()
     const { owner } = world
     const admin = await world.person('admin', 'root@example.org')

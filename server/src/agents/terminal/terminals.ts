@@ -8,8 +8,8 @@ import {
   type SessionCaller,
   type SignedIn,
 } from '../../identity/access/index.ts'
-import type { Agent, Directory } from '../directory/index.ts'
-import type { Reach } from '../reach/index.ts'
+import type { AgentAccess } from '../access/index.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
 import { type OpenTerminal, type OpenTerminalDeps, openTerminal } from './open-terminal.ts'
 import { type Closing, closings } from './rules.ts'
 
@@ -28,9 +28,9 @@ export type Terminals = {
   close(): Promise<void>
 }
 
-export type TerminalsDeps = Omit<OpenTerminalDeps, 'directory'> & {
-  directory: Pick<Directory, 'byId' | 'byName'>
-  reach: Pick<Reach, 'relationTo'>
+export type TerminalsDeps = Omit<OpenTerminalDeps, 'agentRecords'> & {
+  agentRecords: Pick<AgentRecords, 'byId' | 'byName'>
+  agentAccess: Pick<AgentAccess, 'relationTo'>
   sessions: { callerOf(jti: string): Promise<SessionCaller | null> }
   changes: Pick<IdentityChanges, 'on'>
   events: Pick<Outbox, 'on'>
@@ -43,13 +43,13 @@ type Carried = Admitted & { terminal: OpenTerminal }
 const ends = new Set(['agent.stopped', 'agent.exited', 'agent.deleted'])
 
 export function createTerminals(deps: TerminalsDeps): Terminals {
-  const { directory, reach, sessions, changes, events, log } = deps
+  const { agentRecords, agentAccess, sessions, changes, events, log } = deps
   const open = new Set<Carried>()
   let isClosing = false
   let stopHearing = () => {}
 
   async function refusalOf(caller: SignedIn, agent: Agent | null): Promise<Closing | null> {
-    const relation = agent && (await reach.relationTo(caller, agent))
+    const relation = agent && (await agentAccess.relationTo(caller, agent))
     if ('refuse' in may(caller, terminalAccess, relation)) return closings.not_owner
     return agent?.status === 'running' ? null : closings.stopped
   }
@@ -60,7 +60,7 @@ export function createTerminals(deps: TerminalsDeps): Terminals {
       const { session } = carried.caller
       const [caller, agent] = await Promise.all([
         sessions.callerOf(session.jti),
-        directory.byId(carried.agent.id),
+        agentRecords.byId(carried.agent.id),
       ])
       const refused = caller ? await refusalOf(caller, agent) : closings.session_ended
       if (refused) carried.terminal.end(refused)
@@ -83,7 +83,7 @@ export function createTerminals(deps: TerminalsDeps): Terminals {
     async admit(ticket, agentName) {
       const caller = await deps.redeemTicket(ticket)
       if (!caller) return { refused: closings.bad_ticket, caller }
-      const agent = await directory.byName(agentName)
+      const agent = await agentRecords.byName(agentName)
       const refused = await refusalOf(caller, agent)
       if (refused) return { refused, caller }
       // Of others the gate has said so.

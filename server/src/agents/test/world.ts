@@ -7,10 +7,10 @@ import type { Role } from '@roost/contracts/kit/access'
 import { createIdempotency } from '../../foundation/idempotency/index.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import { createOutbox } from '../../foundation/outbox/index.ts'
+import { createAccessRevocation } from '../../http/access-revocation.ts'
 import { createGuard } from '../../http/guard.ts'
 import type { Route } from '../../http/route.ts'
 import { createServer } from '../../http/serve.ts'
-import { createStanding } from '../../http/standing.ts'
 import { refuseAfter, refuseBefore, type SignedIn } from '../../identity/access/index.ts'
 import { createAllowList } from '../../identity/allow-list/index.ts'
 import { createWorld, openIdentity } from '../../identity/test/fixture.ts'
@@ -25,8 +25,8 @@ import { createGit } from '../../ports/git/binary.ts'
 import { createGitHub } from '../../ports/git-host/github.ts'
 import { silentLog } from '../../ports/log.ts'
 import { type AgentsArea, createAgentsArea } from '../area.ts'
-import { agentStore } from '../directory/index.ts'
-import type { AgentsNeeds } from '../needs/index.ts'
+import type { AgentsLaterAreas } from '../area-deps.ts'
+import { agentStore } from '../records/index.ts'
 
 export const templatesFolder = resolve(import.meta.dirname, '../../../templates')
 
@@ -47,7 +47,7 @@ export function createShared(options: Pick<FakeOptions, 'program'> = {}) {
 
 export type AgentsWorld = Awaited<ReturnType<typeof openAgents>>
 
-const nothing: AgentsNeeds = {
+const nothing: AgentsLaterAreas = {
   lastUseBy: async () => new Map(),
   activityOf: async () => ({ busy: false, timeline: [] }),
   contextOf: async () => new Map(),
@@ -70,7 +70,7 @@ export async function openAgents(
   db: Db & AsyncDisposable,
   options: {
     shared?: Shared
-    needs?: Partial<AgentsNeeds>
+    needs?: Partial<AgentsLaterAreas>
     sshPorts?: { first: number; last: number }
     quota?: number
     /** Left out: a git host that does not answer. */
@@ -90,7 +90,7 @@ export async function openAgents(
   const events = createOutbox({ db, ephemeral, log: silentLog, clock })
   const platform = { ceiling: 10, model: null as string | null }
   const allowList = createAllowList({ db, clock })
-  const standing = createStanding()
+  const accessRevocation = createAccessRevocation()
   const folder = await mkdtemp(join(tmpdir(), 'roost-agents-'))
   const near = { ok: true as const, addresses: ['127.0.0.1'] }
   const gitBaseUrl = options.git?.url ?? 'http://127.0.0.1:1'
@@ -126,7 +126,7 @@ export async function openAgents(
     sessions: identity.sessions,
     allowAddress: (tx, email, by) =>
       allowList.allowAddress(tx, email, by.user.username, 'agent_sharing').then(() => {}),
-    accessLost: standing.doubt,
+    accessLost: accessRevocation.recheck,
     systemOwner: async () => (await identity.users.findLogin('admin'))?.account ?? null,
     platform: {
       parallelCeiling: async () => platform.ceiling,
@@ -166,8 +166,13 @@ export async function openAgents(
   const { routes: others = [] } = options
   const server = createServer({
     routes: [...area.routes, ...(typeof others === 'function' ? others(area) : others)],
-    standing,
-    guard: createGuard({ identify: identity.identify, reach: area.reach.reach, refuseBefore, refuseAfter }),
+    accessRevocation,
+    guard: createGuard({
+      identify: identity.identify,
+      agentAccess: area.agentAccess.resolveAgent,
+      refuseBefore,
+      refuseAfter,
+    }),
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],

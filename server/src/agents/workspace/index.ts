@@ -7,4 +7,4 @@
  */
 export { disposition, safeHeaders } from './content.ts'
 export { workspaceRoutes } from './routes.ts'
-export { createWorkspace, type Workspace } from './workspace.ts'
+export { createWorkspace, type Workspace } from './service.ts'

@@ -9,12 +9,12 @@ import {
 import { agentRoute, type Route, streamAnswer } from '../../http/route.ts'
 import type { Relation } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
-import { type Directory, requireAgent } from '../directory/index.ts'
+import { type AgentRecords, requireAgent } from '../records/index.ts'
 import { disposition, inlineType, safeHeaders } from './content.ts'
-import type { Opened, Workspace } from './workspace.ts'
+import type { Opened, Workspace } from './service.ts'
 
-export function workspaceRoutes(workspace: Workspace, directory: Pick<Directory, 'byId'>): Route[] {
-  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(directory, agent.id)
+export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
+  const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     agentRoute(listFiles, async (call) =>
       workspace.list(await agentOf(call), call.query, call.request.signal),

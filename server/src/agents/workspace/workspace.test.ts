@@ -128,7 +128,7 @@ describe('the workspace', () => {
     assert.equal((await world.call('GET', '/download?path=empty')).bytes.length, 0)
   })
 
-  test('200 a directory comes packed', async () => {
+  test('200 a agentRecords comes packed', async () => {
     await using world = await open({ [`${home}/folder/a`]: Buffer.from('a') })
     const reply = await world.call('GET', '/download?path=folder')
     assert.equal(reply.headers['content-type'], 'application/gzip')
@@ -199,7 +199,7 @@ describe('the workspace', () => {
         .insertInto('agent_shares')
         .values({ ...share, created_at: 'now' })
         .execute()
-      world.area.directory.changed(tx, world.agent.id)
+      world.area.agentRecords.changed(tx, world.agent.id)
     })
     const guests = async (path: string) =>
       (await world.request(guest.key, 'GET', `/api/agents/helper/files/download?path=${path}`)).status

@@ -5,7 +5,7 @@ import { askedOf, asksAtOnce, longestAsk } from '../voice/index.ts'
 import type { CallRow } from './store.ts'
 
 export type AskAgentDeps = {
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'watch'>
 }
 
@@ -20,9 +20,9 @@ export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: Cal
   let open = 0
 
   async function ask(message: string): Promise<object> {
-    const agent = await dispatch.admit(call.agent_id)
+    const agent = await dispatch.checkAgent(call.agent_id)
     const { row } = await dispatch.transaction((tx) =>
-      dispatch.acceptIn(tx, agent, {
+      dispatch.enqueue(tx, agent, {
         agentId: call.agent_id,
         kind: 'task',
         triggeredBy: 'voip',

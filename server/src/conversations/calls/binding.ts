@@ -1,5 +1,5 @@
 import type { CallBinding, CallBindingBody } from '@roost/contracts/conversations/calls'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { person } from '../../test/run-platform.ts'
 import type { CallTables } from './tables.ts'

@@ -11,7 +11,7 @@ export type FollowUpDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Log
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
 }
 
 /** An agent that takes nothing for so long is not told any more. */
@@ -24,11 +24,11 @@ export function createFollowUp({ db, clock, log, dispatch }: FollowUpDeps) {
 
   async function give(call: CallRow): Promise<void> {
     try {
-      const agent = await dispatch.admit(call.agent_id)
+      const agent = await dispatch.checkAgent(call.agent_id)
       await dispatch.transaction(async (tx) => {
         if (!(await callStore(tx).followUp(call.id, 'done'))) return
         const row = await executionStore(tx).byId(call.execution_id)
-        await dispatch.acceptIn(tx, agent, {
+        await dispatch.enqueue(tx, agent, {
           agentId: call.agent_id,
           kind: 'task',
           triggeredBy: 'voip',

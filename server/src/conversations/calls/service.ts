@@ -3,10 +3,10 @@ import type { WorkStateOf } from '../../foundation/idempotency/index.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Telephony } from '../../ports/telephony/port.ts'
 import { type BindingDeps, type Bindings, createBindings } from './binding.ts'
-import { type CarryDeps, createCarry } from './carry.ts'
 import { createEnd, type EndDeps } from './end.ts'
 import { createFollowUp, type FollowUpDeps } from './follow-up.ts'
 import { createMedia } from './media.ts'
+import { type CallSessionDeps, createCallSession } from './session.ts'
 import { createStart, type Start, type StartDeps } from './start.ts'
 import { createStatus, type StatusDeps } from './status.ts'
 import { createSweep } from './sweep.ts'
@@ -16,7 +16,7 @@ type Without<T> = Omit<T, 'endings' | 'telephony'>
 export type CallsDeps = Without<BindingDeps> &
   Without<StartDeps> &
   Without<StatusDeps> &
-  Without<CarryDeps> &
+  Without<CallSessionDeps> &
   Without<EndDeps> &
   FollowUpDeps & {
     db: Db
@@ -45,7 +45,7 @@ export function createCalls(deps: CallsDeps): Calls {
   const bindings = createBindings({ ...deps, endings })
   const { start, workState } = createStart({ ...deps, endings })
   const told = createStatus({ ...deps, endings })
-  const carry = createCarry({ ...deps, endings })
+  const carry = createCallSession({ ...deps, endings })
   const media = createMedia({ ...deps, carry })
   const followUps = createFollowUp(deps)
   const sweep = createSweep({ ...deps, endings })

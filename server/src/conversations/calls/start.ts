@@ -6,7 +6,7 @@ import {
   type StartCall,
   type StartedCall,
 } from '@roost/contracts/conversations/calls'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import {
   type Claim,
   type Idempotency,
@@ -36,7 +36,7 @@ export type StartDeps = {
   clock: Pick<Clock, 'now'>
   vault: Vault
   idempotency: Pick<Idempotency, 'enter'>
-  dispatch: Pick<Dispatch, 'admit' | 'openIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'recordRunning'>
   telephony: Pick<Telephony, 'place'>
   endings: Pick<End, 'end' | 'hangUp'>
   /** Name of an agent, for calls that an agent asks for. */
@@ -138,7 +138,7 @@ function startedOf({ id, execution_id, to_number }: CallRow): StartedCall {
 /** One attempt to take a call in, under a claim on its key. */
 function createAccept({ db, clock, dispatch, agentName }: StartDeps) {
   return async function accept({ caller, agent, body }: Asked, claim: Claim): Promise<Accepted> {
-    const fact = await dispatch.admit(agent.id)
+    const fact = await dispatch.checkAgent(agent.id)
     const callingId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const source = sourceOf(caller, callingId === null ? null : await agentName(callingId))
     const { ticket, hash } = newTicket(randomBytes)
@@ -153,7 +153,7 @@ function createAccept({ db, clock, dispatch, agentName }: StartDeps) {
       await refuseTwin(tx, agent, { label: body.dedup_label, now })
       await refuseTooSoon(tx, agent.id, now)
       await refuseTooMany(tx, agent, { cap: binding.daily_call_cap, now })
-      await dispatch.openIn(tx, fact, {
+      await dispatch.recordRunning(tx, fact, {
         executionId,
         agentId: agent.id,
         kind: 'task',

@@ -5,7 +5,7 @@ import type { Telephony } from '../../ports/telephony/port.ts'
 import type { LiveVoice, VoiceEvent } from '../../ports/voice/port.ts'
 import { askTool } from '../voice/index.ts'
 import { type AskAgentDeps, createAskAgent } from './ask-agent.ts'
-import { createLeaving, hangUpTool } from './leaving.ts'
+import { createHangUp, hangUpTool } from './hang-up.ts'
 import { createMinutes } from './minutes.ts'
 import { answeredWord, type Outcome } from './rules.ts'
 import { createMouth, type Line, listenTo } from './sound.ts'
@@ -32,7 +32,7 @@ export async function talk(
   const { call, live, line, signal, finish } = of
   const mouth = createMouth(line, deps.telephony)
   const leave = () => finish('hung_up')
-  const leaving = createLeaving({ clock: deps.clock, mouth, line, signal, leave })
+  const leaving = createHangUp({ clock: deps.clock, mouth, line, signal, leave })
   const useTool = createTools(deps, { call, signal, hangUp: leaving.begin })
   const minutes = createMinutes(callStore(deps.db), call.id, deps.log)
   const close = () => live.close()

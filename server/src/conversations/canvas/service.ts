@@ -5,7 +5,7 @@ import {
   type CanvasSummary,
   mostCanvases,
 } from '@roost/contracts/conversations/canvas'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'

@@ -5,7 +5,7 @@ import {
   type SharedCanvas,
   sharedCanvasPath,
 } from '@roost/contracts/conversations/canvas-shares'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -23,7 +23,7 @@ export type SharesDeps = ViewersDeps & {
   clock: Pick<Clock, 'now'>
   vault: Pick<Vault, 'seal' | 'open'>
   limits: Pick<RateLimits, 'use'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   baseUrl: string
 }
 
@@ -39,7 +39,7 @@ export type Shares = {
 }
 
 export function createShares(deps: SharesDeps): Shares {
-  const { db, clock, vault, limits, directory, baseUrl } = deps
+  const { db, clock, vault, limits, agentRecords, baseUrl } = deps
   const store = shareStore(db)
   const viewers = createViewers(deps)
 
@@ -111,7 +111,7 @@ export function createShares(deps: SharesDeps): Shares {
       const now = clock.now()
       const share = await store.open(hashOf(token), timestamp(now))
       if (!share) throw new Fault('canvas_not_found')
-      const agent = await directory.byId(share.agent_id)
+      const agent = await agentRecords.byId(share.agent_id)
       if (!agent) throw new Fault('canvas_not_found')
       if (share.scope === 'authorized') await viewers.admit(agent, authorization)
       const row = await canvasStore(db).find(agent.id, share.canvas_id)

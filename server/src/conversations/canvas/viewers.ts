@@ -1,17 +1,17 @@
-import type { Agent } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { anonymous, type Caller, type Identify } from '../../identity/access/index.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import type { WorkspaceChat } from '../workspace-chat/index.ts'
 
 export type ViewersDeps = {
   identify: Identify
-  reach: Pick<Reach, 'relationTo'>
+  agentAccess: Pick<AgentAccess, 'relationTo'>
   workspace: Pick<WorkspaceChat, 'principals' | 'roster'>
 }
 
 /** Who may see what is shared with those who may use the agent. */
-export function createViewers({ identify, reach, workspace }: ViewersDeps) {
+export function createViewers({ identify, agentAccess, workspace }: ViewersDeps) {
   const { principals, roster } = workspace
 
   /** What is no session of a person may be one of the Workspace, which knows its own. */
@@ -46,7 +46,7 @@ export function createViewers({ identify, reach, workspace }: ViewersDeps) {
       if (caller.kind === 'key') throw new Fault('sign_in_required')
       const isAdmitted =
         caller.kind === 'session'
-          ? (await reach.relationTo(caller, agent)) !== null
+          ? (await agentAccess.relationTo(caller, agent)) !== null
           : await roster.has(await guestOf(authorization), agent.id)
       if (!isAdmitted) throw new Fault('access_recheck_failed')
     },

@@ -41,8 +41,8 @@ forEachDialect((_, openDb) => {
       message: 'work',
       source: sourceOf(party.caller, null),
     } as const
-    const fact = await on.dispatch.admit('a1')
-    await on.dispatch.transaction((tx) => on.dispatch.acceptIn(tx, fact, { ...asked, ...request }))
+    const fact = await on.dispatch.checkAgent('a1')
+    await on.dispatch.transaction((tx) => on.dispatch.enqueue(tx, fact, { ...asked, ...request }))
     await claim(on)
   }
   const end = ({ dispatch }: On, run: Awaited<ReturnType<typeof claim>>, response: string) =>

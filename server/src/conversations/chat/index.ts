@@ -8,10 +8,10 @@
  */
 
 export {
+  type AccessRevocationPort,
   createLastingReplies,
   type Lasting,
   type LastingReplies,
-  type StandingPort,
 } from './lasting.ts'
 export { createTakeOneTurn, type OneTurnDeps } from './one-turn.ts'
 export { outcomeWords } from './outcome-words.ts'

@@ -2,8 +2,8 @@ import type { Caller } from '../../identity/access/caller.ts'
 import type { Fault } from '../../kit/fault.ts'
 
 /** Where long replies are asked for again when somebody may have lost access. */
-export type StandingPort = {
-  losses(): number
+export type AccessRevocationPort = {
+  revocationEpoch(): number
   watch(
     admission: {
       caller?: Caller
@@ -11,7 +11,7 @@ export type StandingPort = {
       ask(): Promise<unknown>
       end(): void
     },
-    losses: number,
+    revocationEpoch: number,
   ): () => void
 }
 
@@ -27,10 +27,10 @@ export type Lasting = {
 }
 
 /** Replies that last: they end at once for somebody who may not have the rest. */
-export function createLastingReplies(standing: StandingPort) {
+export function createLastingReplies(accessRevocation: AccessRevocationPort) {
   function watch({ caller, agent: { id, name }, ask }: Lasting, end: () => void): () => void {
     const admission = { ...(caller ? { caller } : {}), agent: { id, name }, ask, end }
-    return standing.watch(admission, standing.losses())
+    return accessRevocation.watch(admission, accessRevocation.revocationEpoch())
   }
 
   return {

@@ -26,7 +26,7 @@ export type ChatDeps = {
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
   hooks: RunHooks
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'watch' | 'inFlight' | 'toolCalls'>
   idempotency: Pick<Idempotency, 'enter'>
   /** Name of an agent, for turns that an agent takes with another one. */

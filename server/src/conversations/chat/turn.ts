@@ -12,7 +12,7 @@ import { chatStore, type NewMessage, type SessionRow } from './store.ts'
 
 export type TurnDeps = {
   clock: Pick<Clock, 'now'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   sessions: Sessions
   /** Name of an agent, for turns that an agent takes with another one. */
   agentName(agentId: string): Promise<string | null>
@@ -44,7 +44,7 @@ export function createTakeTurn({ clock, dispatch, sessions, agentName }: TurnDep
     if (asked.sessionId !== null) refuseClosed(await sessions.own(party, asked.sessionId))
     const model = modelOf(asked.model)
     const files = checkFiles(asked.files)
-    const fact = await dispatch.admit(agent.id)
+    const fact = await dispatch.checkAgent(agent.id)
     const callingAgentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const callingAgent = callingAgentId === null ? null : await agentName(callingAgentId)
 
@@ -56,7 +56,7 @@ export function createTakeTurn({ clock, dispatch, sessions, agentName }: TurnDep
           : await store.session(asked.sessionId)
       if (!session) throw new Fault('session_not_found')
       refuseClosed(session)
-      const { row, position } = await dispatch.acceptIn(tx, fact, {
+      const { row, position } = await dispatch.enqueue(tx, fact, {
         agentId: agent.id,
         kind: 'chat',
         triggeredBy: triggerOf(caller, agent.id, {

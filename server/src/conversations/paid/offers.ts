@@ -1,6 +1,6 @@
 import type { PaidChat, PaidChatBody, PaidChatInfo } from '@roost/contracts/conversations/paid'
 import { paidNetwork, paidNetworks } from '@roost/contracts/conversations/paid-networks'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
@@ -14,7 +14,7 @@ export type OffersDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'byName'>
+  agentRecords: Pick<AgentRecords, 'byName'>
   /** Null: this installation has none. */
   payments: Payments | null
   baseUrl: string
@@ -39,7 +39,7 @@ export type Offers = {
 
 /** What a message to an agent costs, as its owner sets it and as strangers are told. */
 export function createOffers(deps: OffersDeps): Offers {
-  const { db, clock, events, directory, payments, baseUrl } = deps
+  const { db, clock, events, agentRecords, payments, baseUrl } = deps
   const store = paidStore(db)
   const urlOf = (name: string) => `${baseUrl}/api/paid/${name}/chat`
 
@@ -58,7 +58,7 @@ export function createOffers(deps: OffersDeps): Offers {
   }
 
   async function seek(name: string): Promise<Sought> {
-    const found = await directory.byName(name)
+    const found = await agentRecords.byName(name)
     if (!found) throw notOffered()
     const agent = { id: found.id, name: found.name }
     const row = await store.offer(agent.id)

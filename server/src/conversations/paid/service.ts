@@ -10,15 +10,15 @@ import { type AwaitEndDeps, createAwaitEnd } from './await-end.ts'
 import { createOffers, type Offers, type OffersDeps } from './offers.ts'
 import { createPaymentLog, shownPayment } from './payment-log.ts'
 import { createKeeping } from './presented.ts'
+import { type Asked, createRedeemProof, type RedeemProofDeps } from './redeem-proof.ts'
 import { payerName } from './rules.ts'
 import { type Claimed, createSettle } from './settle.ts'
 import { paidStore } from './store.ts'
-import { type Asked, createTake, type TakeDeps } from './take.ts'
 import { type PaidTurn, turnStore } from './turn-store.ts'
 
 export type PaidDeps = OffersDeps &
   AwaitEndDeps &
-  Pick<TakeDeps, 'dispatch' | 'executions'> & {
+  Pick<RedeemProofDeps, 'dispatch' | 'executions'> & {
     clock: Clock
     log: Pick<Log, 'warn'>
     vault: Pick<Vault, 'seal' | 'open'>
@@ -99,14 +99,14 @@ function replied(turn: PaidTurn, response: string | null, isReplay: boolean): Ou
   return { kind: 'replied', reply, isReplay }
 }
 
-type Taken = Awaited<ReturnType<ReturnType<typeof createTake>>>
+type Taken = Awaited<ReturnType<ReturnType<typeof createRedeemProof>>>
 
 /** What needs somebody who collects. */
 function createCollecting(deps: PaidDeps & { payments: Payments }) {
   const keeping = createKeeping(deps.vault)
   const record = createPaymentLog(deps)
   const { claim, settle } = createSettle({ ...deps, keeping, record })
-  const takeIn = createTake({ ...deps, keeping, record, claim })
+  const takeIn = createRedeemProof({ ...deps, keeping, record, claim })
   const awaitEnd = createAwaitEnd(deps)
   return {
     settle,

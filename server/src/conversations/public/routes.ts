@@ -11,7 +11,7 @@ import {
 } from '../../http/route.ts'
 import { resumeAfter, streamHeaders } from '../../runs/executions/index.ts'
 import { preferredWaitMs } from '../../runs/waiting/index.ts'
-import type { OpenLink } from './door.ts'
+import type { OpenLink } from './resolve-link.ts'
 import type { PublicChat } from './service.ts'
 
 export function publicRoutes(publicChat: PublicChat): Route[] {

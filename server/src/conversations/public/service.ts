@@ -5,16 +5,16 @@ import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.t
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Asking } from '../../runs/waiting/index.ts'
-import { createLastingReplies, type Lasting, type StandingPort } from '../chat/index.ts'
-import { createDoor, type Door, type DoorDeps, type OpenLink } from './door.ts'
+import { type AccessRevocationPort, createLastingReplies, type Lasting } from '../chat/index.ts'
 import { createLinks, type Links, type LinksDeps } from './links.ts'
+import { createResolveLink, type OpenLink, type ResolveLink, type ResolveLinkDeps } from './resolve-link.ts'
 import { publicStore } from './store.ts'
 import { createTalk, type Taken, type Talk, type TalkDeps } from './talk.ts'
 import { createTurns, type Turns, type TurnsDeps } from './turns.ts'
 import { createVerification, type Verification, type VerificationDeps } from './verification.ts'
 import { createVisitors, type Visitors, type VisitorsDeps } from './visitors.ts'
 
-export type PublicChatDeps = DoorDeps &
+export type PublicChatDeps = ResolveLinkDeps &
   Omit<LinksDeps, 'events'> &
   Omit<TalkDeps, 'visitors'> &
   Omit<TurnsDeps, 'visitors'> &
@@ -22,7 +22,7 @@ export type PublicChatDeps = DoorDeps &
   VisitorsDeps & {
     events: Pick<Outbox, 'append' | 'on'>
     limits: Pick<RateLimits, 'use' | 'clear'>
-    standing: StandingPort & { doubt(agent: { id: string; name: string }): void }
+    accessRevocation: AccessRevocationPort & { recheck(agent: { id: string; name: string }): void }
     /** What the agent is there for; null: nobody has said. */
     descriptionOf(agent: { id: string }): Promise<string | null>
     /** The feature is switched on. */
@@ -58,12 +58,12 @@ export type PublicChat = {
 export type Call = { token: string; open: OpenLink; signal: AbortSignal }
 
 export function createPublicChat(deps: PublicChatDeps): PublicChat {
-  const { db, limits, events, standing } = deps
-  const door: Door = createDoor(deps)
+  const { db, limits, events, accessRevocation } = deps
+  const door: ResolveLink = createResolveLink(deps)
   const visitors = createVisitors(deps)
   const verification = createVerification({ ...deps, visitors })
   const talk = createTalk({ ...deps, visitors })
-  const lasting = createLastingReplies(standing)
+  const lasting = createLastingReplies(accessRevocation)
 
   function refuseOff(): void {
     if (!deps.isOn()) throw new Fault('feature_disabled', 'Public links are switched off.')
@@ -73,7 +73,7 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
   const stopHearing = events.on('*', (event) => {
     if (event.type !== 'public_link.updated' && event.type !== 'public_link.deleted') return
     const [[id], [name]] = [event.agent_ids, event.agent_names]
-    if (id && name) standing.doubt({ id, name })
+    if (id && name) accessRevocation.recheck({ id, name })
   })
 
   function lastingOf({ token, open: { agent }, signal }: Call): Lasting {

@@ -19,7 +19,7 @@ import {
   strangerPrompt,
   type Turn,
 } from '../chat/index.ts'
-import type { OpenLink } from './door.ts'
+import type { OpenLink } from './resolve-link.ts'
 import { dayOf, isLive, secondsLeftOfDay } from './rules.ts'
 import { publicStore } from './store.ts'
 import { holderOfVisitor, type Visitor, type Visitors } from './visitors.ts'
@@ -27,7 +27,7 @@ import { holderOfVisitor, type Visitor, type Visitors } from './visitors.ts'
 export type TalkDeps = {
   db: Db
   clock: Clock
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'watch' | 'inFlight'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
   visitors: Pick<Visitors, 'newVisitor' | 'renew'>
@@ -91,7 +91,7 @@ export function createTalk(deps: TalkDeps): Talk {
   return {
     async take(open, known, { message, files: sent }) {
       const files = checkFiles(sent)
-      const fact = await dispatch.admit(open.agent.id).catch(inPlainWords)
+      const fact = await dispatch.checkAgent(open.agent.id).catch(inPlainWords)
       return dispatch
         .transaction(async (tx) => {
           await count(tx, open)

@@ -10,7 +10,7 @@ import {
   type Reader,
 } from '../../runs/executions/index.ts'
 import { outcomeWords } from '../chat/index.ts'
-import type { OpenLink } from './door.ts'
+import type { OpenLink } from './resolve-link.ts'
 import { shownLine } from './rules.ts'
 import { publicStore } from './store.ts'
 import type { Visitors } from './visitors.ts'

@@ -1,4 +1,4 @@
-import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
@@ -17,8 +17,8 @@ export type ReceiveDeps = {
   clock: Pick<Clock, 'now'>
   log: Log
   limits: Pick<RateLimits, 'use'>
-  directory: Pick<Directory, 'byId'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   connection: Pick<Connection, 'listening'>
   outgoing: Pick<Outgoing, 'sayIn'>
 }
@@ -38,7 +38,7 @@ const nobody = { userId: null, userEmail: null, agent: null, key: null }
  * `feature_disabled`, `invalid_signature`, `invalid_json`.
  */
 export function createReceive(deps: ReceiveDeps) {
-  const { db, clock, log, limits, directory, dispatch, connection, outgoing } = deps
+  const { db, clock, log, limits, agentRecords, dispatch, connection, outgoing } = deps
 
   return async function receive(event: SlackEvent): Promise<{ challenge: string } | { ok: true }> {
     const listening = await connection.listening()
@@ -68,15 +68,15 @@ export function createReceive(deps: ReceiveDeps) {
   async function agentFor({ isDirect, channelId }: Said): Promise<Agent | null> {
     const store = slackStore(db)
     const row = isDirect ? await store.dmDefault() : await store.byChannel(channelId)
-    return row && directory.byId(row.agent_id)
+    return row && agentRecords.byId(row.agent_id)
   }
 
   async function run(said: Said, agent: Agent): Promise<void> {
-    const fact = await dispatch.admit(agent.id)
+    const fact = await dispatch.checkAgent(agent.id)
     await dispatch.transaction(async (tx) => {
       if (!(await slackStore(tx).take(taken(said)))) return
       const session = await ensureSession(tx, said, agent)
-      const { row } = await dispatch.acceptIn(tx, fact, {
+      const { row } = await dispatch.enqueue(tx, fact, {
         agentId: agent.id,
         kind: 'chat',
         triggeredBy: 'slack',

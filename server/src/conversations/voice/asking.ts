@@ -7,7 +7,7 @@ import { askedOf, asksAtOnce, askTool, labelOf, longestAsk } from './rules.ts'
 import { type CallRow, voiceStore } from './store.ts'
 
 export type AskingDeps = {
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'watch'>
 }
 
@@ -24,9 +24,9 @@ export function createAsking(
   let open = 0
 
   const accept = async (message: string): Promise<ExecutionRow> => {
-    const fact = await dispatch.admit(call.agent_id)
+    const fact = await dispatch.checkAgent(call.agent_id)
     return dispatch.transaction(async (tx) => {
-      const { row } = await dispatch.acceptIn(tx, fact, {
+      const { row } = await dispatch.enqueue(tx, fact, {
         agentId: call.agent_id,
         kind: 'chat',
         triggeredBy: 'voice',

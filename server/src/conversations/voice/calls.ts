@@ -13,7 +13,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { chatStore, type MessageRow, refuseWhileTurn, type SessionRow } from '../chat/index.ts'
-import type { Person } from './doors.ts'
+import type { Person } from './identity.ts'
 import type { Keeping } from './keeping.ts'
 import { durationOf } from './rules.ts'
 import { type CallParty, type CallRow, voiceStore } from './store.ts'
@@ -23,7 +23,7 @@ export type CallsDeps = {
   db: Db
   clock: Clock
   limits: Pick<RateLimits, 'use'>
-  dispatch: Pick<Dispatch, 'admit'>
+  dispatch: Pick<Dispatch, 'checkAgent'>
   executions: Pick<Executions, 'inFlight'>
   /** Of the provider of voices; null: there is none. */
   voiceKey(): Secret | null
@@ -113,7 +113,7 @@ export function createCalls(deps: CallsDeps) {
       asked: { voiceName: string | null; session(tx: Tx): Promise<SessionRow> },
     ): Promise<Started> {
       if (voiceKey() === null) throw new Fault('not_configured', 'The platform has no key for voices.')
-      await dispatch.admit(agentId)
+      await dispatch.checkAgent(agentId)
       await limits.use(rateRules.socketTicket, caller.user.id)
       const voiceName = asked.voiceName ?? (await store.voiceOf(agentId)).voice_name ?? defaultVoice
       const { call, session, replaced } = await db.atomically(async (tx) => {

@@ -188,7 +188,7 @@ describe('ending', () => {
     await world.share('bob@example.org')
     const { client } = await world.call(bob.key)
     await world.unshare('bob@example.org')
-    world.standing.doubt({ id: world.agentId, name: 'scout' })
+    world.accessRevocation.recheck({ id: world.agentId, name: 'scout' })
     assert.equal((await client.next(ended)).reason, 'access_lost')
     assert.equal((await client.closed).code, 4003)
   })

@@ -1,5 +1,5 @@
 import type { VoiceEndReason } from '@roost/contracts/conversations/voice'
-import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
@@ -13,7 +13,7 @@ export type KeepingDeps = {
   clock: Pick<Clock, 'now'>
   executions: Pick<Executions, 'toolCalls'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   /** The person has heard what is in the conversation so far. */
   heard(tx: Tx, sessionId: string): Promise<void>
 }
@@ -33,7 +33,7 @@ export type Keeping = ReturnType<typeof createKeeping>
  * What remains of a call: its lines as messages of the conversation, and the answers that were not said aloud
  * before it was over.
  */
-export function createKeeping({ db, clock, executions, events, directory, heard }: KeepingDeps) {
+export function createKeeping({ db, clock, executions, events, agentRecords, heard }: KeepingDeps) {
   /** False: the conversation is gone. */
   async function keepLine(call: CallRow, line: SpokenLine): Promise<boolean> {
     return db.atomically(async (tx) => {
@@ -95,7 +95,7 @@ export function createKeeping({ db, clock, executions, events, directory, heard 
 
     /** False: it was over before. Answers that were not said aloud become messages. */
     async end(call: CallRow, reason: VoiceEndReason): Promise<boolean> {
-      const agent = await directory.byId(call.agent_id)
+      const agent = await agentRecords.byId(call.agent_id)
       return db.atomically(async (tx) => {
         if (!(await endIn(tx, call, reason))) return false
         const session = await chatStore(tx).session(call.session_id)

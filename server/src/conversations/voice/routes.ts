@@ -1,11 +1,11 @@
 import * as endpoints from '@roost/contracts/conversations/voice'
 import { defaultVoice, voiceLongestSeconds, voiceNames } from '@roost/contracts/conversations/voice'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import { agentRoute, type Route } from '../../http/route.ts'
 import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Chat } from '../chat/index.ts'
 import { createBinding, type WorkspaceChat } from '../workspace-chat/index.ts'
-import { personOf, workspacePersonOf } from './doors.ts'
+import { personOf, workspacePersonOf } from './identity.ts'
 import type { Voice } from './service.ts'
 
 export function voiceRoutes(
@@ -13,8 +13,8 @@ export function voiceRoutes(
   {
     sessions,
     workspaceChat,
-    directory,
-  }: { sessions: Chat['sessions']; workspaceChat: WorkspaceChat; directory: Pick<Directory, 'byId'> },
+    agentRecords,
+  }: { sessions: Chat['sessions']; workspaceChat: WorkspaceChat; agentRecords: Pick<AgentRecords, 'byId'> },
 ): Route[] {
   const { calls, settings } = voice
   const { withAgent } = createBinding(workspaceChat)
@@ -70,7 +70,7 @@ export function voiceRoutes(
       const enabled = voice.isOn()
       return {
         enabled,
-        available: enabled && (await directory.byId(agent.id))?.status === 'running',
+        available: enabled && (await agentRecords.byId(agent.id))?.status === 'running',
         active_session_id: active?.id ?? null,
         voice_prompt_set: prompt !== null,
         voice_name,

@@ -7,18 +7,18 @@ import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { VoiceDown, type VoicePort } from '../../ports/voice/port.ts'
 import type { Executions, RunHooks } from '../../runs/executions/index.ts'
-import { chatStore, type StandingPort } from '../chat/index.ts'
+import { type AccessRevocationPort, chatStore } from '../chat/index.ts'
 import type { AskingDeps } from './asking.ts'
 import { type Calls, type CallsDeps, createCalls } from './calls.ts'
 import { createCarried } from './carried.ts'
-import { type Admitted, createDoors, type DoorsDeps } from './doors.ts'
+import { type Admitted, createVoiceIdentity, type VoiceIdentityDeps } from './identity.ts'
 import { createKeeping, type KeepingDeps } from './keeping.ts'
 import { startLiveCall } from './live-call.ts'
 import { askTool, contextMessages, instructionOf } from './rules.ts'
 import { type CallRow, voiceStore } from './store.ts'
 import { createCallTickets } from './tickets.ts'
 
-export type VoiceDeps = DoorsDeps &
+export type VoiceDeps = VoiceIdentityDeps &
   AskingDeps &
   Omit<KeepingDeps, 'executions'> &
   Pick<CallsDeps, 'limits' | 'voiceKey'> & {
@@ -27,7 +27,7 @@ export type VoiceDeps = DoorsDeps &
     ephemeral: Pick<Ephemeral, 'put' | 'take' | 'publish' | 'subscribe'>
     executions: Pick<Executions, 'watch' | 'inFlight' | 'toolCalls'>
     hooks: RunHooks
-    standing: StandingPort
+    accessRevocation: AccessRevocationPort
     voice: VoicePort
   }
 
@@ -49,9 +49,9 @@ export type Voice = {
 }
 
 export function createVoice(deps: VoiceDeps): Voice {
-  const { db, standing, hooks, voice, voiceKey } = deps
+  const { db, accessRevocation, hooks, voice, voiceKey } = deps
   const tickets = createCallTickets(deps)
-  const doors = createDoors(deps)
+  const doors = createVoiceIdentity(deps)
   const keeping = createKeeping(deps)
   const carried = createCarried(deps)
   const calls = createCalls({ ...deps, tickets, keeping, askToEnd: carried.askToEnd })
@@ -101,14 +101,14 @@ export function createVoice(deps: VoiceDeps): Voice {
       const endsInMs = voiceLongestSeconds * 1000
       const live = startLiveCall({ ...deps, keeping, open }, { call, admitted, socket, endsInMs })
       const { id, name } = admitted.agent
-      const leave = standing.watch(
+      const leave = accessRevocation.watch(
         {
           caller: admitted.caller,
           agent: { id, name },
           ask: admitted.ask,
           end: () => live.end('access_lost'),
         },
-        standing.losses(),
+        accessRevocation.revocationEpoch(),
       )
       void live.done.finally(leave)
       carried.add(call.id, call.agent_id, live)

@@ -3,7 +3,7 @@ import { voiceTicketSeconds } from '@roost/contracts/conversations/voice'
 import { Fault } from '../../kit/fault.ts'
 import { newSecretText } from '../../kit/ids.ts'
 import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
-import type { Kept } from './doors.ts'
+import type { Kept } from './identity.ts'
 
 /** Which call a ticket opens, and for whom. */
 export type CallTicket = { call: string; holder: string; kept: Kept }

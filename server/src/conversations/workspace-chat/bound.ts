@@ -1,6 +1,6 @@
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import type { z } from 'zod'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { type Actor, type Call, type Handled, type Route, route } from '../../http/route.ts'
 import type { Principal } from './principal.ts'
 import type { WorkspaceChat } from './service.ts'

@@ -1,5 +1,5 @@
 import type { WorkspaceChatBody } from '@roost/contracts/conversations/workspace-turns'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import type { Claim } from '../../foundation/idempotency/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'

@@ -1,6 +1,6 @@
 import type { Client } from '@roost/contracts/conversations/workspace'
-import type { Agent } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
@@ -12,22 +12,22 @@ import { workspaceStore } from './store.ts'
 export type ClientsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  reach: Pick<Reach, 'reach'>
+  agentAccess: Pick<AgentAccess, 'resolveAgent'>
   roster: Pick<Roster, 'find'>
   principals: Pick<Principals, 'closeAllOf'>
   /** Somebody may not use this agent any more: what is being told to them ends. */
-  doubt(agent: { id: string; name: string }): void
+  recheck(agent: { id: string; name: string }): void
 }
 
 export type Clients = ReturnType<typeof createClients>
 
 /** Who uses an agent in the Workspace, as its owner sees it. */
-export function createClients({ db, clock, reach, roster, principals, doubt }: ClientsDeps) {
+export function createClients({ db, clock, agentAccess, roster, principals, recheck }: ClientsDeps) {
   const sessions = workspaceSessionStore(db)
 
   /** The agent, when it is the principal's to manage. Throws `agent_not_found`, `owner_required`. */
   async function managed(who: Principal, name: string): Promise<Agent> {
-    const found = who.owns === null ? null : await reach.reach(who.caller, name)
+    const found = who.owns === null ? null : await agentAccess.resolveAgent(who.caller, name)
     if (!found) {
       await roster.find(who, name)
       throw new Fault('owner_required')
@@ -76,7 +76,7 @@ export function createClients({ db, clock, reach, roster, principals, doubt }: C
       const agent = await managed(who, name)
       const client = await one(agent, email)
       await principals.closeAllOf(client.email)
-      doubt({ id: agent.id, name: agent.name })
+      recheck({ id: agent.id, name: agent.name })
       return client
     },
 
@@ -90,7 +90,7 @@ export function createClients({ db, clock, reach, roster, principals, doubt }: C
         blocked_by: who.caller.user.id,
         blocked_at: timestamp(clock.now()),
       })
-      doubt({ id: agent.id, name: agent.name })
+      recheck({ id: agent.id, name: agent.name })
       return { ...client, blocked: true }
     },
 

@@ -1,5 +1,5 @@
 import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'

@@ -66,7 +66,7 @@ forEachDialect((_name, open) => {
     assert.equal((await world.history(token)).messages.length, 3)
   })
 
-  test('failed for an address that does not reach the agent, now or when the turn is over; the owner does', async () => {
+  test('failed for an address that does not agentAccess the agent, now or when the turn is over; the owner does', async () => {
     await using world = await openWorkspaceWorld(open)
     await insertRuns(world.db, [{ id: 'x1', agent_id: world.agentId }])
     assert.deepEqual(await world.deliver(), {

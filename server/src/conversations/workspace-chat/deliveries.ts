@@ -1,4 +1,4 @@
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Users } from '../../identity/users/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'

@@ -3,7 +3,7 @@ import {
   maxInboxBytes,
   type WorkspaceDocument,
 } from '@roost/contracts/conversations/workspace-documents'
-import { type Agent, agentStore } from '../../agents/directory/index.ts'
+import { type Agent, agentStore } from '../../agents/records/index.ts'
 import type { Workspace } from '../../agents/workspace/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'

@@ -1,10 +1,10 @@
 import { Fault } from '../../kit/fault.ts'
-import { createLastingReplies, type Lasting, type StandingPort } from '../chat/index.ts'
+import { type AccessRevocationPort, createLastingReplies, type Lasting } from '../chat/index.ts'
 import type { Principal, Principals } from './principal.ts'
 import type { Roster } from './roster.ts'
 
 export type FollowingDeps = {
-  standing: StandingPort
+  accessRevocation: AccessRevocationPort
   principals: Pick<Principals, 'isOpen'>
   roster: Pick<Roster, 'has'>
 }
@@ -12,8 +12,8 @@ export type FollowingDeps = {
 type About = { who: Principal; agent: { id: string; name: string }; signal: AbortSignal }
 
 /** Replies that last: they end at once for somebody who may not use the agent any more. */
-export function createFollowing({ standing, principals, roster }: FollowingDeps) {
-  const lasting = createLastingReplies(standing)
+export function createFollowing({ accessRevocation, principals, roster }: FollowingDeps) {
+  const lasting = createLastingReplies(accessRevocation)
   const refusal = () => new Fault('agent_not_found')
 
   function lastingOf({ who, agent, signal }: About): Lasting {

@@ -1,6 +1,6 @@
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
-import { type Agent, agentStore, type Directory } from '../../agents/directory/index.ts'
-import { isSharedWith } from '../../agents/reach/index.ts'
+import { isSharedWith } from '../../agents/access/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../../agents/records/index.ts'
 import type { Users } from '../../identity/users/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
@@ -11,7 +11,7 @@ import type { Starters } from './starters.ts'
 
 export type RosterDeps = {
   db: Db
-  directory: Pick<Directory, 'all' | 'byName' | 'byId'>
+  agentRecords: Pick<AgentRecords, 'all' | 'byName' | 'byId'>
   users: Pick<Users, 'find' | 'holderOf'>
   link: Pick<AgentLink, 'isConnected'>
   starters: Starters
@@ -34,7 +34,7 @@ export type Roster = {
 }
 
 export function createRoster(deps: RosterDeps): Roster {
-  const { db, directory, users, link, starters, descriptionOf, isVoiceOn } = deps
+  const { db, agentRecords, users, link, starters, descriptionOf, isVoiceOn } = deps
 
   const isOn = (principal: Pick<Principal, 'email' | 'owns'>, agent: Agent, blocked: ReadonlySet<string>) => {
     if (principal.owns !== null && agent.owner_id === principal.owns) return true
@@ -47,15 +47,15 @@ export function createRoster(deps: RosterDeps): Roster {
   return {
     async agentsOf(principal) {
       const blocked = await blockedFrom(principal)
-      return (await directory.all()).filter((agent) => isOn(principal, agent, blocked))
+      return (await agentRecords.all()).filter((agent) => isOn(principal, agent, blocked))
     },
     async find(principal, name) {
-      const agent = await directory.byName(name)
+      const agent = await agentRecords.byName(name)
       if (agent && isOn(principal, agent, await blockedFrom(principal))) return agent
       throw new Fault('agent_not_found', `There is no agent named "${name.slice(0, 80)}".`)
     },
     async has(principal, agentId) {
-      const agent = await directory.byId(agentId)
+      const agent = await agentRecords.byId(agentId)
       return agent !== null && isOn(principal, agent, await blockedFrom(principal))
     },
     async reaches(on, agentId, email) {

@@ -1,12 +1,12 @@
 import type { QueueItem, RespondBody } from '@roost/contracts/operations/operator-queue'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { WorkStateOf } from '../../foundation/idempotency/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Executions } from '../../runs/executions/index.ts'
-import type { StandingPort } from '../chat/index.ts'
+import type { AccessRevocationPort } from '../chat/index.ts'
 import { createTalk, type WorkspaceTalk } from './chat.ts'
 import { type Clients, type ClientsDeps, createClients } from './clients.ts'
 import { type Conversations, type ConversationsDeps, createConversations } from './conversations.ts'
@@ -48,12 +48,12 @@ export type WorkspaceChatDeps = PrincipalsDeps &
   Omit<TurnsDeps, 'conversations'> &
   Omit<DeliveriesDeps, 'conversations' | 'roster'> &
   DocumentsDeps &
-  Pick<ClientsDeps, 'reach'> & {
+  Pick<ClientsDeps, 'agentAccess'> & {
     clock: Clock
     log: Log
-    directory: Pick<Directory, 'all' | 'byName' | 'byId'>
+    agentRecords: Pick<AgentRecords, 'all' | 'byName' | 'byId'>
     executions: Pick<Executions, 'find' | 'inFlight' | 'watch' | 'terminate'>
-    standing: StandingPort & Pick<ClientsDeps, 'doubt'>
+    accessRevocation: AccessRevocationPort & Pick<ClientsDeps, 'recheck'>
     asks: AsksPort
     rateReport: RateReport
   }
@@ -86,12 +86,12 @@ export type WorkspaceChat = {
 }
 
 export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
-  const { standing, asks, rateReport, executions, log } = deps
+  const { accessRevocation, asks, rateReport, executions, log } = deps
   const principals = createPrincipals(deps)
   const roster = createRoster({ ...deps, starters: createStarters(deps) })
   const conversations = createConversations({ ...deps, roster })
   const turns = createTurns({ ...deps, conversations })
-  const following = createFollowing({ standing, principals, roster })
+  const following = createFollowing({ accessRevocation, principals, roster })
   const deliveries = createDeliveries({ ...deps, conversations, roster })
   const signIn = createSignIn({ ...deps, principals, roster })
   return {
@@ -103,7 +103,7 @@ export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
     following,
     talk: createTalk({ ...deps, turns, following }),
     documents: createDocuments(deps),
-    clients: createClients({ ...deps, roster, principals, doubt: standing.doubt }),
+    clients: createClients({ ...deps, roster, principals, recheck: accessRevocation.recheck }),
     asks,
     rateReport,
     executions,

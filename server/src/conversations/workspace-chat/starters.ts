@@ -1,4 +1,4 @@
-import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import { createCache } from '../../kit/cache.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Log } from '../../ports/log.ts'
@@ -7,7 +7,7 @@ import type { Playbooks, Starter } from '../../runs/playbooks/index.ts'
 export type StartersDeps = {
   clock: Clock
   log: Pick<Log, 'debug'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   playbooks: Pick<Playbooks, 'starters'>
 }
 
@@ -20,12 +20,12 @@ const remembered = { maxAgeSeconds: 60, maxEntries: 500 }
 const patienceMs = 2000
 
 /** An agent that does not tell has none: without them people talk to it all the same. */
-export function createStarters({ clock, log, directory, playbooks }: StartersDeps): Starters {
+export function createStarters({ clock, log, agentRecords, playbooks }: StartersDeps): Starters {
   const cache = createCache<Starter[]>({
     clock,
     ...remembered,
     async load(agentId) {
-      const agent = await directory.byId(agentId)
+      const agent = await agentRecords.byId(agentId)
       if (!agent) return null
       return playbooks.starters(agent, AbortSignal.timeout(patienceMs)).catch((error: unknown) => {
         log.debug({ err: error, agent_id: agentId }, 'the playbooks of an agent are not known')

@@ -1,5 +1,5 @@
 import type { WorkspaceChatBody } from '@roost/contracts/conversations/workspace-turns'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import {
   type Claim,
   type Idempotency,
@@ -23,7 +23,7 @@ export type TurnsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   limits: Pick<RateLimits, 'use'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'find' | 'inFlight'>
   idempotency: Pick<Idempotency, 'enter'>
   conversations: Conversations
@@ -74,7 +74,7 @@ export function createTurns(deps: TurnsDeps): Turns {
   ): Promise<Turn> {
     const model = modelOf(asked.model)
     const files = checkFiles(asked.files)
-    const fact = await dispatch.admit(agent.id)
+    const fact = await dispatch.checkAgent(agent.id)
     return dispatch.transaction(async (tx) => {
       const session = await sessionFor(tx, who, agent.id, asked)
       const isNamed = session.title !== null || isMain(session)

@@ -308,7 +308,7 @@ forEachDialect((_name, open) => {
     await world.waiting()
     await world.claim()
     assert.equal((await world.unshare(sam)).status, 200)
-    world.standing.doubt({ id: world.agentId, name: 'scout' })
+    world.accessRevocation.recheck({ id: world.agentId, name: 'scout' })
     assert.doesNotMatch((await stream).bytes.toString(), /"done"/)
     assert.equal((await world.request(token, 'GET', '/agents/scout/history')).status, 404)
     assert.deepEqual((await world.request(token, 'GET', '/my-agents')).json.agents, [])

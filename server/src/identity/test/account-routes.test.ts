@@ -36,7 +36,7 @@ async function start() {
       ...gitTokenRoutes(createGitTokens({ db, clock, vault, hasGlobal: () => true })),
       ...keyRoutes(it.keys),
     ],
-    guard: createGuard({ identify: it.identify, reach: async () => null, refuseBefore, refuseAfter }),
+    guard: createGuard({ identify: it.identify, agentAccess: async () => null, refuseBefore, refuseAfter }),
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],

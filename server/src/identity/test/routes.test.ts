@@ -24,7 +24,7 @@ async function start(options: { setUp: boolean } = { setUp: true }) {
       ...userRoutes(it.users),
       ...keyRoutes(it.keys),
     ],
-    guard: createGuard({ identify: it.identify, reach: async () => null, refuseBefore, refuseAfter }),
+    guard: createGuard({ identify: it.identify, agentAccess: async () => null, refuseBefore, refuseAfter }),
     checkReplies: true,
     log: silentLog,
     trustedProxies: [],

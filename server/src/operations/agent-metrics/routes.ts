@@ -1,12 +1,15 @@
 import { getAgentMetrics } from '@roost/contracts/operations/agent-metrics'
-import { type Directory, requireAgent } from '../../agents/directory/index.ts'
+import { type AgentRecords, requireAgent } from '../../agents/records/index.ts'
 import { agentRoute, type Route } from '../../http/route.ts'
 import type { ReadAgentMetrics } from './service.ts'
 
-export function agentMetricsRoutes(read: ReadAgentMetrics, directory: Pick<Directory, 'byId'>): Route[] {
+export function agentMetricsRoutes(
+  read: ReadAgentMetrics,
+  agentRecords: Pick<AgentRecords, 'byId'>,
+): Route[] {
   return [
     agentRoute(getAgentMetrics, async (call) =>
-      read(await requireAgent(directory, call.agent.id), call.request.signal),
+      read(await requireAgent(agentRecords, call.agent.id), call.request.signal),
     ),
   ]
 }

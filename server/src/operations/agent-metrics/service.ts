@@ -1,12 +1,12 @@
 import type { AgentMetrics } from '@roost/contracts/operations/agent-metrics'
-import type { Agent } from '../../agents/directory/index.ts'
-import type { Registry } from '../../agents/registry/index.ts'
+import type { AgentManagement } from '../../agents/management/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { declaredMetrics, parseValues, shownMetric } from './rules.ts'
 
 export type AgentMetricsDeps = {
   clock: Pick<Clock, 'now'>
-  describe: Pick<Registry['describe'], 'workspace'>
+  describe: Pick<AgentManagement['describe'], 'workspace'>
 }
 
 /** Reads the metrics of an agent: at once, and without values while the agent does not answer. */

@@ -1,5 +1,5 @@
 import type { Evaluation, EvaluationBody, EvaluationsQuery } from '@roost/contracts/operations/evaluations'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentStore, blankRow } from '../../agents/directory/index.ts'
+import { agentStore, blankRow } from '../../agents/records/index.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { as, routesApp } from '../../test/routes-app.ts'

@@ -19,7 +19,7 @@ forEachDialect((_, open) => {
     const metrics = createMetrics({
       db: platform.db,
       clock,
-      directory: platform.directory,
+      agentRecords: platform.agentRecords,
       effectiveParallel: async ({ max_parallel_tasks }) => max_parallel_tasks,
       isLinked: (id) => id === 'a1',
       socketClients: () => 2,

@@ -1,4 +1,4 @@
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Settings } from '../../agents/settings/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
@@ -18,7 +18,7 @@ export type Metrics = {
 export type MetricsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  directory: Pick<Directory, 'all'>
+  agentRecords: Pick<AgentRecords, 'all'>
   effectiveParallel: Settings['effectiveParallel']
   isLinked(agentId: string): boolean
   socketClients(): number
@@ -28,7 +28,7 @@ const dayMs = 86_400_000
 
 /** The metrics library is loaded by the first scrape: most platforms are never scraped. */
 export function createMetrics(deps: MetricsDeps): Metrics {
-  const { db, clock, directory } = deps
+  const { db, clock, agentRecords } = deps
   const latencies = createLatencies()
   let loading: Promise<Figures> | null = null
 
@@ -40,7 +40,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       const now = clock.now().getTime()
       const [counted, agents] = await Promise.all([
         readCounts(db, new Date(now - dayMs).toISOString()),
-        directory.all(),
+        agentRecords.all(),
       ])
       const limits = await Promise.all(agents.map(deps.effectiveParallel))
       const { contentType, text } = await page({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import { secondsLater, timestamp } from '../../kit/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRuns } from '../../test/run-rows.ts'
@@ -15,12 +15,12 @@ async function crash(world: SupervisionWorld, name: string) {
   const observed_at = timestamp(secondsLater(world.clock.now(), 1))
   await world.db.atomically(async (tx) => {
     await agentStore(tx).update(id, { status: 'exited', exit_code: 137, observed_at })
-    world.area.directory.changed(tx, id)
+    world.area.agentRecords.changed(tx, id)
   })
 }
 
 forEachDialect((_name, open) => {
-  test('the status of all agents in reach, the worst first; breakers for admins alone', async () => {
+  test('the status of all agents in agentAccess, the worst first; breakers for admins alone', async () => {
     await using world = await openSupervision(open)
     const well = await world.agent('mon-well')
     await world.agent('mon-silent')

@@ -1,4 +1,4 @@
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'

@@ -6,14 +6,14 @@ import {
   listHealthChecks,
   putMonitoringConfig,
 } from '@roost/contracts/operations/monitoring'
-import { type Directory, requireAgent } from '../../agents/directory/index.ts'
+import { type AgentRecords, requireAgent } from '../../agents/records/index.ts'
 import { agentRoute, type Route, route, signedInRoute } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Monitoring } from './service.ts'
 
 export function monitoringRoutes(
   monitoring: Monitoring,
-  directory: Pick<Directory, 'byId' | 'byName'>,
+  agentRecords: Pick<AgentRecords, 'byId' | 'byName'>,
 ): Route[] {
   return [
     signedInRoute(getMonitoringStatus, ({ caller }) => monitoring.status(caller)),
@@ -24,11 +24,11 @@ export function monitoringRoutes(
       return monitoring.settings.config()
     }),
     agentRoute(getAgentHealth, async ({ agent }) =>
-      monitoring.detail(await requireAgent(directory, agent.id)),
+      monitoring.detail(await requireAgent(agentRecords, agent.id)),
     ),
     agentRoute(listHealthChecks, ({ agent, query }) => monitoring.history(agent.id, query)),
     signedInRoute(checkAgentHealth, async ({ params, request }) => {
-      const agent = await directory.byName(params.name)
+      const agent = await agentRecords.byName(params.name)
       if (!agent) throw new Fault('agent_not_found')
       const found = await monitoring.check(agent)
       request.note({ status: found.aggregate_status })

@@ -1,7 +1,7 @@
 import type { FleetAlert } from '@roost/contracts/operations/alerts'
 import type { AgentHealth, HealthCheck, MonitoringStatus } from '@roost/contracts/operations/monitoring'
-import type { Agent, Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { MonitoringSettings } from '../../foundation/settings/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
@@ -13,13 +13,13 @@ import { createLook, type Look, type LookDeps } from './look.ts'
 import { createRounds, type RoundDeps } from './round.ts'
 import { uptimePercent } from './rules.ts'
 import { checkStore } from './store.ts'
-import { detailOf, rowOf, summaryOf, worstFirst } from './told.ts'
+import { detailOf, rowOf, summaryOf, worstFirst } from './view.ts'
 
 export type MonitoringDeps = Omit<LookDeps, 'config'> &
   Pick<RoundDeps, 'events' | 'alerts' | 'dailyLimit'> & {
     settings: MonitoringSettings
-    directory: Pick<Directory, 'all'>
-    reach: Pick<Reach, 'reachable'>
+    agentRecords: Pick<AgentRecords, 'all'>
+    agentAccess: Pick<AgentAccess, 'accessibleAgents'>
     link: Pick<AgentLink, 'call' | 'isConnected'>
     /** Milliseconds of a clock that is never set. */
     monotonic(): number
@@ -48,7 +48,7 @@ export function createMonitoring(deps: MonitoringDeps): Monitoring {
   const { db, clock, settings, link, health } = deps
   const { config } = settings
   const look = createLook({ ...deps, config })
-  const rounds = createRounds({ ...deps, config, look, allAgents: deps.directory.all })
+  const rounds = createRounds({ ...deps, config, look, allAgents: deps.agentRecords.all })
   const since = (seconds: number) => timestamp(secondsLater(clock.now(), -seconds))
 
   async function detail(agent: Agent): Promise<AgentHealth> {
@@ -83,7 +83,7 @@ export function createMonitoring(deps: MonitoringDeps): Monitoring {
     settings,
     detail,
     async status(caller) {
-      const reached = (await deps.reach.reachable(caller)).map(({ agent }) => agent)
+      const reached = (await deps.agentAccess.accessibleAgents(caller)).map(({ agent }) => agent)
       const [looked, checks] = await Promise.all([look(reached), checkStore(db).newest()])
       const rows = looked.map((each) => rowOf(each, checks.get(each.agent.id)))
       const times = rows.flatMap(({ last_check_at }) => last_check_at ?? [])

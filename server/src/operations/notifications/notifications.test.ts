@@ -129,7 +129,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual([late.status, late.json.status], [200, 'dismissed'])
   })
 
-  test('dismissing all is about one agent or all in reach, and tells of each agent by itself', async () => {
+  test('dismissing all is about one agent or all in agentAccess, and tells of each agent by itself', async () => {
     await using world = await openMessagesWorld(open)
     const { ann, other } = world
     for (const title of ['a', 'b']) await send(world, { ...words, title })

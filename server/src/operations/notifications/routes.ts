@@ -8,13 +8,16 @@ import {
   listNotifications,
   type NotificationsQuery,
 } from '@roost/contracts/operations/notifications'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
 import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import type { Notifications } from './service.ts'
 
-export function notificationRoutes(notifications: Notifications, reach: Pick<Reach, 'reach'>): Route[] {
+export function notificationRoutes(
+  notifications: Notifications,
+  agentAccess: Pick<AgentAccess, 'resolveAgent'>,
+): Route[] {
   async function list(caller: SignedIn, query: NotificationsQuery) {
     const { notifications: page, total } = await notifications.list(caller, query)
     const headers = { 'x-total-count': String(total) }
@@ -28,7 +31,7 @@ export function notificationRoutes(notifications: Notifications, reach: Pick<Rea
       if (speaking !== null) return speaking
       throw invalidField(['agent_name'], 'is required: a person names the agent that it is about', 'missing')
     }
-    const found = await reach.reach(caller, named)
+    const found = await agentAccess.resolveAgent(caller, named)
     if (!found) throw new Fault('agent_not_found')
     if (speaking !== null && speaking !== found.agent.id) throw new Fault('agent_identity_required')
     return found.agent.id

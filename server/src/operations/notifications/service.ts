@@ -5,8 +5,8 @@ import {
   type NotificationStatus,
   type NotificationsQuery,
 } from '@roost/contracts/operations/notifications'
-import { agentStore } from '../../agents/directory/index.ts'
-import { type Reach, reachedNames } from '../../agents/reach/index.ts'
+import { type AgentAccess, accessibleAgentNames } from '../../agents/access/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
@@ -23,7 +23,7 @@ export type NotificationsDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   limits: Pick<RateLimits, 'use'>
-  reach: Pick<Reach, 'reachable'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
 }
 
 type Filter = NotificationFilter & { agent_name?: string | undefined }
@@ -46,11 +46,11 @@ export type Notifications = {
 const removedTogether = 500
 
 export function createNotifications(deps: NotificationsDeps): Notifications {
-  const { db, clock, events, limits, reach } = deps
+  const { db, clock, events, limits, agentAccess } = deps
   const store = notificationStore(db)
 
   async function visible(caller: SignedIn, id: string): Promise<{ row: NotificationRow; name: string }> {
-    const [row, names] = await Promise.all([store.byId(id), reachedNames(reach, caller)])
+    const [row, names] = await Promise.all([store.byId(id), accessibleAgentNames(agentAccess, caller)])
     const name = row ? names.get(row.agent_id) : undefined
     if (!row || name === undefined) throw new Fault('not_found', 'There is no such notification.')
     return { row, name }
@@ -97,7 +97,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     },
 
     async list(caller, { agent_name, limit, offset, ...filter }) {
-      const names = await reachedNames(reach, caller, agent_name)
+      const names = await accessibleAgentNames(agentAccess, caller, agent_name)
       const ids = [...names.keys()]
       const [rows, total] = await Promise.all([
         store.list(ids, filter, { limit, offset }),
@@ -108,7 +108,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     },
 
     async count(caller, { agent_name, ...filter }) {
-      const names = await reachedNames(reach, caller, agent_name)
+      const names = await accessibleAgentNames(agentAccess, caller, agent_name)
       return store.count([...names.keys()], filter)
     },
 
@@ -122,7 +122,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     dismiss: (caller, id) => move(caller, id, ['pending', 'acknowledged'], { status: 'dismissed' }),
 
     async dismissAll(caller, agentName) {
-      const names = await reachedNames(reach, caller, agentName)
+      const names = await accessibleAgentNames(agentAccess, caller, agentName)
       if (agentName !== undefined && names.size === 0) throw new Fault('agent_not_found')
       return db.atomically(async (tx) => {
         const counts = await notificationStore(tx).dismissAll([...names.keys()])

@@ -1,5 +1,5 @@
 import type { AlertQuery, FleetAlert } from '@roost/contracts/operations/alerts'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -22,17 +22,17 @@ export type AlertViewDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   settled(tx: Tx, row: ItemRow): void
 }
 
 const mostOfAgent = 20
 
-export function createAlertView({ db, clock, events, directory, settled }: AlertViewDeps): AlertView {
+export function createAlertView({ db, clock, events, agentRecords, settled }: AlertViewDeps): AlertView {
   async function shown(row: ItemRow): Promise<FleetAlert[]> {
     const { id, kind, priority, title, question, status, created_at, acknowledged_at } = row
     if (kind === null) return []
-    const agent = row.agent_id === null ? null : await directory.byId(row.agent_id)
+    const agent = row.agent_id === null ? null : await agentRecords.byId(row.agent_id)
     return [
       {
         id,

@@ -1,5 +1,5 @@
 import type { RespondBody } from '@roost/contracts/operations/operator-queue'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'

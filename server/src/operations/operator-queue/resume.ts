@@ -12,7 +12,7 @@ export type ResumeDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   hooks: Pick<RunHooks, 'onEnded'>
   asks: Pick<Asks, 'acknowledge'>
 }
@@ -44,11 +44,11 @@ export function createResume(deps: ResumeDeps): Resume {
   async function start(row: ItemRow): Promise<void> {
     if (row.agent_id === null) return
     const agentId = row.agent_id
-    const agent = await dispatch.admit(agentId)
+    const agent = await dispatch.checkAgent(agentId)
     await dispatch.transaction(async (tx) => {
       const store = operatorQueueStore(tx)
       if (!(await store.takeResume(row.id))) return
-      const { row: run } = await dispatch.acceptIn(tx, agent, {
+      const { row: run } = await dispatch.enqueue(tx, agent, {
         agentId,
         kind: 'task',
         triggeredBy: 'operator_response',

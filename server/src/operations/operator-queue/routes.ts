@@ -10,12 +10,15 @@ import {
   respondToItem,
 } from '@roost/contracts/operations/operator-queue'
 import { bulkCancelItems, bulkRespondToItems } from '@roost/contracts/operations/queue-bulk'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
 import { agentRoute, answer, type Route, signedInRoute } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { OperatorQueue } from './service.ts'
 
-export function operatorQueueRoutes(queue: OperatorQueue, reach: Pick<Reach, 'reach'>): Route[] {
+export function operatorQueueRoutes(
+  queue: OperatorQueue,
+  agentAccess: Pick<AgentAccess, 'resolveAgent'>,
+): Route[] {
   const { view, asks, resolve } = queue
 
   return [
@@ -38,7 +41,7 @@ export function operatorQueueRoutes(queue: OperatorQueue, reach: Pick<Reach, 're
     }),
     signedInRoute(clearResolvedItems, async (call) => {
       const name = call.body.agent_name ?? undefined
-      const found = name === undefined ? null : await reach.reach(call.caller, name)
+      const found = name === undefined ? null : await agentAccess.resolveAgent(call.caller, name)
       if (name !== undefined && !found) throw new Fault('agent_not_found')
       const cleared = await resolve.clear(await view.ownScopeOf(call.caller), found?.agent.id)
       call.request.note({ cleared })

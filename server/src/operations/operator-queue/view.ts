@@ -1,6 +1,6 @@
 import type { QueueItem, QueuePage, QueueQuery } from '@roost/contracts/operations/operator-queue'
-import type { Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -11,8 +11,8 @@ import { type ItemRow, operatorQueueStore, type Scope } from './store.ts'
 export type ViewDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  reach: Pick<Reach, 'reachable'>
-  directory: Pick<Directory, 'byId' | 'byName'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
+  agentRecords: Pick<AgentRecords, 'byId' | 'byName'>
 }
 
 export type View = {
@@ -40,12 +40,12 @@ export type Stats = {
 }
 
 /** What of the queue a caller sees. */
-export function createView({ db, clock, reach, directory }: ViewDeps): View {
+export function createView({ db, clock, agentAccess, agentRecords }: ViewDeps): View {
   const store = operatorQueueStore(db)
 
   async function scopeOf(caller: SignedIn): Promise<Scope> {
     if (seesEverything(caller)) return { all: true }
-    const reached = await reach.reachable(caller)
+    const reached = await agentAccess.accessibleAgents(caller)
     const agentIds = reached
       .filter(({ relation }) => seesItemsOf(caller, relation))
       .map(({ agent }) => agent.id)
@@ -59,7 +59,7 @@ export function createView({ db, clock, reach, directory }: ViewDeps): View {
   }
 
   async function shown(row: ItemRow): Promise<QueueItem> {
-    const agent = row.agent_id === null ? null : await directory.byId(row.agent_id)
+    const agent = row.agent_id === null ? null : await agentRecords.byId(row.agent_id)
     return shownItem(row, agent?.name ?? null, clock.now())
   }
 
@@ -88,7 +88,7 @@ export function createView({ db, clock, reach, directory }: ViewDeps): View {
     item: async (caller, id) => shown(await find(caller, id)),
 
     async list(caller, { agent_name, limit, offset, order, ...filter }) {
-      const agent = agent_name === undefined ? undefined : await directory.byName(agent_name)
+      const agent = agent_name === undefined ? undefined : await agentRecords.byName(agent_name)
       if (agent === null) return { items: [], total: 0, has_more: false, next_offset: null }
       const scope = await scopeOf(caller)
       const wanted = { ...filter, agentId: agent?.id }
@@ -125,7 +125,7 @@ export function createView({ db, clock, reach, directory }: ViewDeps): View {
         stats.pending += total
         add(stats.by_type, type, total)
         add(stats.by_priority, priority, total)
-        const agent = agent_id === null ? null : await directory.byId(agent_id)
+        const agent = agent_id === null ? null : await agentRecords.byId(agent_id)
         if (agent) add(stats.by_agent, agent.name, total)
       }
       return stats

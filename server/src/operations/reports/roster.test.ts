@@ -15,7 +15,7 @@ async function openWorld(open: OpenTestDb) {
     more: ({ area, workspace, ...parts }) => {
       const reports = createReports({
         ...parts,
-        reach: area.reach,
+        agentAccess: area.agentAccess,
         settings: { value: () => 90, retention: { admit: async () => ({ isAdmitted: true, isNew: false }) } },
         raiseAlert: async () => {},
         log: silentLog,

@@ -5,8 +5,8 @@ import type {
   ReportsQuery,
   RosterReport,
 } from '@roost/contracts/operations/reports'
-import { agentStore } from '../../agents/directory/index.ts'
-import { type Reach, reachedNames } from '../../agents/reach/index.ts'
+import { type AgentAccess, accessibleAgentNames } from '../../agents/access/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
@@ -21,7 +21,7 @@ import { type ReportRow, reportStore, type SummaryRow } from './store.ts'
 export type ReportsDeps = SweepDeps & {
   events: Pick<Outbox, 'append'>
   limits: Pick<RateLimits, 'use'>
-  reach: Pick<Reach, 'reachable'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
 }
 
 export type Reports = {
@@ -55,7 +55,7 @@ export type ReportStats = {
 }
 
 export function createReports(deps: ReportsDeps): Reports {
-  const { db, clock, events, limits, reach } = deps
+  const { db, clock, events, limits, agentAccess } = deps
   const store = reportStore(db)
 
   return {
@@ -85,7 +85,7 @@ export function createReports(deps: ReportsDeps): Reports {
     },
 
     async list(caller, { agent_name, report_type, limit, offset }) {
-      const names = await reachedNames(reach, caller, agent_name)
+      const names = await accessibleAgentNames(agentAccess, caller, agent_name)
       const ids = [...names.keys()]
       const [rows, total] = await Promise.all([
         store.list(ids, { report_type }, { limit, offset }),
@@ -95,7 +95,7 @@ export function createReports(deps: ReportsDeps): Reports {
     },
 
     async read(caller, id, agentName) {
-      const names = await reachedNames(reach, caller, agentName)
+      const names = await accessibleAgentNames(agentAccess, caller, agentName)
       const row = await store.visible([...names.keys()], id)
       if (!row) throw unknownReport()
       const { payload, ...rest } = row
@@ -139,7 +139,7 @@ export function createReports(deps: ReportsDeps): Reports {
     },
 
     async stats(caller) {
-      const names = await reachedNames(reach, caller)
+      const names = await accessibleAgentNames(agentAccess, caller)
       const stats: ReportStats = { total: 0, by_type: {}, by_agent: {} }
       for (const { agent_id, report_type, total } of await store.figures([...names.keys()])) {
         stats.total += total

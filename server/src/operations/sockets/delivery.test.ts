@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { isNumber, numbers } from './test/client.ts'
@@ -149,7 +149,7 @@ describe('events', () => {
     await live[0]?.next(isNumber(1))
     await it.db.atomically(async (tx) => {
       await agentStore(tx).remove(agent.id)
-      it.directory.changed(tx, agent.id)
+      it.agentRecords.changed(tx, agent.id)
       const seen_by = { user_ids: [agent.owner_id], emails: [ben.user.email ?? ''], agent_ids: [] }
       await it.outbox.append(
         tx,

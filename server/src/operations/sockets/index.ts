@@ -8,6 +8,6 @@
  */
 export { createCallerOf } from './credential.ts'
 export { socketTicketRoutes } from './routes.ts'
+export { createSockets, type Sockets } from './service.ts'
 export { liveSocketRoutes } from './socket-routes.ts'
-export { createSockets, type Sockets } from './sockets.ts'
 export { createTickets } from './tickets.ts'

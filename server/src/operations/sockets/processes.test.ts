@@ -11,7 +11,7 @@ const skip = redisServerPath() ? false : 'there is no redis-server'
 
 forEachDialect((_dialect, open) => {
   describe('two processes on one database and Redis', { skip }, () => {
-    test('a ticket of one opens one socket at the other; events and changes of access reach both', async () => {
+    test('a ticket of one opens one socket at the other; events and changes of access agentAccess both', async () => {
       await using it = await start(open)
       const { one, two, ann, ben, agent } = it
       const ticket = await one.tickets.mint(ben)

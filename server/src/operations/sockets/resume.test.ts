@@ -7,7 +7,7 @@ import { WebSocketServer } from 'ws'
 import { silentLog } from '../../ports/log.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { longestGap } from './rules.ts'
-import { createSockets } from './sockets.ts'
+import { createSockets } from './service.ts'
 import { dial, isNumber, numbers } from './test/client.ts'
 import { delivered, eventAbout, startProcess } from './test/world.ts'
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { KeyScope } from '@roost/contracts/kit/access'
 import { socketCloseCodes } from '@roost/contracts/operations/sockets'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { SocketRoute } from '../../http/sockets.ts'
 import type { KeyCaller, SignedIn } from '../../identity/access/index.ts'
 import type { CallerOf } from './credential.ts'
-import type { Sockets } from './sockets.ts'
+import type { Sockets } from './service.ts'
 import type { Tickets } from './tickets.ts'
 
 export type SocketRouteDeps = {
@@ -13,7 +13,7 @@ export type SocketRouteDeps = {
   tickets: Pick<Tickets, 'redeem'>
   callerOf: CallerOf
   verifyKey(presented: string): Promise<KeyCaller | null>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
 }
 
 /** An allow-list, so that a scope added later is refused. */
@@ -28,7 +28,7 @@ const refused = { close: socketCloseCodes.unauthorized, reason: 'the credential 
  * so a page of somebody else has nothing to open a socket with.
  */
 export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
-  const { sockets, tickets, callerOf, verifyKey, directory } = deps
+  const { sockets, tickets, callerOf, verifyKey, agentRecords } = deps
 
   const opened = (caller: SignedIn, asked: URLSearchParams): Awaited<ReturnType<SocketRoute['admit']>> => ({
     open: (socket) => sockets.accept(socket, caller, lastEventIdOf(asked)),
@@ -37,7 +37,7 @@ export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
 
   async function isEphemeral({ key }: KeyCaller): Promise<boolean> {
     if (key.scope !== 'agent' || key.agent_id === null) return false
-    const agent = await directory.byId(key.agent_id)
+    const agent = await agentRecords.byId(key.agent_id)
     return agent === null || agent.ephemeral !== null
   }
 

@@ -1,5 +1,5 @@
-import type { Agent } from '../../agents/directory/index.ts'
-import { isSharedWith, relationOf } from '../../agents/reach/index.ts'
+import { isSharedWith, relationOf } from '../../agents/access/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import type { StoredEvent } from '../../foundation/outbox/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 

@@ -1,9 +1,9 @@
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
 import type { AgentGit } from '../../agents/git/index.ts'
 import type { Health } from '../../agents/health/index.ts'
 import type { Lifecycle } from '../../agents/lifecycle/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
-import type { RegistryHooks } from '../../agents/registry/index.ts'
+import type { AgentHooks } from '../../agents/management/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { Leases } from '../../foundation/leases/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
@@ -17,7 +17,7 @@ import type { AgentView } from '../../runs/agent-view/index.ts'
 import type { Breakers } from '../../runs/breaker/index.ts'
 import type { ProviderSubscriptions } from '../../runs/provider-subscriptions/index.ts'
 import type { Schedules } from '../../triggers/schedules/index.ts'
-import { createFleet, type FleetDeps, fleetRoutes } from '../fleet/index.ts'
+import { type BulkActionsDeps, bulkActionRoutes, createBulkActions } from '../bulk-actions/index.ts'
 import { checkRetention, createMonitoring, monitoringRoutes } from '../monitoring/index.ts'
 import { alertRoutes, type OperatorQueue } from '../operator-queue/index.ts'
 
@@ -29,12 +29,12 @@ export type SupervisionDeps = {
   outbox: Pick<Outbox, 'append' | 'signal' | 'on'>
   settings: Pick<Settings, 'value' | 'retention' | 'monitoring'>
   agents: {
-    directory: Directory
-    reach: Reach
+    agentRecords: AgentRecords
+    agentAccess: AgentAccess
     health: Health
     git: AgentGit
     lifecycle: Lifecycle
-    hooks: Pick<RegistryHooks, 'onDeleting'>
+    hooks: Pick<AgentHooks, 'onDeleting'>
   }
   records: {
     breakers: Breakers
@@ -43,7 +43,7 @@ export type SupervisionDeps = {
     providerSubscriptions: Pick<ProviderSubscriptions, 'auth' | 'list'>
     isPlatformEnabled(): boolean
   }
-  runs: { halt: FleetDeps['haltRuns'] }
+  runs: { halt: BulkActionsDeps['haltRuns'] }
   schedules: Pick<Schedules, 'admin'>
   operatorQueue: OperatorQueue
 }
@@ -66,7 +66,7 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
     dailyLimit,
     longRunSeconds: () => settings.value('ops_max_execution_minutes') * 60,
   })
-  const fleet = createFleet({
+  const fleet = createBulkActions({
     ...deps,
     ...agents,
     events: deps.outbox,
@@ -79,8 +79,8 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
   agents.hooks.onDeleting((tx, { agent }) => monitoring.agentDeleted(tx, agent.id))
   return {
     routes: [
-      ...fleetRoutes(fleet),
-      ...monitoringRoutes(monitoring, agents.directory),
+      ...bulkActionRoutes(fleet),
+      ...monitoringRoutes(monitoring, agents.agentRecords),
       ...alertRoutes(operatorQueue, deps.clock),
     ],
     loops: [...monitoring.loops, checkRetention({ ...deps, raiseAlert: operatorQueue.raiseAlert })],

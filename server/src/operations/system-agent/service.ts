@@ -1,7 +1,7 @@
 import { systemAgentName } from '@roost/contracts/agents/agent'
 import type { SystemAgentAct, SystemAgentStatus } from '@roost/contracts/operations/system-agent'
-import { type Agent, agentStore, blankRow, type Directory } from '../../agents/directory/index.ts'
 import { type Lifecycle, volumesOf } from '../../agents/lifecycle/index.ts'
+import { type Agent, type AgentRecords, agentStore, blankRow } from '../../agents/records/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -10,7 +10,7 @@ import type { Tx } from '../../ports/database/port.ts'
 
 export type SystemAgentDeps = {
   clock: Pick<Clock, 'now'>
-  directory: Pick<Directory, 'byName'>
+  agentRecords: Pick<AgentRecords, 'byName'>
   lifecycle: Pick<Lifecycle, 'restart' | 'renew' | 'recreateReasons' | 'leftovers'>
   keys: Pick<Keys, 'revokeAgentKeys'>
 }
@@ -23,9 +23,9 @@ export type SystemAgent = {
   reinitialize(): Promise<SystemAgentAct>
 }
 
-export function createSystemAgent({ clock, directory, lifecycle, keys }: SystemAgentDeps): SystemAgent {
+export function createSystemAgent({ clock, agentRecords, lifecycle, keys }: SystemAgentDeps): SystemAgent {
   async function present(): Promise<Agent> {
-    const agent = await directory.byName(systemAgentName)
+    const agent = await agentRecords.byName(systemAgentName)
     if (!agent) throw new Fault('agent_not_found')
     return agent
   }
@@ -59,7 +59,7 @@ export function createSystemAgent({ clock, directory, lifecycle, keys }: SystemA
 
   return {
     async status() {
-      const agent = await directory.byName(systemAgentName)
+      const agent = await agentRecords.byName(systemAgentName)
       return {
         exists: agent !== null,
         name: systemAgentName,

@@ -101,11 +101,11 @@ forEachDialect((_name, open) => {
 async function openWorld(open: OpenTestDb) {
   const made: { revoke?: Parameters<typeof createSystemAgent>[0]['keys'] } = {}
   const world = await openAgents(await open(), {
-    routes: ({ directory, lifecycle }) =>
+    routes: ({ agentRecords, lifecycle }) =>
       systemAgentRoutes(
         createSystemAgent({
           clock: { now: () => world.clock.now() },
-          directory,
+          agentRecords,
           lifecycle,
           keys: { revokeAgentKeys: (...args) => (made.revoke ?? assert.fail()).revokeAgentKeys(...args) },
         }),

@@ -1,6 +1,6 @@
 import type { ContainersTelemetry, HostTelemetry } from '@roost/contracts/operations/telemetry'
+import type { AgentAccess } from '../../agents/access/index.ts'
 import type { Health } from '../../agents/health/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -18,13 +18,13 @@ export type Telemetry = {
 export type TelemetryDeps = {
   clock: Pick<Clock, 'now'>
   host: Host
-  reach: Pick<Reach, 'reachable'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
   health: Pick<Health, 'stats'>
 }
 
 const sampleEverySeconds = 10
 
-export function createTelemetry({ clock, host, reach, health }: TelemetryDeps): Telemetry {
+export function createTelemetry({ clock, host, agentAccess, health }: TelemetryDeps): Telemetry {
   let newest: { reading: HostReading; told: HostTelemetry } | null = null
 
   async function sample(): Promise<HostTelemetry> {
@@ -39,7 +39,7 @@ export function createTelemetry({ clock, host, reach, health }: TelemetryDeps): 
     host: async () => newest?.told ?? sample(),
 
     async containers(caller) {
-      const reached = await reach.reachable(caller)
+      const reached = await agentAccess.accessibleAgents(caller)
       const running = reached.filter(({ agent }) => agent.status === 'running')
       return containersTelemetry(
         running.map(({ agent }) => health.stats(agent)),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { createFakeHost } from '../../ports/host/fake.ts'
 import { createTestClock } from '../../test/clock.ts'
@@ -28,8 +28,8 @@ function start() {
   const telemetry = createTelemetry({
     clock,
     host,
-    reach: {
-      reachable: async (caller) =>
+    agentAccess: {
+      accessibleAgents: async (caller) =>
         (caller.kind === 'anonymous' ? [] : (reaches[caller.user.id] ?? [])).map((name) => ({
           // No more than its name and whether it runs is looked at.
           agent: { name, status: name === 'asleep' ? 'stopped' : 'running' } as Agent,
@@ -93,7 +93,7 @@ test('each caller sees the containers that run of agents that it reaches', async
   }
 })
 
-test('403 for a key that does not reach it, the machine included', async () => {
+test('403 for a key that does not agentAccess it, the machine included', async () => {
   const { get } = start()
   for (const path of ['host', 'containers']) {
     assert.equal((await get('connector', path)).json.error, 'scope_not_allowed')

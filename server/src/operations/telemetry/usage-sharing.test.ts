@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { openSettings } from '../../foundation/settings/index.ts'
 import { createThrowawayVault } from '../../foundation/vault/index.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
@@ -26,7 +26,7 @@ forEachDialect((_name, openDatabase) => {
     })
     const sharing = createUsageSharing({
       settings,
-      directory: {
+      agentRecords: {
         all: async () =>
           [
             ['a secret name', 'codex', 'running'],

@@ -1,12 +1,12 @@
 import type * as endpoints from '@roost/contracts/operations/usage-sharing'
 import type { UsagePreview } from '@roost/contracts/operations/usage-sharing'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Settings } from '../../foundation/settings/index.ts'
 import type { BuildInfo } from '../version/index.ts'
 
 export type UsageSharingDeps = {
   settings: Pick<Settings, 'usageSharing'>
-  directory: Pick<Directory, 'all'>
+  agentRecords: Pick<AgentRecords, 'all'>
   build: Pick<BuildInfo, 'version' | 'edition' | 'install_source'>
 }
 
@@ -17,9 +17,9 @@ export type UsageSharing = {
 }
 
 /** Whether figures of the installation may leave it, and which they are. Nothing here sends anything. */
-export function createUsageSharing({ settings, directory, build }: UsageSharingDeps): UsageSharing {
+export function createUsageSharing({ settings, agentRecords, build }: UsageSharingDeps): UsageSharing {
   async function preview(): Promise<UsagePreview> {
-    const agents = await directory.all()
+    const agents = await agentRecords.all()
     const by_runtime: Record<string, number> = {}
     for (const { runtime } of agents) by_runtime[runtime] = (by_runtime[runtime] ?? 0) + 1
     const running = agents.filter(({ status }) => status === 'running').length

@@ -36,15 +36,18 @@ export async function openMessagesWorld(open: OpenTestDb, options: Pick<FakeOpti
   const made: { loops: ReturnType<typeof createReports>['loops'] } = { loops: [] }
   const world = await openAgents(db, {
     shared,
-    routes({ reach, directory, registry }) {
-      const notifications = createNotifications({ ...deps, reach })
-      const reports = createReports({ ...deps, reach })
+    routes({ agentAccess, agentRecords, agentManagement }) {
+      const notifications = createNotifications({ ...deps, agentAccess })
+      const reports = createReports({ ...deps, agentAccess })
       made.loops = [...notifications.loops, ...reports.loops]
       return [
-        ...notificationRoutes(notifications, reach),
+        ...notificationRoutes(notifications, agentAccess),
         ...reportRoutes(reports),
         ...evaluationRoutes(createEvaluations(deps)),
-        ...agentMetricsRoutes(createAgentMetrics({ clock, describe: registry.describe }), directory),
+        ...agentMetricsRoutes(
+          createAgentMetrics({ clock, describe: agentManagement.describe }),
+          agentRecords,
+        ),
       ]
     },
   })

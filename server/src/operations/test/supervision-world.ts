@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AgentsNeeds } from '../../agents/needs/index.ts'
+import type { AgentsLaterAreas } from '../../agents/area-deps.ts'
 import { createShared, openAgents } from '../../agents/test/world.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import { createRateLimits } from '../../foundation/rate-limits/index.ts'
@@ -18,7 +18,7 @@ import { createSupervision } from '../supervision/index.ts'
 export type SupervisionWorld = Awaited<ReturnType<typeof openSupervision>>
 
 /** Agents with real parts on a pretended engine, runs, the operator queue, and what looks after all of them. */
-export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNeeds> = {}) {
+export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsLaterAreas> = {}) {
   const db = await open()
   const shared = createShared()
   const { clock, ephemeral, vault } = shared
@@ -44,7 +44,7 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNee
     shared,
     needs,
     routes: (agents) => {
-      const { reach, directory } = agents
+      const { agentAccess, agentRecords } = agents
       const breakers = createBreakers({ db, clock, isPlatformEnabled })
       const operatorQueue = createOperatorQueue({
         db,
@@ -53,8 +53,8 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNee
         events: runs.events,
         link,
         limits: createRateLimits({ ephemeral, clock }),
-        reach,
-        directory,
+        agentAccess,
+        agentRecords,
         dispatch: runs.dispatch,
         hooks: runs.hooks,
         retention: { days: () => 90, admit: async () => ({ isAdmitted: true, isNew: true }) },
@@ -64,7 +64,7 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNee
         ...runs,
         clock,
         ...agents,
-        reach: reach.reach,
+        agentAccess: agentAccess.resolveAgent,
         retentionDays: () => 30,
         lastFires: async () => new Map(),
       })
@@ -82,7 +82,7 @@ export async function openSupervision(open: OpenTestDb, needs: Partial<AgentsNee
         schedules,
       })
       return [
-        ...operatorQueueRoutes(operatorQueue, reach),
+        ...operatorQueueRoutes(operatorQueue, agentAccess),
         ...scheduleRoutes(schedules, () => assert.fail('nothing is fired here')),
         ...made.supervision.routes,
       ]

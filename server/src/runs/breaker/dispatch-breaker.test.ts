@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentStore, blankRow } from '../../agents/directory/index.ts'
+import { agentStore, blankRow } from '../../agents/records/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
@@ -69,7 +69,7 @@ forEachDialect((_, open) => {
         message: 'do it',
         source: sourceOf(person(), null),
       }
-      return platform.dispatch.acceptAllIn(tx, agentFact(), Array(count).fill(request), entering)
+      return platform.dispatch.enqueueAll(tx, agentFact(), Array(count).fill(request), entering)
     })
 
   test('the third run in a row that the provider refuses opens it: new runs get circuit_open, waiting ones fail', async () => {

@@ -25,9 +25,9 @@ forEachDialect((_, open) => {
     const { id } = await world.row('scout')
     const platform = { on: false }
     const breakers = createBreakers({ db, clock: world.clock, isPlatformEnabled: () => platform.on })
-    const { directory, settings } = world.area
+    const { agentRecords, settings } = world.area
     const app = routesApp(
-      breakerRoutes({ breakers, directory, settings }),
+      breakerRoutes({ breakers, agentRecords, settings }),
       {
         owner: { caller: person(), relation: 'owner' },
         shared: { caller: person({ id: 'u2' }), relation: 'shared' },

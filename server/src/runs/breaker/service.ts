@@ -1,5 +1,5 @@
 import type { BreakerState, CircuitBreaker, CircuitBreakerReset } from '@roost/contracts/runs/breaker'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { blank, countOf, type Memory, secondsToRetry, stateOf } from './rules.ts'

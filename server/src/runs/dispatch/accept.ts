@@ -1,3 +1,4 @@
+import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
@@ -9,11 +10,10 @@ import {
   createdEvent,
   type ExecutionRow,
   executionStore,
-  type LineCounts,
+  type QueueCounts,
   queueStore,
 } from '../executions/index.ts'
 import { collaborationEvent } from './collaboration.ts'
-import type { AgentFact, AgentFacts } from './facts.ts'
 import { createRefusals, type Refusals, type RefusalsDeps } from './refusals.ts'
 import type { RunRequest } from './request.ts'
 import { type Place, rowOf } from './row.ts'
@@ -30,29 +30,29 @@ export type AcceptDeps = RefusalsDeps & {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'wake'>
-  facts: AgentFacts
+  facts: RunContexts
   breaker: DispatchBreaker
   queueDepth: number
 }
 
 export type Accept = Pick<Refusals, 'transaction'> & {
   /** The agent, when it takes runs. Throws `agent_not_found`, `agent_not_running`. Ask before the transaction. */
-  admit(agentId: string): Promise<AgentFact>
+  checkAgent(agentId: string): Promise<RunContext>
   /**
    * Takes a run in, inside the caller's transaction: breaker and bound are checked, the row and its event are
    * written, and the agent is woken after the commit. `agent` is what `admit` gave, `tx` of `transaction`.
    * Throws `circuit_open`, `queue_full`, `inter_agent_depth_exceeded`; then nothing is kept in `tx`.
    */
-  acceptIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<Accepted>
+  enqueue(tx: Tx, agent: RunContext, request: RunRequest): Promise<Accepted>
   /**
    * Takes several runs of one source in, all of them or none, in their order. The first `entering` get their
    * place in the line at once and must fit its bound together; the others are held until `enterIn` gives them
    * one, and are never refused: they were accepted here. While the breaker is half open only the
    * first enters, as its probe. Throws as `acceptIn` does.
    */
-  acceptAllIn(
+  enqueueAll(
     tx: Tx,
-    agent: AgentFact,
+    agent: RunContext,
     requests: readonly RunRequest[],
     entering: number,
   ): Promise<ExecutionRow[]>
@@ -60,7 +60,7 @@ export type Accept = Pick<Refusals, 'transaction'> & {
    * Gives held runs their place in the line, in order; `choose` says which, while the agent's queue is held.
    * While the breaker is not closed one of them may enter as its probe, or none.
    */
-  enterIn(tx: Tx, agentId: string, choose: () => Promise<readonly string[]>): Promise<void>
+  release(tx: Tx, agentId: string, choose: () => Promise<readonly string[]>): Promise<void>
 }
 
 export function createAccept(deps: AcceptDeps): Accept {
@@ -68,7 +68,7 @@ export function createAccept(deps: AcceptDeps): Accept {
   const refusals = createRefusals(deps)
 
   /** The row, its files and its event. */
-  async function keep(tx: Tx, agent: AgentFact, request: RunRequest, place: Place): Promise<ExecutionRow> {
+  async function keep(tx: Tx, agent: RunContext, request: RunRequest, place: Place): Promise<ExecutionRow> {
     const row = rowOf(agent, request, place)
     tx.alongside(executionStore(tx).insert(row))
     if (request.attachments?.length) await attachmentStore(tx).add(row.id, request.attachments)
@@ -94,7 +94,7 @@ export function createAccept(deps: AcceptDeps): Accept {
   return {
     transaction: refusals.transaction,
 
-    async admit(agentId) {
+    async checkAgent(agentId) {
       const agent = await facts.find(agentId)
       if (!agent) throw new Fault('agent_not_found')
       if (agent.status !== 'running') {
@@ -103,7 +103,7 @@ export function createAccept(deps: AcceptDeps): Accept {
       return agent
     },
 
-    async acceptIn(tx, agent, request) {
+    async enqueue(tx, agent, request) {
       const id = request.executionId ?? newId()
       const sessionId = request.sessionId ?? null
       const [number, line] = await lockAndCount(tx, agent.id, { count: 1, sessionId })
@@ -120,7 +120,7 @@ export function createAccept(deps: AcceptDeps): Accept {
       return { row, position }
     },
 
-    async acceptAllIn(tx, agent, requests, asked) {
+    async enqueueAll(tx, agent, requests, asked) {
       const [first] = requests
       if (!first) return []
       const firstId = newId()
@@ -148,13 +148,13 @@ export function createAccept(deps: AcceptDeps): Accept {
       return rows
     },
 
-    async enterIn(tx, agentId, choose) {
+    async release(tx, agentId, choose) {
       const queue = queueStore(tx)
       await queue.lockQueue(agentId)
-      const at = await queue.endOfLine(agentId, timestamp(clock.now()))
+      const at = await queue.endOfQueue(agentId, timestamp(clock.now()))
       for (const id of await choose()) {
         const admission = await askBreaker(tx, agentId, id)
-        if (admission !== 'refused') await queue.enter(id, at)
+        if (admission !== 'refused') await queue.release(id, at)
         if (admission !== 'free') break
       }
       tx.onCommitted(() => link.wake(agentId))
@@ -169,12 +169,12 @@ function countsInLine({ triggeredBy }: RunRequest): boolean {
 /** Sent together: what is counted is counted once the queue is held. */
 function lockAndCount(tx: Tx, agentId: string, of: { count: number; sessionId: string | null }) {
   const queue = queueStore(tx)
-  return Promise.all([queue.lockQueue(agentId, of.count), queue.countLine(agentId, of.sessionId)])
+  return Promise.all([queue.lockQueue(agentId, of.count), queue.queueLength(agentId, of.sessionId)])
 }
 
 function refuseWhenFull(
-  agent: AgentFact,
-  { bounded: waiting }: LineCounts,
+  agent: RunContext,
+  { bounded: waiting }: QueueCounts,
   { queueDepth, entering }: { queueDepth: number; entering: number },
 ): void {
   if (waiting + entering <= queueDepth) return
@@ -183,7 +183,7 @@ function refuseWhenFull(
 }
 
 /** What waits for slots that are free already is before it and leaves it the others. */
-function positionIn(agent: AgentFact, { waiting, running, of_key }: LineCounts): number {
+function positionIn(agent: RunContext, { waiting, running, of_key }: QueueCounts): number {
   return waiting + running < agent.effective_slots && of_key === 0 ? 0 : waiting + 1
 }
 

@@ -10,7 +10,7 @@ forEachDialect((_, open) => {
     const platform = await startRunPlatform({ db: await open() })
     platform.agents.set('a1', agentFact({ effective_slots: 1 }))
     const row = await platform.db.atomically((tx) =>
-      platform.dispatch.openIn(tx, agentFact(), {
+      platform.dispatch.recordRunning(tx, agentFact(), {
         agentId: 'a1',
         kind: 'task',
         triggeredBy: 'voip',

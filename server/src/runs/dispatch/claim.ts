@@ -1,5 +1,6 @@
 import { fileChunkBytes, leaseSeconds, maxMessageBytes } from '@roost/contracts/link/messages'
 import type { ClaimAnswer, Run, RunAttachment } from '@roost/contracts/link/runs'
+import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
@@ -16,7 +17,6 @@ import {
   type Waiting,
 } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
-import type { AgentFact, AgentFacts } from './facts.ts'
 import type { RequestSnapshot } from './request.ts'
 import { pick } from './rules.ts'
 import { attachmentStore } from './store.ts'
@@ -29,7 +29,7 @@ export type ClaimDeps = Settle & {
   events: Pick<Outbox, 'append' | 'signal'>
   live: Pick<Live, 'changed' | 'closed'>
   hooks: RunHooks
-  facts: AgentFacts
+  facts: RunContexts
   link: Pick<AgentLink, 'wake'>
   /** Where the run's model traffic goes, and the token that is good for it alone. */
   brokerAccess(row: ExecutionRow): Run['broker']
@@ -59,7 +59,7 @@ export function createClaim(deps: ClaimDeps) {
   const { db, clock, log, events, live, hooks, facts, settle } = deps
 
   /** Sent together: `before` is done once the queue is held, and what is read is read after that. */
-  async function lookIn<T>(tx: Tx, agentId: string, before: () => Promise<T>): Promise<[Line, T]> {
+  async function findClaimable<T>(tx: Tx, agentId: string, before: () => Promise<T>): Promise<[Line, T]> {
     const queue = queueStore(tx)
     const [token, done, keys, first, isClosed] = await Promise.all([
       queue.lockQueue(agentId),
@@ -67,14 +67,14 @@ export function createClaim(deps: ClaimDeps) {
       queue.runningKeys(agentId),
       queue.waitingOf(agentId, lookFirst),
       // Whoever stops the agent holds its queue as well: what it ends is not begun anew by the claim behind.
-      facts.isToldToStop(tx, agentId),
+      facts.isStopRequested(tx, agentId),
     ])
     return [{ token, keys, first, isClosed }, done]
   }
 
-  async function takeIn(
+  async function claim(
     tx: Tx,
-    { agent, free }: { agent: AgentFact; free: number },
+    { agent, free }: { agent: RunContext; free: number },
     { token, keys, first, isClosed }: Line,
   ): Promise<Taken> {
     if (isClosed) return []
@@ -127,22 +127,22 @@ export function createClaim(deps: ClaimDeps) {
   }
 
   return {
-    lookIn,
-    takeIn,
+    findClaimable,
+    claim,
 
-    async take(agent: AgentFact, free: number): Promise<Taken> {
+    async take(agent: RunContext, free: number): Promise<Taken> {
       return db.atomicallyShared({ kind: 'claim', about: agent.id }, async (tx) => {
-        const [line] = await lookIn(tx, agent.id, async () => {})
-        return takeIn(tx, { agent, free }, line)
+        const [line] = await findClaimable(tx, agent.id, async () => {})
+        return claim(tx, { agent, free }, line)
       })
     },
 
     /** Puts together what was taken; what cannot be put together ends. */
-    async answer(agent: AgentFact, taken: Taken): Promise<ClaimAnswer> {
+    async answer(agent: RunContext, taken: Taken): Promise<ClaimAnswer> {
       if (taken.length === 0) return { runs: [] }
       const [platformPrompt, callable, skills] = await Promise.all([
         deps.platformPrompt(),
-        facts.callable(agent.id),
+        facts.callableAgentNames(agent.id),
         facts.skillsBlock(agent.id),
       ])
       const runs: Run[] = []
@@ -190,7 +190,7 @@ async function attachmentsOf(db: Db, row: ExecutionRow, room: number): Promise<A
 function runOf(
   row: ExecutionRow,
   turn: TurnContext | null,
-  agent: AgentFact,
+  agent: RunContext,
   given: {
     request: RequestSnapshot
     platformPrompt: string | null

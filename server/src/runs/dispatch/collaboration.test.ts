@@ -54,7 +54,7 @@ test('a fan-out is one call, told with its first run', async () => {
     ...{ source: calledBy('a2'), links: { fanOutId: 'f1' } },
   }
   const rows = await it.dispatch.transaction((tx) =>
-    it.dispatch.acceptAllIn(tx, agentFact(), [request, request, request], 2),
+    it.dispatch.enqueueAll(tx, agentFact(), [request, request, request], 2),
   )
   const told = await it.calls()
   assert.deepEqual(
@@ -69,7 +69,7 @@ test('what people and the agent itself ask for is no collaboration, and what is 
   await accept(it, { triggeredBy: 'self_task', source: calledBy('a1') })
   await assert.rejects(
     it.dispatch.transaction(async (tx) => {
-      await it.dispatch.acceptIn(tx, agentFact(), {
+      await it.dispatch.enqueue(tx, agentFact(), {
         ...{ agentId: 'a1', kind: 'task', triggeredBy: 'agent', message: 'x', source: calledBy('a2') },
       })
       throw new Error('rolled back')

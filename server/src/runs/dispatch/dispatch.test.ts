@@ -75,7 +75,7 @@ forEachDialect((_, open) => {
   test('runs keep their order when the clock is set back while they wait', async () => {
     const { platform, clock } = await start({ slots: 20 })
     const { dispatch } = platform
-    const agent = await dispatch.admit('a1')
+    const agent = await dispatch.checkAgent('a1')
     const request = {
       agentId: 'a1',
       kind: 'task' as const,
@@ -84,7 +84,7 @@ forEachDialect((_, open) => {
     }
     const source = sourceOf(person(), null)
     const [first, held] = await dispatch.transaction((tx) =>
-      dispatch.acceptAllIn(
+      dispatch.enqueueAll(
         tx,
         agent,
         [
@@ -96,7 +96,7 @@ forEachDialect((_, open) => {
     )
     clock.set('2026-01-05T07:00:00.000Z')
     const second = await accept(platform)
-    await dispatch.transaction((tx) => dispatch.enterIn(tx, 'a1', async () => [held?.id ?? '']))
+    await dispatch.transaction((tx) => dispatch.release(tx, 'a1', async () => [held?.id ?? '']))
     clock.set('2026-01-05T06:00:00.000Z')
     const last = await accept(platform)
     const handed = (await claim(platform, 20)).map((run) => run.execution_id)

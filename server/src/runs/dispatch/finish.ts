@@ -1,5 +1,6 @@
 import type { ResultAnswer, RunResult } from '@roost/contracts/link/runs'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import type { RunContext } from '../../agents/run-context/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
@@ -14,7 +15,6 @@ import {
 } from '../executions/index.ts'
 import { keepLine, type Live, maskText, storableText, transcriptStore } from '../transcripts/index.ts'
 import type { createClaim, Taken } from './claim.ts'
-import type { AgentFact } from './facts.ts'
 import type { createLines } from './lines.ts'
 import { isHeld, type SecretsOf } from './lines.ts'
 import { metricsOf } from './rules.ts'
@@ -27,13 +27,13 @@ export type FinishDeps = Settle & {
   hooks: RunHooks
   lines: ReturnType<typeof createLines>
   secretsOf: SecretsOf
-  claims: Pick<ReturnType<typeof createClaim>, 'lookIn' | 'takeIn'>
+  claims: Pick<ReturnType<typeof createClaim>, 'findClaimable' | 'claim'>
 }
 
 /** Where a claim may wait for a result of its agent; asked in the transaction, which may be done again. */
 export type Desk = {
   /** The claim that is to be answered with this result, if any. */
-  join(): { agent: AgentFact; free: number } | null
+  join(): { agent: RunContext; free: number } | null
   /** A claim of the agent waits: nobody has to wake it. */
   isAsked(): boolean
 }
@@ -71,8 +71,8 @@ export function createFinish(deps: FinishDeps) {
       const from = { statuses: ['running' as const], claimToken: hold.claimToken }
       const end = () => settle(tx, row, from, endingOf(row, result, tools))
       const claim = desk.join()
-      const [line, ended] = claim ? await claims.lookIn(tx, agentId, end) : [null, await end()]
-      const taken = claim && line ? await claims.takeIn(tx, claim, line) : null
+      const [line, ended] = claim ? await claims.findClaimable(tx, agentId, end) : [null, await end()]
+      const taken = claim && line ? await claims.claim(tx, claim, line) : null
       if (!ended) return { answer: { accepted: false, reason: 'stale_claim' }, taken }
       // A slot is free, and a conversation may go on.
       if (!taken) tx.onCommitted(() => desk.isAsked() || link.wake(agentId))

@@ -6,12 +6,12 @@ import {
   protocolVersion,
 } from '@roost/contracts/link/messages'
 import type { Started, StartedAnswer } from '@roost/contracts/link/runs'
+import type { RunContexts } from '../../agents/run-context/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type ExecutionRow, executionStore, isFinal, queueStore, type Settle } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
-import type { AgentFacts } from './facts.ts'
 import { leaseFrom } from './lines.ts'
 import { createSpawned } from './spawned.ts'
 
@@ -19,7 +19,7 @@ export type HoldDeps = Settle & {
   db: Db
   clock: Pick<Clock, 'now'>
   live: Pick<Live, 'changed'>
-  facts: AgentFacts
+  facts: RunContexts
 }
 
 /** What an agent holds and what the platform believes it holds, brought together. */

@@ -6,8 +6,10 @@
  * `execution_attachments`; the rows are those of `executions`. Refuses to know what a conversation, a
  * schedule or a loop is: they ask for runs, and take part in the end of theirs through `RunHooks`.
  */
+
+export type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 export type { Accept, Accepted } from './accept.ts'
-export type { AgentFact, AgentFacts } from './facts.ts'
+export type { Batch, Entry, LockedQueues } from './batch.ts'
 export type { NotRun, Records } from './record.ts'
 export {
   type Attachment,
@@ -22,4 +24,3 @@ export {
 } from './request.ts'
 export { dispatchRoutes } from './routes.ts'
 export { createDispatch, type Dispatch, type DispatchDeps } from './service.ts'
-export type { Entry, Held, Together } from './together.ts'

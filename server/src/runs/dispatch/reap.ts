@@ -1,10 +1,10 @@
+import type { RunContexts } from '../../agents/run-context/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Ending, type ExecutionRow, overdueStore, queueStore, type Settle } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
-import type { AgentFacts } from './facts.ts'
 import { lostEnding } from './hold.ts'
 import { judgeExpired, passesBeforeVerdict, queueExpiryHours } from './rules.ts'
 
@@ -14,7 +14,7 @@ export type ReapDeps = Settle & {
   log: Log
   link: Pick<AgentLink, 'isConnected' | 'wake'>
   live: Pick<Live, 'changed'>
-  facts: AgentFacts
+  facts: RunContexts
 }
 
 /** Runs that are read at a time. */

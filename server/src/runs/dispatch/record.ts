@@ -1,4 +1,5 @@
 import type { ExecutionErrorCode } from '@roost/contracts/runs/executions'
+import type { RunContext } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
@@ -14,7 +15,6 @@ import {
   queueStore,
   startedEvent,
 } from '../executions/index.ts'
-import type { AgentFact } from './facts.ts'
 import type { RunRequest } from './request.ts'
 import { notYet, rowOf } from './row.ts'
 
@@ -32,25 +32,25 @@ export type NotRun =
 
 export type Records = {
   /** The record of a run that is not made: written as it ends, it was never in the line and cost nothing. */
-  recordIn(tx: Tx, agent: AgentFact, request: RunRequest, why: NotRun): Promise<ExecutionRow>
+  recordSkipped(tx: Tx, agent: RunContext, request: RunRequest, why: NotRun): Promise<ExecutionRow>
   /**
    * The record of a run that the platform itself carries, such as a telephone call: running from now on, without a
    * claim, so that no agent is handed it and it takes no slot. Whoever opens it ends it, by `settle`.
    */
-  openIn(tx: Tx, agent: AgentFact, request: RunRequest): Promise<ExecutionRow>
+  recordRunning(tx: Tx, agent: RunContext, request: RunRequest): Promise<ExecutionRow>
   /** The next attempt at a run that has just failed; it waits until `at` before it gets its place in the line. */
-  planRetryIn(tx: Tx, failed: ExecutionRow, at: Date): Promise<ExecutionRow>
+  planRetry(tx: Tx, failed: ExecutionRow, at: Date): Promise<ExecutionRow>
   /**
    * pending_retry → queued. False: it was not pending any more. While the breaker is open nothing changes and
    * the seconds are told after which it may be asked again.
    */
-  enterRetryIn(tx: Tx, row: ExecutionRow): Promise<boolean | { retryAfterSeconds: number }>
+  enqueueRetry(tx: Tx, row: ExecutionRow): Promise<boolean | { retryAfterSeconds: number }>
 }
 
 /** Records of runs that do not enter the line, or not yet. */
 export function createRecords({ clock, events, link, breaker }: RecordDeps): Records {
   return {
-    async recordIn(tx, agent, request, why) {
+    async recordSkipped(tx, agent, request, why) {
       const number = await queueStore(tx).lockQueue(agent.id)
       const now = clock.now()
       const row = notRunRow({ agent, request, why }, { number, now })
@@ -60,7 +60,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       return row
     },
 
-    async openIn(tx, agent, request) {
+    async recordRunning(tx, agent, request) {
       const number = await queueStore(tx).lockQueue(agent.id)
       const now = clock.now()
       const id = request.executionId ?? newId()
@@ -79,7 +79,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       return row
     },
 
-    async planRetryIn(tx, failed, at) {
+    async planRetry(tx, failed, at) {
       const queue_number = await queueStore(tx).lockQueue(failed.agent_id)
       const now = clock.now()
       const row: ExecutionRow = {
@@ -101,7 +101,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       return row
     },
 
-    async enterRetryIn(tx, row) {
+    async enqueueRetry(tx, row) {
       const queue = queueStore(tx)
       const number = await queue.lockQueue(row.agent_id)
       try {
@@ -112,8 +112,8 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
         const { retry_after_seconds } = error.fields
         return { retryAfterSeconds: typeof retry_after_seconds === 'number' ? retry_after_seconds : 60 }
       }
-      const at = await queue.endOfLine(row.agent_id, timestamp(clock.now()))
-      const entered = await queue.enterRetry(row.id, { number, at })
+      const at = await queue.endOfQueue(row.agent_id, timestamp(clock.now()))
+      const entered = await queue.releaseRetry(row.id, { number, at })
       if (entered) tx.onCommitted(() => link.wake(row.agent_id))
       return entered
     },
@@ -122,7 +122,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
 
 /** Its record; `number` is the agent's next. */
 export function notRunRow(
-  { agent, request, why }: { agent: AgentFact; request: RunRequest; why: NotRun },
+  { agent, request, why }: { agent: RunContext; request: RunRequest; why: NotRun },
   { number, now }: { number: number; now: Date },
 ): ExecutionRow {
   const id = request.executionId ?? newId()

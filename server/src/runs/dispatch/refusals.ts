@@ -1,3 +1,4 @@
+import type { RunContext } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
@@ -11,7 +12,6 @@ import {
   finishedEvent,
   queueStore,
 } from '../executions/index.ts'
-import type { AgentFact } from './facts.ts'
 import type { RunRequest } from './request.ts'
 import { rowOf } from './row.ts'
 
@@ -22,7 +22,7 @@ export type RefusalsDeps = {
   log: Pick<Log, 'error'>
 }
 
-type Refused = { agent: AgentFact; request: RunRequest }
+type Refused = { agent: RunContext; request: RunRequest }
 
 export type Refusals = {
   /**

@@ -1,7 +1,7 @@
+import type { RunContext } from '../../agents/run-context/index.ts'
 import { timestamp } from '../../kit/clock.ts'
 import type { ExecutionRow } from '../executions/index.ts'
 import { storableText } from '../transcripts/index.ts'
-import type { AgentFact } from './facts.ts'
 import type { RequestSnapshot, RunRequest } from './request.ts'
 import { effectiveTimeout } from './rules.ts'
 
@@ -19,7 +19,7 @@ export type Place = {
 }
 
 /** The record of a run that was just taken in, or is refused. */
-export function rowOf(agent: AgentFact, request: RunRequest, place: Place): ExecutionRow {
+export function rowOf(agent: RunContext, request: RunRequest, place: Place): ExecutionRow {
   const { source, links = {} } = request
   const at = timestamp(place.now)
   const snapshot: RequestSnapshot = {

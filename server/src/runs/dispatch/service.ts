@@ -1,5 +1,6 @@
 import type { AgentCalls } from '@roost/contracts/link/messages'
 import type { Partial as PartialSignal, Run } from '@roost/contracts/link/runs'
+import type { RunContexts } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { AgentLink, LinkHandlers } from '../../ports/agent-link/port.ts'
@@ -16,8 +17,8 @@ import {
 import { type Live, pieceKinds, wholeKinds } from '../transcripts/index.ts'
 import { type Accept, createAccept } from './accept.ts'
 import { createAgentEnd } from './agent-end.ts'
+import { type Batch, createBatch } from './batch.ts'
 import { createClaim, readAttachment } from './claim.ts'
-import type { AgentFacts } from './facts.ts'
 import { createFinish, type Reported } from './finish.ts'
 import { createHold } from './hold.ts'
 import { createLines, isHeld, type SecretsOf } from './lines.ts'
@@ -26,7 +27,6 @@ import { createReap } from './reap.ts'
 import { createRecords, type Records } from './record.ts'
 import type { RequestSnapshot } from './request.ts'
 import { attachmentStore } from './store.ts'
-import { createTogether, type Together } from './together.ts'
 import { createTurnover, type TurnoverDeps } from './turnover.ts'
 
 export type DispatchDeps = Settle & {
@@ -37,7 +37,7 @@ export type DispatchDeps = Settle & {
   live: Live
   link: AgentLink
   hooks: RunHooks
-  facts: AgentFacts
+  facts: RunContexts
   breaker: DispatchBreaker
   /** Where the run's model traffic goes, and the token that is good for it alone. */
   brokerAccess(row: ExecutionRow): Run['broker']
@@ -49,7 +49,7 @@ export type DispatchDeps = Settle & {
 
 export type Dispatch = Accept &
   Records &
-  Together & {
+  Batch & {
     /** What is done with the messages of agents; `beat` is the part that renews leases. */
     handlers: Pick<
       LinkHandlers,
@@ -108,7 +108,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   return {
     ...createAccept(deps),
     ...createRecords(deps),
-    ...createTogether(deps),
+    ...createBatch(deps),
     ...createAgentEnd(deps),
     report,
     beat: (agentId, message) =>

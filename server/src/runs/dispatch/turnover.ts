@@ -1,10 +1,10 @@
 import type { ClaimAnswer, ResultAnswer } from '@roost/contracts/link/runs'
+import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 import type { createClaim, Taken } from './claim.ts'
-import type { AgentFact, AgentFacts } from './facts.ts'
 import { alone, type Desk, type Finished, type Reported } from './finish.ts'
 
 export type TurnoverDeps = {
-  facts: Pick<AgentFacts, 'find'>
+  facts: Pick<RunContexts, 'find'>
   /** False: what its runs need is still on its way to it; it is woken when it may. */
   mayBegin(agentId: string): boolean
   claims: Pick<ReturnType<typeof createClaim>, 'take' | 'answer'>
@@ -17,7 +17,7 @@ export type Turnover = {
 }
 
 /** A claim that waits for results: what it is given, or null when it has to ask for itself. */
-type Ask = { agent: AgentFact; free: number; given: PromiseWithResolvers<Taken | null> }
+type Ask = { agent: RunContext; free: number; given: PromiseWithResolvers<Taken | null> }
 /** `coming`: results that can still take a claim along. */
 type Agent = { open: Set<Promise<unknown>>; coming: number; ask: Ask | null }
 

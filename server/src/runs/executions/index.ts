@@ -10,7 +10,7 @@ export { refuseForeignRun } from './foreign-run.ts'
 export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
 export { logText, storedLines } from './log.ts'
 export { overdueStore } from './overdue-store.ts'
-export { type Hold, type LineCounts, type QueueStore, queueStore, type Waiting } from './queue-store.ts'
+export { type Hold, type QueueCounts, type QueueStore, queueStore, type Waiting } from './queue-store.ts'
 export { executionRoutes, readerOf } from './routes.ts'
 export {
   dollars,

@@ -4,10 +4,10 @@ import type { Executor } from '../../ports/database/port.ts'
 import type { ExecutionRow } from './store.ts'
 import type { ExecutionTables } from './tables.ts'
 
-export type InLine = Pick<ExecutionRow, 'id' | 'triggered_by' | 'queued_at' | 'source_mcp_key_id'>
+export type QueuedRun = Pick<ExecutionRow, 'id' | 'triggered_by' | 'queued_at' | 'source_mcp_key_id'>
 export type Waiting = { id: string; serial_key: string | null }
 /** `bounded`: waiting runs that count against the bound, held ones too. `last_place`: `queued_at` of the last in the line. */
-export type LineCounts = {
+export type QueueCounts = {
   waiting: number
   bounded: number
   running: number
@@ -77,7 +77,7 @@ export function queueStore(executor: Executor) {
     },
 
     /** How full the agent is, and how many runs of `serialKey` wait or are worked on. */
-    async countLine(agentId: string, serialKey: string | null): Promise<LineCounts> {
+    async queueLength(agentId: string, serialKey: string | null): Promise<QueueCounts> {
       const count = (condition: RawBuilder<unknown>) =>
         sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
       return db
@@ -131,7 +131,7 @@ export function queueStore(executor: Executor) {
     },
 
     /** The first of the line, as a list of it shows them. */
-    async line(agentId: string, limit: number): Promise<InLine[]> {
+    async firstQueued(agentId: string, limit: number): Promise<QueuedRun[]> {
       return line(agentId)
         .select(['id', 'triggered_by', 'queued_at', 'source_mcp_key_id'])
         .orderBy('queued_at')
@@ -153,7 +153,7 @@ export function queueStore(executor: Executor) {
     },
 
     /** Where a run has its place that comes now: behind all that wait, also when the clock was set back since. */
-    async endOfLine(agentId: string, now: string): Promise<string> {
+    async endOfQueue(agentId: string, now: string): Promise<string> {
       const { last } = await line(agentId)
         .select((e) => e.fn.max<string | null>('queued_at').as('last'))
         .executeTakeFirstOrThrow()
@@ -169,7 +169,7 @@ export function queueStore(executor: Executor) {
     },
 
     /** Gives a held run its place in the line. False: it has one already, or has ended. */
-    async enter(id: string, at: string): Promise<boolean> {
+    async release(id: string, at: string): Promise<boolean> {
       const result = await db
         .updateTable('executions')
         .set({ queued_at: at })
@@ -181,7 +181,7 @@ export function queueStore(executor: Executor) {
     },
 
     /** pending_retry → queued, behind everything that waits. False: it is not pending any more. */
-    async enterRetry(id: string, { number, at }: { number: number; at: string }): Promise<boolean> {
+    async releaseRetry(id: string, { number, at }: { number: number; at: string }): Promise<boolean> {
       const result = await db
         .updateTable('executions')
         .set({ status: 'queued', queued_at: at, queue_number: number })

@@ -13,7 +13,7 @@ export type AdvanceDeps = {
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
   events: Pick<Outbox, 'append'>
-  dispatch: Pick<Dispatch, 'enterIn'>
+  dispatch: Pick<Dispatch, 'release'>
   live: Pick<Live, 'changed'>
 }
 
@@ -35,7 +35,7 @@ export function createAdvance(deps: AdvanceDeps) {
 
   /** Counted again while the agent's queue is held: of several that count, each sees what the last one did. */
   function enter(tx: Tx, { id, agent_id, max_concurrency }: FanOutRow): Promise<void> {
-    return dispatch.enterIn(tx, agent_id, async () => {
+    return dispatch.release(tx, agent_id, async () => {
       const step = nextStep(await fanOutStore(tx).places(id), max_concurrency)
       return step.kind === 'enter' ? step.ids : []
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FanOutBody } from '@roost/contracts/runs/fan-out'
-import { agentStore, blankRow } from '../../agents/directory/index.ts'
+import { agentStore, blankRow } from '../../agents/records/index.ts'
 import { isFault } from '../../kit/fault.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'

@@ -16,7 +16,7 @@ import type { Live } from '../transcripts/index.ts'
 import { type AdvanceDeps, createAdvance } from './advance.ts'
 import { createStart, type StartDeps, type Started } from './start.ts'
 import { fanOutStore } from './store.ts'
-import { toldOf } from './told.ts'
+import { viewOf } from './view.ts'
 import { createWait } from './wait.ts'
 
 export type FanOutDeps = StartDeps &
@@ -73,7 +73,7 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
 
     async wait({ fanOut, waitSeconds }, claim, signal) {
       const waited = await wait(fanOut.id, waitSeconds, signal)
-      const reply = toldOf(fanOut, await store.tasks(fanOut.id))
+      const reply = viewOf(fanOut, await store.tasks(fanOut.id))
       // An ended one is told from its record to those who repeat the request: nothing is kept twice.
       if (reply.status !== 'running' || waited === 'given_up') return reply
       const late: FanOut = { ...reply, status: 'deadline_exceeded' }
@@ -86,7 +86,7 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
       if (!fanOut || fanOut.agent_id !== agentId || !maySee(caller, relation, fanOut)) {
         throw new Fault('not_found', 'There is no such fan-out.')
       }
-      return toldOf(fanOut, await store.tasks(id))
+      return viewOf(fanOut, await store.tasks(id))
     },
 
     async workState({ fan_out_id }) {
@@ -94,7 +94,7 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
       const fanOut = await store.find(fan_out_id)
       const tasks = await store.tasks(fan_out_id)
       if (!fanOut || tasks.length === 0) return { state: 'void' }
-      const reply = toldOf(fanOut, tasks)
+      const reply = viewOf(fanOut, tasks)
       if (reply.status === 'running') return { state: 'open' }
       if (reply.status === 'failed') return { state: 'void' }
       return { state: 'done', reply: { status: 200, body: reply } }
@@ -107,7 +107,7 @@ export function createFanOuts(deps: FanOutDeps): FanOuts {
 
 /** What an asynchronous request is answered: every task as it was taken in. */
 export function receipt({ fanOut, tasks }: Started): FanOut {
-  return { ...toldOf(fanOut, tasks), status: 'accepted' }
+  return { ...viewOf(fanOut, tasks), status: 'accepted' }
 }
 
 /** The work goes on after this reply. */

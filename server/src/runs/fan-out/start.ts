@@ -9,7 +9,7 @@ import { type FanOutRow, fanOutStore, type TaskRow } from './store.ts'
 
 export type StartDeps = {
   clock: Pick<Clock, 'now'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptAllIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueueAll'>
   /** Name of an agent, for fan-outs that an agent asks of another one. */
   agentName(agentId: string): Promise<string | null>
 }
@@ -30,7 +30,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
     const { caller, agentId } = party
     const { max_concurrency } = asked
     const model = modelOf(asked.model)
-    const agent = await dispatch.admit(agentId)
+    const agent = await dispatch.checkAgent(agentId)
     const callingAgentId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const source = sourceOf(caller, callingAgentId === null ? null : await agentName(callingAgentId))
     const fanOut: FanOutRow = {
@@ -64,7 +64,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
     )
     return dispatch.transaction(async (tx) => {
       await fanOutStore(tx).insert(fanOut)
-      const tasks = await dispatch.acceptAllIn(tx, agent, requests, max_concurrency)
+      const tasks = await dispatch.enqueueAll(tx, agent, requests, max_concurrency)
       const started = { fanOut, tasks, waitSeconds: longest }
       await within(tx, started)
       return started

@@ -4,7 +4,7 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { AgentFact, Dispatch, Source } from '../dispatch/index.ts'
+import type { Dispatch, RunContext, Source } from '../dispatch/index.ts'
 import { executionStore, isFinal } from '../executions/index.ts'
 import { completedEvent, runCompletedEvent } from './events.ts'
 import { collapsed, type End, endAfterRun, endBetweenRuns, failed, nextLook, runTimeout } from './rules.ts'
@@ -16,7 +16,7 @@ export type AdvanceDeps = {
   clock: Clock
   log: Pick<Log, 'warn'>
   events: Pick<Outbox, 'append'>
-  dispatch: Pick<Dispatch, 'admit' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'enqueue'>
   agentName(agentId: string): Promise<string | null>
   /** Ids of the agents that this one may call. */
   permittedTargets(agentId: string): Promise<ReadonlySet<string>>
@@ -123,7 +123,7 @@ export function createAdvance(deps: AdvanceDeps) {
    * The agent, when it takes runs. A stopped one is waited for, like the runs that stand in its line; an agent
    * that asked for the loop needs its permission for each run.
    */
-  async function ready(loop: LoopRow): Promise<AgentFact | 'not_permitted' | null> {
+  async function ready(loop: LoopRow): Promise<RunContext | 'not_permitted' | null> {
     // Written by this feature.
     const { agent: asking } = JSON.parse(loop.source) as Source
     if (asking && asking.id !== loop.agent_id) {
@@ -131,7 +131,7 @@ export function createAdvance(deps: AdvanceDeps) {
       if (!permitted.has(loop.agent_id)) return 'not_permitted'
     }
     try {
-      return await dispatch.admit(loop.agent_id)
+      return await dispatch.checkAgent(loop.agent_id)
     } catch (error) {
       if (isFault(error, 'agent_not_running', 'agent_not_found')) return null
       throw error
@@ -141,7 +141,7 @@ export function createAdvance(deps: AdvanceDeps) {
   async function dispatchIn(
     tx: Tx,
     id: string,
-    { agent, agentName }: { agent: AgentFact | 'not_permitted' | null; agentName: string },
+    { agent, agentName }: { agent: RunContext | 'not_permitted' | null; agentName: string },
   ): Promise<void> {
     const store = loopStore(tx)
     const loop = await store.holdIdle(id)
@@ -163,7 +163,7 @@ export function createAdvance(deps: AdvanceDeps) {
     )
     const timeoutSeconds = runTimeout(loop, runs, now)
     const request = runRequest(loop, { number: loop.runs_completed + 1, previous, timeoutSeconds })
-    const { row } = await dispatch.acceptIn(tx, agent, request)
+    const { row } = await dispatch.enqueue(tx, agent, request)
     await store.opened(id, row.id)
   }
 

@@ -1,6 +1,6 @@
 import { type Loop, type LoopBody, loopStatuses } from '@roost/contracts/runs/loops'
-import type { Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop as BackgroundLoop } from '../../background/loops.ts'
 import {
   type Idempotency,
@@ -25,15 +25,15 @@ import {
 import { type AdvanceDeps, createAdvance, passSeconds } from './advance.ts'
 import { createStart, type StartDeps } from './start.ts'
 import { type LoopFilter, type LoopRow, loopStore } from './store.ts'
-import { toldOf } from './told.ts'
+import { viewOf } from './view.ts'
 
 export type LoopsDeps = StartDeps &
   Omit<AdvanceDeps, 'permittedTargets'> & {
     clock: Clock
     hooks: Pick<RunHooks, 'onEnded'>
     idempotency: Pick<Idempotency, 'enter'>
-    directory: Pick<Directory, 'byId'>
-    reach: Pick<Reach, 'relationTo' | 'permittedTargets'>
+    agentRecords: Pick<AgentRecords, 'byId'>
+    agentAccess: Pick<AgentAccess, 'relationTo' | 'permittedTargets'>
   }
 
 export type Loops = {
@@ -63,10 +63,10 @@ export type Loops = {
 }
 
 export function createLoops(deps: LoopsDeps): Loops {
-  const { db, clock, hooks, idempotency, directory, reach } = deps
+  const { db, clock, hooks, idempotency, agentRecords, agentAccess } = deps
   const store = loopStore(db)
   const start = createStart(deps)
-  const advance = createAdvance({ ...deps, permittedTargets: reach.permittedTargets })
+  const advance = createAdvance({ ...deps, permittedTargets: agentAccess.permittedTargets })
 
   hooks.onEnded(async (tx, { loop_id }) => {
     if (loop_id !== null) tx.onCommitted(() => advance.soon(loop_id))
@@ -78,10 +78,10 @@ export function createLoops(deps: LoopsDeps): Loops {
     const responses = await store.responses(answered.filter((id) => id !== undefined))
     const names = new Map<string, string>()
     for (const { agent_id } of rows) {
-      if (!names.has(agent_id)) names.set(agent_id, (await directory.byId(agent_id))?.name ?? '')
+      if (!names.has(agent_id)) names.set(agent_id, (await agentRecords.byId(agent_id))?.name ?? '')
     }
     return rows.map((row, index) =>
-      toldOf(row, {
+      viewOf(row, {
         agentName: names.get(row.agent_id) ?? '',
         runs: runs.get(row.id) ?? [],
         lastResponse: responses.get(answered[index] ?? '') ?? null,
@@ -92,11 +92,11 @@ export function createLoops(deps: LoopsDeps): Loops {
 
   async function findRow(caller: SignedIn, id: string): Promise<LoopRow> {
     const row = await store.find(id)
-    const agent = row && (await directory.byId(row.agent_id))
+    const agent = row && (await agentRecords.byId(row.agent_id))
     if (!row || !agent) throw new Fault('loop_not_found')
     const { userId } = messageReader(caller)
     if (userId !== null && userId === row.source_user_id) return row
-    const relation = await reach.relationTo(caller, agent)
+    const relation = await agentAccess.relationTo(caller, agent)
     if (!relation || !maySee(caller, relation, row)) throw new Fault('loop_not_found')
     return row
   }

@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
-import { type AgentFact, type Dispatch, modelOf, sourceOf } from '../dispatch/index.ts'
+import { type Dispatch, modelOf, type RunContext, sourceOf } from '../dispatch/index.ts'
 import { messageReader } from '../executions/index.ts'
 import { runTimeout } from './rules.ts'
 import { runRequest } from './run-request.ts'
@@ -12,7 +12,7 @@ import { type LoopRow, loopStore } from './store.ts'
 
 export type StartDeps = {
   clock: Pick<Clock, 'now'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   /** Name of an agent, for loops that an agent asks of another one. */
   agentName(agentId: string): Promise<string | null>
 }
@@ -30,7 +30,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
   ): Promise<LoopRow> {
     const { caller, agentId } = party
     const model = modelOf(asked.model)
-    const agent = await dispatch.admit(agentId)
+    const agent = await dispatch.checkAgent(agentId)
     refuseTimes(asked, agent)
     const callingId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
     const source = sourceOf(caller, callingId === null ? null : await agentName(callingId))
@@ -54,7 +54,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
     return dispatch.transaction(async (tx) => {
       const timeoutSeconds = runTimeout(fresh, [], now)
       const first = runRequest(fresh, { number: 1, previous: null, timeoutSeconds })
-      const { row } = await dispatch.acceptIn(tx, agent, first)
+      const { row } = await dispatch.enqueue(tx, agent, first)
       const loop = { ...fresh, open_execution_id: row.id, chain_depth: row.chain_depth }
       await loopStore(tx).insert(loop)
       await within(tx, loop)
@@ -63,7 +63,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
   }
 }
 
-function refuseTimes(asked: LoopBody, { execution_timeout_seconds: cap }: AgentFact): void {
+function refuseTimes(asked: LoopBody, { execution_timeout_seconds: cap }: RunContext): void {
   const { timeout_per_run, max_duration_seconds } = asked
   if (timeout_per_run !== null && timeout_per_run > cap) {
     const detail = `A run may take ${timeout_per_run} s here, but the agent's cap is ${cap} s.`

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RuntimeName } from '@roost/contracts/link/messages'
-import { createAskAgent } from '../../agents/calls/index.ts'
-import { type Agent, blankRow } from '../../agents/directory/index.ts'
+import { type Agent, blankRow } from '../../agents/records/index.ts'
+import { createAgentRpc } from '../../agents/rpc/index.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { type Loose, startTaskApp } from '../../test/task-app.ts'
@@ -36,9 +36,9 @@ forEachDialect((_, open) => {
       routes: ({ tasks, link, clock }) =>
         playbookRoutes({
           tasks,
-          directory: { byId: async () => agent },
+          agentRecords: { byId: async () => agent },
           playbooks: createPlaybooks({
-            ask: createAskAgent({ link, clock }),
+            ask: createAgentRpc({ link, clock }),
             connectors: { offer: async () => (name) => offered.has(name) },
           }),
         }),

@@ -1,6 +1,6 @@
 import { listPlaybooks, runPlaybook } from '@roost/contracts/runs/playbooks'
 import { TaskBody } from '@roost/contracts/runs/tasks'
-import { type Directory, requireAgent } from '../../agents/directory/index.ts'
+import { type AgentRecords, requireAgent } from '../../agents/records/index.ts'
 import { agentRoute, type Route } from '../../http/route.ts'
 import { answerTask, type Tasks } from '../tasks/index.ts'
 import type { Playbooks } from './service.ts'
@@ -8,22 +8,22 @@ import type { Playbooks } from './service.ts'
 export function playbookRoutes({
   playbooks,
   tasks,
-  directory,
+  agentRecords,
 }: {
   playbooks: Playbooks
   tasks: Tasks
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
 }): Route[] {
   return [
     agentRoute(listPlaybooks, async ({ agent, caller, request }) => {
-      const known = await requireAgent(directory, agent.id)
+      const known = await requireAgent(agentRecords, agent.id)
       const found = await playbooks.list(known, caller, request.signal)
       return { playbooks: found, count: found.length }
     }),
     agentRoute(runPlaybook, async (call) => {
       const { params, caller, request } = call
       const { input, ...rest } = call.body
-      const agent = await requireAgent(directory, call.agent.id)
+      const agent = await requireAgent(agentRecords, call.agent.id)
       request.note({ playbook: params.playbook.slice(0, 100) })
       const wanted = { playbook: params.playbook, input }
       const message = await playbooks.messageFor(agent, caller, wanted, request.signal)

@@ -1,9 +1,9 @@
 import { workspaceRoot } from '@roost/contracts/agents/workspace'
 import { maxPlaybooks, type Playbook } from '@roost/contracts/runs/playbooks'
 import { skillNamePattern } from '@roost/contracts/skills/library'
-import type { AskAgent } from '../../agents/calls/index.ts'
-import type { Connectors } from '../../agents/connector/index.ts'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { McpConnectors } from '../../agents/mcp-connector/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
+import type { CallAgent } from '../../agents/rpc/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
@@ -11,8 +11,8 @@ import { readFrontmatter } from '../../skills/library/index.ts'
 import { instructionsOf, messageOf } from './rules.ts'
 
 export type PlaybooksDeps = {
-  ask: AskAgent
-  connectors: Pick<Connectors, 'offer'>
+  ask: CallAgent
+  connectors: Pick<McpConnectors, 'offer'>
 }
 
 export type Starter = { title: string; description: string | null; starter_prompt: string }

@@ -108,7 +108,7 @@ forEachDialect((_, open) => {
     await using world = await startWorld({ db: await open(), agents })
     await world.add('team', first)
     await world.call('PUT', '/agents/scout', { subscription_name: 'team' })
-    const all = await world.platform.directory.everyRow()
+    const all = await world.platform.agentRecords.everyRow()
     const auth = await world.platform.providerSubscriptions.auth(all)
     assert.deepEqual(
       ['a1', 'a2', 'a3'].map((id) => auth.get(id)?.auth_mode),

@@ -5,7 +5,7 @@ import type {
   Subscription,
   SubscriptionUsage,
 } from '@roost/contracts/runs/provider-subscriptions'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import { secondsLater, timestamp } from '../../kit/clock.ts'

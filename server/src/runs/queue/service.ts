@@ -30,7 +30,7 @@ const mostShown = 500
 
 /** Of one moment: a run that is handed out is in the line or has a slot, never both. */
 async function standing(queue: QueueStore, agentId: string) {
-  const line = await queue.line(agentId, mostShown)
+  const line = await queue.firstQueued(agentId, mostShown)
   const active = (await queue.runningKeys(agentId)).length
   const waiting = line.length < mostShown ? line.length : await queue.countWaiting(agentId)
   return { line, active, waiting }

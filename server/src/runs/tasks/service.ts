@@ -26,7 +26,7 @@ import { mayName } from './rules.ts'
 export type TasksDeps = {
   db: Db
   clock: Clock
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'watch' | 'toolCalls'>
   idempotency: Pick<Idempotency, 'enter'>
   joinConversation: JoinConversation
@@ -123,12 +123,12 @@ function createAccept({ db, dispatch, joinConversation, agentName }: TasksDeps) 
     const files = checkFiles(body.files)
     const join = joinRequest(body, callingId === agentId)
     await refuseUnknownParent(reader, body.parent_execution_id)
-    const fact = await dispatch.admit(agentId)
+    const fact = await dispatch.checkAgent(agentId)
     const callingName = callingId === null ? null : await agentName(callingId)
 
     const takeIn = async (tx: Tx) => {
       const joined = join && (await joinConversation(tx, { caller, agent: { id: agentId, name } }, join))
-      const accepted = await dispatch.acceptIn(tx, fact, {
+      const accepted = await dispatch.enqueue(tx, fact, {
         agentId,
         kind: 'task',
         triggeredBy: triggerOf(caller, agentId, { way: 'manual', viaMcp }),

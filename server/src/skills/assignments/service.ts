@@ -1,7 +1,7 @@
 import type { AssignedSkill, SkillDelivery, SkillRemoval } from '@roost/contracts/skills/assignments'
 import { maxAssigned } from '@roost/contracts/skills/assignments'
-import { type Agent, agentStore, type Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { createCache } from '../../kit/cache.ts'
@@ -25,8 +25,8 @@ export type AssignmentsDeps = {
   db: Db
   clock: Clock
   events: Pick<Outbox, 'append' | 'on'>
-  directory: Pick<Directory, 'byId'>
-  reach: Pick<Reach, 'reachable'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
   library: Pick<Library, 'resolve'>
   deliver: Deliver
 }
@@ -134,7 +134,10 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     },
 
     async overview(caller) {
-      const [reached, rows] = await Promise.all([deps.reach.reachable(caller), assignmentStore(db).holders()])
+      const [reached, rows] = await Promise.all([
+        deps.agentAccess.accessibleAgents(caller),
+        assignmentStore(db).holders(),
+      ])
       const told = ({ name, label }: Agent): Holder => ({ name, label })
       const byId = new Map(reached.map(({ agent }) => [agent.id, agent]))
       const assignments: Record<string, Holder[]> = {}

@@ -1,4 +1,4 @@
-import type { Agent, Directory } from '../../agents/directory/index.ts'
+import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import type { Leases } from '../../foundation/leases/index.ts'
 import { newId } from '../../kit/ids.ts'
 import { type AgentLink, LinkDown, LinkTimeout } from '../../ports/agent-link/port.ts'
@@ -11,7 +11,7 @@ import { deliveryWaitSeconds } from './rules.ts'
 export type AttemptDeps = ReconcileDeps & {
   log: Pick<Log, 'debug' | 'warn'>
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
   /** What the engine has of an agent's container now; null: it cannot be asked. */
   containerNow(agent: Agent): Promise<'running' | 'stopped' | null>
@@ -44,13 +44,13 @@ export type Attempts = {
 
 /** One attempt to bring an agent in line; one worker at a time has an agent. What went wrong is a value. */
 export function createAttempt(deps: AttemptDeps): Attempts {
-  const { db, clock, log, leases, directory, link, closing } = deps
+  const { db, clock, log, leases, agentRecords, link, closing } = deps
   const reconcile = createReconcile(deps)
   /** The agents that this process is at. */
   const atWork = new Map<string, Promise<Outcome>>()
 
   async function attempt(agentId: string, options: { force?: boolean } = {}): Promise<Outcome | BusyHere> {
-    const agent = await directory.byId(agentId)
+    const agent = await agentRecords.byId(agentId)
     if (!agent || agent.desired === 'stopped') return { kind: 'stopped' }
     // Its program answers before the row says that it runs.
     if (!link.isConnected(agentId)) return { kind: await whyAway(agent) }

@@ -1,6 +1,6 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { FleetReport } from '@roost/contracts/skills/library'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import { createTurns } from '../../kit/turns.ts'
@@ -14,7 +14,7 @@ export type FleetDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   delivery: Pick<Delivery, 'inject'>
   isEnabled(): boolean
   raiseAlert(tx: Tx, alert: PlatformAlert): Promise<void>
@@ -33,7 +33,7 @@ export function createFleet({
   db,
   clock,
   log,
-  directory,
+  agentRecords,
   delivery,
   isEnabled,
   raiseAlert,
@@ -52,7 +52,7 @@ export function createFleet({
   }
 
   async function one(id: string, report: FleetReport): Promise<void> {
-    const agent = await directory.byId(id)
+    const agent = await agentRecords.byId(id)
     if (!agent) return
     try {
       const { skills_injected, skills_failed } = await delivery.inject(id, false)

@@ -1,7 +1,7 @@
 import { maxSkillBytes } from '@roost/contracts/link/messages'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { SkillResult } from '@roost/contracts/skills/assignments'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { type AgentLink, LinkFault } from '../../ports/agent-link/port.ts'

@@ -8,7 +8,7 @@ import { createFakeClock } from '../../../../agent/src/kit/fake-clock.ts'
 import { manifestOf } from '../../../../agent/src/skills/manifest.ts'
 import { createSkills } from '../../../../agent/src/skills/skills.ts'
 import { createPaths } from '../../../../agent/src/workspace/paths.ts'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import { createShared, openAgents } from '../../agents/test/world.ts'
 import { createLeases } from '../../foundation/leases/index.ts'
 import { openSettings } from '../../foundation/settings/index.ts'
@@ -130,7 +130,7 @@ export async function openSkills(
       async stop() {
         await db.atomically(async (tx) => {
           await agentStore(tx).update(id, { status: 'stopped', desired: 'stopped' })
-          world.area.directory.changed(tx, id)
+          world.area.agentRecords.changed(tx, id)
         })
         world.link.unlink(id)
       },
@@ -142,7 +142,7 @@ export async function openSkills(
       async rise() {
         await db.atomically(async (tx) => {
           await agentStore(tx).update(id, { status: 'running', desired: 'running' })
-          world.area.directory.changed(tx, id)
+          world.area.agentRecords.changed(tx, id)
         })
       },
       /** It runs again and has greeted. */

@@ -1,8 +1,9 @@
 import type { PreCheckAnswer } from '@roost/contracts/link/messages'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
-import type { AgentFact } from '../../runs/dispatch/index.ts'
+import type { RunContext } from '../../runs/dispatch/index.ts'
+import { fireStore, scheduleRunStore } from '../fires/index.ts'
 import {
   type Choice,
   type Closed,
@@ -14,17 +15,15 @@ import {
   hasRecord,
   type Open,
 } from './choice.ts'
-import { type Fired, toldOf } from './decided.ts'
+import { decidedFire, type Fired } from './decided.ts'
 import type { FireDeps } from './deps.ts'
 import { createGroup } from './group.ts'
 import { createPreCheck } from './pre-check.ts'
 import { createFireRequests } from './requests.ts'
 import { closedGate, type Gate, readPreCheck, skipped, suppressed } from './rules.ts'
-import { scheduleRunStore } from './run-store.ts'
-import { fireStore } from './store.ts'
 
 /** What the gates ask of an agent. */
-export type Known = { agent: Agent; fact: AgentFact; frozenAfter: number | null }
+export type Known = { agent: Agent; fact: RunContext; frozenAfter: number | null }
 
 /** The transaction is given up: another one has decided, or a gate has closed meanwhile. */
 class GivenUp extends Error {
@@ -44,7 +43,7 @@ export function createByClock(deps: FireDeps) {
 
   /** Null: the agent is gone. */
   async function knowOf(agentId: string): Promise<Known | null> {
-    const [agent, fact] = await Promise.all([deps.directory.byId(agentId), deps.factOf(agentId)])
+    const [agent, fact] = await Promise.all([deps.agentRecords.byId(agentId), deps.factOf(agentId)])
     return agent && fact ? { agent, fact, frozenAfter: await deps.frozenAfter(agent) } : null
   }
 
@@ -96,10 +95,10 @@ export function createByClock(deps: FireDeps) {
     if (!(await fireStore(tx).decide(key, decisionOf(choice, now)))) throw new GivenUp(null)
     const { agent, request, why } = entryOf(choice, requestOf)
     if (why) {
-      await dispatch.recordIn(tx, agent, request, why)
+      await dispatch.recordSkipped(tx, agent, request, why)
       return
     }
-    const { row } = await dispatch.acceptIn(tx, agent, request)
+    const { row } = await dispatch.enqueue(tx, agent, request)
     // Asked again while the agent's queue is held: of two fires of one schedule one sees the other.
     if (!isCatchUp && (await scheduleRunStore(tx).isActive(schedule.id, row.id))) {
       throw new GivenUp(skipped('previous_run_active'))
@@ -115,7 +114,7 @@ export function createByClock(deps: FireDeps) {
       if (!hasRecord(choice)) return true
       const { agent, request, why } = entryOf(choice, requestOf)
       if (!why) return true
-      const row = await dispatch.recordIn(tx, agent, request, why)
+      const row = await dispatch.recordSkipped(tx, agent, request, why)
       for (const event of eventsOf(choice, row)) await events.append(tx, event, now)
       return true
     })
@@ -125,7 +124,7 @@ export function createByClock(deps: FireDeps) {
   /** Throws `conflict` while it is being decided. */
   async function decidedBefore(key: Due['key']): Promise<Fired> {
     const row = await fireStore(db).find(key)
-    const told = row && toldOf(row)
+    const told = row && decidedFire(row)
     if (told) return told
     throw new Fault('conflict', 'The fire is being decided.')
   }

@@ -1,5 +1,5 @@
 import type { DueReminder, ScheduleChange } from '@roost/contracts/triggers/firing'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Schedules } from '../schedules/index.ts'
 
 const page = 200
@@ -7,7 +7,7 @@ const page = 200
 /** What changed of schedules after a position, and which reminders come next, as the scheduler follows it. */
 export function createFeed(deps: {
   schedules: Pick<Schedules, 'changesAfter'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   /** Pending reminders of the next minute, at most so many, soonest first. */
   dueReminders(limit: number): Promise<DueReminder[]>
 }) {
@@ -20,7 +20,7 @@ export function createFeed(deps: {
     ])
     const schedules: ScheduleChange[] = []
     for (const row of rows) {
-      const agent = await deps.directory.byId(row.agent_id)
+      const agent = await deps.agentRecords.byId(row.agent_id)
       schedules.push({
         id: row.id,
         agent_id: row.agent_id,

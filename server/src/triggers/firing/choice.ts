@@ -1,13 +1,13 @@
 import type { NewEvent } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import type { AgentFact, Entry, NotRun } from '../../runs/dispatch/index.ts'
+import type { Entry, NotRun, RunContext } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
+import type { Decision } from '../fires/index.ts'
 import type { Schedule } from '../schedules/index.ts'
 import type { Fired } from './decided.ts'
 import { skippedEvent, startedEvent } from './events.ts'
 import type { createFireRequests } from './requests.ts'
 import type { Gate } from './rules.ts'
-import type { Decision } from './store.ts'
 
 /** A fire of the clock on its way through the gates. */
 export type Due = {
@@ -20,9 +20,9 @@ export type Due = {
 }
 
 /** A gate has closed; `fact` is null of an agent that is gone. */
-export type Closed = { due: Due; fact: AgentFact | null; gate: Gate }
+export type Closed = { due: Due; fact: RunContext | null; gate: Gate }
 /** All gates are open; `refusal` fails the run before it begins. */
-export type Open = { due: Due; fact: AgentFact; message: string; refusal: NotRun | null }
+export type Open = { due: Due; fact: RunContext; message: string; refusal: NotRun | null }
 /** What is to become of a fire. */
 export type Choice = Closed | Open
 
@@ -37,12 +37,12 @@ export function decisionOf(choice: Choice, now: ReturnType<Clock['now']>): Decis
 }
 
 /** What is suppressed, or of an agent that is gone, leaves no record of a run. */
-export function hasRecord(choice: Choice): choice is Choice & { fact: AgentFact } {
+export function hasRecord(choice: Choice): choice is Choice & { fact: RunContext } {
   return 'gate' in choice ? choice.gate.outcome === 'skipped' && choice.fact !== null : true
 }
 
 export function entryOf(
-  choice: Choice & { fact: AgentFact },
+  choice: Choice & { fact: RunContext },
   requestOf: ReturnType<typeof createFireRequests>['requestOf'],
 ): Entry {
   const { schedule, executionId } = choice.due

@@ -1,13 +1,11 @@
 import type { Tx } from '../../ports/database/port.ts'
-import type { Held } from '../../runs/dispatch/index.ts'
+import type { LockedQueues } from '../../runs/dispatch/index.ts'
+import { fireStore, keyOf, runAndRollBack, scheduleRunStore } from '../fires/index.ts'
 import type { ByClock } from './by-clock.ts'
 import { type Choice, decisionOf, entryOf, eventsOf, firedOf, hasRecord } from './choice.ts'
 import type { Fired } from './decided.ts'
 import type { FireTogetherDeps } from './deps.ts'
-import { givenUp } from './given-up.ts'
 import { skipped } from './rules.ts'
-import { scheduleRunStore } from './run-store.ts'
-import { fireStore, keyOf } from './store.ts'
 
 type Outcome = Choice | 'alone'
 
@@ -21,7 +19,11 @@ export function createCommitTogether(
   { carryOut, decidedBefore, requestOf }: Pick<ByClock, 'carryOut' | 'decidedBefore' | 'requestOf'>,
 ) {
   /** Asked while the queues are held, as for a fire by itself. */
-  function judge(choices: readonly Choice[], free: Held['free'], active: ReadonlySet<string>): Outcome[] {
+  function judge(
+    choices: readonly Choice[],
+    free: LockedQueues['free'],
+    active: ReadonlySet<string>,
+  ): Outcome[] {
     const seen = new Set<string>()
     const judgeOne = (choice: Choice): Outcome => {
       const { schedule, isCatchUp, key } = choice.due
@@ -46,7 +48,7 @@ export function createCommitTogether(
     const agentIds = new Set(choices.map(({ due }) => due.schedule.agent_id))
     // Sent together: what is active is looked for once the queues are held.
     const [held, active] = await Promise.all([
-      dispatch.holdIn(tx, countsOf(choices.filter(hasRecord))),
+      dispatch.lockQueues(tx, countsOf(choices.filter(hasRecord))),
       scheduleRunStore(tx).activeOf([...agentIds]),
     ])
     const now = clock.now()
@@ -55,7 +57,7 @@ export function createCommitTogether(
     const rows = decided.map((choice) => ({ ...choice.due.key, ...decisionOf(choice, now) }))
     const won = new Set((await fireStore(tx).decideAll(rows)).map(keyOf))
     const recorded = decided.filter((choice) => won.has(keyOf(choice.due.key))).filter(hasRecord)
-    const runs = held.enter(
+    const runs = held.insertAll(
       recorded.map((choice) => entryOf(choice, requestOf)),
       now,
     )
@@ -89,7 +91,7 @@ export function createCommitTogether(
   }
 
   /** The same without the end: nothing is kept, and nobody is woken. */
-  const rehearse = (choices: readonly Choice[]) => givenUp(db, (tx) => write(tx, choices))
+  const rehearse = (choices: readonly Choice[]) => runAndRollBack(db, (tx) => write(tx, choices))
 
   return { together, rehearse }
 }

@@ -1,4 +1,4 @@
-import type { FireRow } from './store.ts'
+import type { FireRow } from '../fires/index.ts'
 
 /** What became of a fire. */
 export type Fired =
@@ -6,7 +6,7 @@ export type Fired =
   | { outcome: 'skipped' | 'suppressed' | 'missed'; reason: string; executionId?: string }
 
 /** What was decided; null while nothing is. */
-export function toldOf({ outcome, reason, execution_id }: FireRow): Fired | null {
+export function decidedFire({ outcome, reason, execution_id }: FireRow): Fired | null {
   if (outcome === null) return null
   if (outcome === 'fired') {
     return { outcome, executionId: execution_id ?? '', message: '', isReplay: true }

@@ -1,11 +1,11 @@
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { AgentFact, Dispatch } from '../../runs/dispatch/index.ts'
-import type { ScheduleTimes } from '../schedules/index.ts'
+import type { Dispatch, RunContext } from '../../runs/dispatch/index.ts'
+import type { ScheduleTimes } from '../schedule-times/index.ts'
 import type { FrozenAfter, ReachesAgent } from './ports.ts'
 
 /** What a fire is made with. */
@@ -15,9 +15,9 @@ export type FireDeps = {
   log: Log
   events: Pick<Outbox, 'append'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
-  directory: Pick<Directory, 'byId'>
-  factOf(agentId: string): Promise<AgentFact | null>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn' | 'recordIn'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  factOf(agentId: string): Promise<RunContext | null>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue' | 'recordSkipped'>
   times: Pick<ScheduleTimes, 'next'>
   frozenAfter: FrozenAfter
   reachesAgent: ReachesAgent
@@ -26,5 +26,5 @@ export type FireDeps = {
 /** What fires that are due together are made with. */
 export type FireTogetherDeps = Omit<FireDeps, 'events' | 'dispatch'> & {
   events: Pick<Outbox, 'append' | 'appendAll'>
-  dispatch: FireDeps['dispatch'] & Pick<Dispatch, 'holdIn'>
+  dispatch: FireDeps['dispatch'] & Pick<Dispatch, 'lockQueues'>
 }

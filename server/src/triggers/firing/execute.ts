@@ -4,8 +4,8 @@ import type {
   ExecuteTasks,
   ExecuteTasksReply,
 } from '@roost/contracts/triggers/firing'
-import type { Agent, Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import { type Idempotency, scopeOf } from '../../foundation/idempotency/index.ts'
 import type { Caller, SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -15,18 +15,18 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type Dispatch, modelOf, type RunRequest, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
 import { dollars, type ExecutionRow, type Executions, executionStore } from '../../runs/executions/index.ts'
+import { fireStore } from '../fires/index.ts'
 import type { Schedules } from '../schedules/index.ts'
 import { accepted, createExecuteAll, notFired } from './execute-all.ts'
 import type { Firing } from './service.ts'
-import { fireStore } from './store.ts'
 
 export type ExecuteDeps = {
   db: Db
   clock: Clock
   log: Pick<Log, 'error'>
-  directory: Pick<Directory, 'byName' | 'byId'>
-  reach: Pick<Reach, 'reach'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  agentRecords: Pick<AgentRecords, 'byName' | 'byId'>
+  agentAccess: Pick<AgentAccess, 'resolveAgent'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   executions: Pick<Executions, 'watch'>
   idempotency: Pick<Idempotency, 'enter'>
   schedules: Pick<Schedules, 'byId' | 'byIds' | 'position'>
@@ -86,13 +86,13 @@ export function createExecute(deps: ExecuteDeps): Execute {
     const key = call.key ?? (body.execution_id ? `execution:${body.execution_id}` : undefined)
     const scope = scopeOf('execute-task', subject, key, body)
     const entered = await idempotency.enter(scope, async (claim) => {
-      const fact = await dispatch.admit(agent.id)
+      const fact = await dispatch.checkAgent(agent.id)
       return dispatch.transaction(async (tx) => {
         const executionId = body.execution_id ?? newId()
         // Before the run: of two that ask for one id the second waits here.
         const receipt = { status: 200, body: accepted(executionId), receipt: true }
         await claim.take(tx, { execution_id: executionId }, receipt)
-        await dispatch.acceptIn(tx, fact, {
+        await dispatch.enqueue(tx, fact, {
           ...as,
           executionId,
           agentId: agent.id,
@@ -132,7 +132,7 @@ export function createExecute(deps: ExecuteDeps): Execute {
   async function asPlatform(body: ExecuteTask, call: Call): Promise<ExecuteTaskReply> {
     const { schedule_id, due_at } = body
     if (schedule_id && due_at) return fireDue(body, { schedule_id, due_at }, call)
-    const agent = await deps.directory.byName(body.agent_name)
+    const agent = await deps.agentRecords.byName(body.agent_name)
     if (!agent) throw new Fault('agent_not_found')
     const schedule = schedule_id ? await schedules.byId(schedule_id) : null
     if (schedule_id && schedule?.agent_id !== agent.id) throw new Fault('schedule_not_found')
@@ -156,8 +156,8 @@ export function createExecute(deps: ExecuteDeps): Execute {
 
     async asAgent(caller, body, call) {
       const own = agentOf(caller)
-      const self = await deps.directory.byId(own.agentId)
-      const reached = self && (await deps.reach.reach(own.caller, body.agent_name))
+      const self = await deps.agentRecords.byId(own.agentId)
+      const reached = self && (await deps.agentAccess.resolveAgent(own.caller, body.agent_name))
       if (!reached) throw new Fault('agent_not_found')
       const as: Run = {
         triggeredBy: triggerOf(own.caller, reached.agent.id, { way: 'manual', viaMcp: false }),

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ExecuteTasks } from '@roost/contracts/triggers/firing'
 import type { Db } from '../../ports/database/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { fireStore } from './store.ts'
+import { fireStore } from '../fires/index.ts'
 import { dueAt, startFiringPlatform } from './test/firing-platform.ts'
 
 const later = '2026-01-05T09:01:00.000Z'

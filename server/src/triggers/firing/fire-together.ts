@@ -1,16 +1,15 @@
 import { setImmediate as soon } from 'node:timers/promises'
 import type { PreCheckAnswer } from '@roost/contracts/link/messages'
 import { newId } from '../../kit/ids.ts'
+import { type FireRow, fireStore, keyOf, scheduleRunStore } from '../fires/index.ts'
 import type { Schedule } from '../schedules/index.ts'
 import { createByClock } from './by-clock.ts'
 import type { Due } from './choice.ts'
 import { createCommitTogether } from './commit-together.ts'
-import { type Fired, toldOf } from './decided.ts'
+import { decidedFire, type Fired } from './decided.ts'
 import type { FireTogetherDeps } from './deps.ts'
 import type { FireAsked } from './fire.ts'
 import { createLines, mostTogether } from './line.ts'
-import { scheduleRunStore } from './run-store.ts'
-import { type FireRow, fireStore, keyOf } from './store.ts'
 
 const rehearsedTogether = 50
 /** While one transaction is being committed, the next one is written. */
@@ -84,7 +83,7 @@ export function createFireTogether(
     asked += dues.length
     async function fire(due: DueAsked, index: number): Promise<Fired> {
       const row = rows.get(keyOf(timeOf(due)))
-      const told = row && toldOf(row)
+      const told = row && decidedFire(row)
       if (told) return told
       const known = (await agents.get(due.schedule.agent_id)) ?? null
       const choice = await steps.choose(dueOf(due, row, active), known, ask)

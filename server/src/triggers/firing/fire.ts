@@ -3,15 +3,14 @@ import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Source } from '../../runs/dispatch/index.ts'
 import { executionStore } from '../../runs/executions/index.ts'
+import { fireStore, scheduleRunStore } from '../fires/index.ts'
 import type { Schedule } from '../schedules/index.ts'
 import { createByClock } from './by-clock.ts'
-import { type Fired, toldOf } from './decided.ts'
+import { decidedFire, type Fired } from './decided.ts'
 import type { FireDeps } from './deps.ts'
 import { startedEvent } from './events.ts'
 import { withContext } from './message.ts'
 import { createFireRequests } from './requests.ts'
-import { scheduleRunStore } from './run-store.ts'
-import { fireStore } from './store.ts'
 import { createWithin } from './within.ts'
 
 export type FireAsked = {
@@ -31,7 +30,7 @@ export type FireAsked = {
 }
 
 export function createFire(deps: FireDeps) {
-  const { db, clock, events, directory, dispatch } = deps
+  const { db, clock, events, agentRecords, dispatch } = deps
   const within = createWithin(deps)
   const { byClock } = createByClock(deps)
   const { requestOf, recipientRefusal } = createFireRequests(deps)
@@ -39,8 +38,8 @@ export function createFire(deps: FireDeps) {
   async function byHand(schedule: Schedule, asked: FireAsked): Promise<Fired> {
     const message = withContext(schedule.message, asked.context, newId())
     const executionId = asked.executionId ?? newId()
-    const fact = await dispatch.admit(schedule.agent_id)
-    const agent = await directory.byId(schedule.agent_id)
+    const fact = await dispatch.checkAgent(schedule.agent_id)
+    const agent = await agentRecords.byId(schedule.agent_id)
     if (!agent) throw new Fault('agent_not_found')
     const refusal = await recipientRefusal(schedule, agent)
     const { metadata, by } = asked
@@ -52,10 +51,10 @@ export function createFire(deps: FireDeps) {
     await within(transaction, async (tx) => {
       await asked.keep?.(tx, executionId)
       if (refusal) {
-        await dispatch.recordIn(tx, fact, request, refusal)
+        await dispatch.recordSkipped(tx, fact, request, refusal)
         return
       }
-      const { row } = await dispatch.acceptIn(tx, fact, request)
+      const { row } = await dispatch.enqueue(tx, fact, request)
       await events.append(tx, startedEvent(row, schedule), clock.now())
     })
     return { outcome: 'fired', executionId, message }
@@ -89,6 +88,6 @@ export function createFire(deps: FireDeps) {
     ])
     const isCatchUp = known?.is_catch_up === 1
     const due = { schedule, key, executionId, isCatchUp, isPreviousActive: isActive && !isCatchUp }
-    return (known && toldOf(known)) ?? byClock(due)
+    return (known && decidedFire(known)) ?? byClock(due)
   }
 }

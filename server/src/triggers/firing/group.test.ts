@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
+import { fireStore } from '../fires/index.ts'
 import { createGroup } from './group.ts'
-import { fireStore } from './store.ts'
 
 const decision = { outcome: 'fired', reason: null, execution_id: 'x', recorded_at: '' } as const
 

@@ -6,6 +6,15 @@
  * as its schedule says, whatever happens to the processes meanwhile. Refuses to know when a time is due: that
  * is `clock`.
  */
+
+export {
+  type DueTime,
+  type FireRow,
+  fireStore,
+  type RunProgress,
+  type SchedulerState,
+  scheduleRunStore,
+} from '../fires/index.ts'
 export { createFeed } from './changes.ts'
 export type { Fired } from './decided.ts'
 export { createExecute, type Execute } from './execute.ts'
@@ -13,6 +22,4 @@ export type { FireAsked } from './fire.ts'
 export type { Deliver, FrozenAfter, RaiseAlert, ReachesAgent } from './ports.ts'
 export { fireRetention } from './retention.ts'
 export { firingRoutes, internalFiringRoutes } from './routes.ts'
-export { type RunProgress, scheduleRunStore } from './run-store.ts'
 export { createFiring, type Firing, type FiringDeps } from './service.ts'
-export { type DueTime, type FireRow, fireStore, type SchedulerState } from './store.ts'

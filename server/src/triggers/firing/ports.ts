@@ -1,5 +1,5 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { Schedule } from '../schedules/index.ts'

@@ -1,5 +1,5 @@
 import { type PreCheckAnswer, preCheckSeconds } from '@roost/contracts/link/messages'
-import type { Agent } from '../../agents/directory/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type AgentLink, LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
 import type { Log } from '../../ports/log.ts'

@@ -2,7 +2,7 @@ import type { Loop } from '../../background/loops.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { fireStore } from './store.ts'
+import { fireStore } from '../fires/index.ts'
 
 const day = 24 * 3600
 /** A schedule of each minute leaves 1,440 records a day. */

@@ -1,18 +1,18 @@
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow, Settle } from '../../runs/executions/index.ts'
+import { scheduleRunStore } from '../fires/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
 import { isRetried, refusalOfRetry, retryDelaySeconds } from './rules.ts'
-import { scheduleRunStore } from './run-store.ts'
 
 export type RetryDeps = Settle & {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
-  dispatch: Pick<Dispatch, 'planRetryIn' | 'enterRetryIn'>
+  dispatch: Pick<Dispatch, 'planRetry' | 'enqueueRetry'>
   schedules: Pick<Schedules, 'byId'>
 }
 
@@ -55,7 +55,7 @@ export function createRetries({ db, clock, log, dispatch, schedules, settle }: R
     }
     const now = clock.now()
     if ((row.retry_scheduled_at ?? '') > timestamp(now)) return
-    const entered = await dispatch.enterRetryIn(tx, row)
+    const entered = await dispatch.enqueueRetry(tx, row)
     if (typeof entered === 'boolean') return
     // The breaker is open: failing the retry would use up an attempt that nobody made.
     await scheduleRunStore(tx).postpone(row.id, timestamp(secondsLater(now, entered.retryAfterSeconds)))
@@ -66,7 +66,7 @@ export function createRetries({ db, clock, log, dispatch, schedules, settle }: R
       const { attempt_number: attemptNumber, error_code: errorCode } = row
       if (!isRetried({ ...(await factsOf(tx, row, schedule)), attemptNumber, errorCode })) return false
       const delay = retryDelaySeconds(schedule?.retry_delay_seconds ?? 0, errorCode)
-      await dispatch.planRetryIn(tx, row, secondsLater(now, delay))
+      await dispatch.planRetry(tx, row, secondsLater(now, delay))
       return true
     },
 

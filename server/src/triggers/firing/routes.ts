@@ -1,5 +1,5 @@
 import * as endpoints from '@roost/contracts/triggers/firing'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import { isLoopback } from '../../http/loopback.ts'
 import { agentRoute, type Route, route, signedInRoute } from '../../http/route.ts'
 import type { Identify } from '../../identity/access/index.ts'
@@ -29,7 +29,7 @@ export function internalFiringRoutes(deps: {
   firing: Firing
   execute: Execute
   changesAfter: ReturnType<typeof createFeed>
-  directory: Pick<Directory, 'byName'>
+  agentRecords: Pick<AgentRecords, 'byName'>
   identify: Identify
 }): Route[] {
   const { firing, execute, identify } = deps
@@ -44,7 +44,7 @@ export function internalFiringRoutes(deps: {
     route(endpoints.executeTasks, ({ body }) => execute.allAsPlatform(body)),
     route(endpoints.scheduleChanges, ({ query }) => deps.changesAfter(query.after)),
     route(endpoints.preCheckAgent, async ({ params }) => {
-      const agent = await deps.directory.byName(params.n)
+      const agent = await deps.agentRecords.byName(params.n)
       if (!agent) throw new Fault('agent_not_found')
       return firing.askPreCheck(agent)
     }),

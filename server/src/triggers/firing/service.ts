@@ -1,13 +1,14 @@
 import type { PreCheckAnswer } from '@roost/contracts/link/messages'
 import type { Fire, SchedulerStatus } from '@roost/contracts/triggers/firing'
 import type { LastFire } from '@roost/contracts/triggers/schedules'
-import type { Agent } from '../../agents/directory/index.ts'
-import type { RegistryHooks } from '../../agents/registry/index.ts'
+import type { AgentHooks } from '../../agents/management/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow, RunHooks, Settle } from '../../runs/executions/index.ts'
+import { type FireRow, fireStore, type SchedulerState } from '../fires/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
 import type { Fired } from './decided.ts'
 import type { FireDeps, FireTogetherDeps } from './deps.ts'
@@ -17,7 +18,6 @@ import { createFireTogether, type DueAsked, type Records } from './fire-together
 import type { Deliver, RaiseAlert } from './ports.ts'
 import { createAskPreCheck } from './pre-check.ts'
 import { createRetries } from './retries.ts'
-import { type FireRow, fireStore, type SchedulerState } from './store.ts'
 import { createValidation, type Validation } from './validation.ts'
 
 export type FiringDeps = Settle &
@@ -25,7 +25,7 @@ export type FiringDeps = Settle &
     db: Db
     clock: Clock
     hooks: RunHooks
-    registryHooks: Pick<RegistryHooks, 'onDeleting'>
+    registryHooks: Pick<AgentHooks, 'onDeleting'>
     dispatch: Dispatch
     events: FireTogetherDeps['events']
     schedules: Pick<Schedules, 'byId' | 'onDeleted'>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
 import { agentFact } from '../../test/run-platform.ts'
-import type { ScheduleRunTables } from './tables.ts'
+import type { ScheduleRunTables } from '../fires/tables.ts'
 import { startFiringPlatform } from './test/firing-platform.ts'
 import { readReport, validationMessage } from './validation-rules.ts'
 

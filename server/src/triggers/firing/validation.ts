@@ -4,20 +4,20 @@ import { Fault, isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { AgentFact, Dispatch } from '../../runs/dispatch/index.ts'
+import type { Dispatch, RunContext } from '../../runs/dispatch/index.ts'
 import { type ExecutionRow, executionStore } from '../../runs/executions/index.ts'
+import { scheduleRunStore } from '../fires/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
 import type { RaiseAlert } from './ports.ts'
-import { scheduleRunStore } from './run-store.ts'
 import { readReport, validationMessage } from './validation-rules.ts'
 
 export type ValidationDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
-  dispatch: Pick<Dispatch, 'acceptIn'>
+  dispatch: Pick<Dispatch, 'enqueue'>
   schedules: Pick<Schedules, 'byId'>
-  factOf(agentId: string): Promise<AgentFact | null>
+  factOf(agentId: string): Promise<RunContext | null>
   raiseAlert: RaiseAlert
 }
 
@@ -69,7 +69,7 @@ export function createValidation(deps: ValidationDeps): Validation {
     const isMine = await db.atomically(async (tx) => {
       if (!(await scheduleRunStore(tx).linkValidation(run.id, validationId))) return false
       // Of an agent that was stopped meanwhile it waits in the line, as what was accepted before does.
-      await dispatch.acceptIn(tx, fact, {
+      await dispatch.enqueue(tx, fact, {
         executionId: validationId,
         agentId: run.agent_id,
         kind: 'task',

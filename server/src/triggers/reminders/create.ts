@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type CreateReminder, maxPending, maxPerDay } from '@roost/contracts/triggers/reminders'
-import { agentStore } from '../../agents/directory/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'

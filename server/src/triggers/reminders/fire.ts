@@ -1,12 +1,12 @@
 import type { FieldsOf } from '@roost/contracts/kit/event'
 import type { reminderFired } from '@roost/contracts/triggers/reminders'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { AgentFact, Dispatch, Source } from '../../runs/dispatch/index.ts'
+import type { Dispatch, RunContext, Source } from '../../runs/dispatch/index.ts'
 import { retryAfter } from './rules.ts'
 import { type ReminderRow, reminderStore } from './store.ts'
 
@@ -15,8 +15,8 @@ export type FireDeps = {
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'byId'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
 }
 
 const page = 100
@@ -26,13 +26,13 @@ const page = 100
  * agents without autonomy are passed by, and fire when it returns.
  */
 export function createFire(deps: FireDeps) {
-  const { db, clock, log, events, directory, dispatch } = deps
+  const { db, clock, log, events, agentRecords, dispatch } = deps
   const store = reminderStore(db)
 
-  async function fireIn(tx: Tx, row: ReminderRow, agent: AgentFact): Promise<void> {
+  async function fireIn(tx: Tx, row: ReminderRow, agent: RunContext): Promise<void> {
     const now = clock.now()
     if (!(await reminderStore(tx).fire(row.id, timestamp(now)))) return
-    const { row: run } = await dispatch.acceptIn(tx, agent, {
+    const { row: run } = await dispatch.enqueue(tx, agent, {
       agentId: agent.id,
       kind: 'task',
       triggeredBy: 'reminder',
@@ -55,7 +55,7 @@ export function createFire(deps: FireDeps) {
 
   async function fire(row: ReminderRow): Promise<void> {
     try {
-      const agent = await dispatch.admit(row.agent_id)
+      const agent = await dispatch.checkAgent(row.agent_id)
       await dispatch.transaction((tx) => fireIn(tx, row, agent))
     } catch (error) {
       log.warn({ err: error, reminder_id: row.id }, 'a reminder could not be fired')
@@ -74,7 +74,7 @@ export function createFire(deps: FireDeps) {
       const rows: ReminderRow[] = await store.due(now, page, after)
       for (const row of rows) {
         if (signal.aborted) return
-        const agent = await directory.byId(row.agent_id)
+        const agent = await agentRecords.byId(row.agent_id)
         if (agent?.autonomy_enabled) await fire(row)
       }
       after = rows.at(-1) ?? null

@@ -28,7 +28,7 @@ export function retryAfter(failedAttempts: number): number | null {
 
 export type Standing = { agentName: string; isAutonomous: boolean; now: Date }
 
-export function toldOf(row: RemindersTable, { agentName, isAutonomous, now }: Standing): Reminder {
+export function viewOf(row: RemindersTable, { agentName, isAutonomous, now }: Standing): Reminder {
   const isDue = row.status === 'pending' && Date.parse(row.fire_at) <= now.getTime()
   return {
     id: row.id,

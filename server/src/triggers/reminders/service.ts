@@ -1,6 +1,6 @@
 import type { DueReminder } from '@roost/contracts/triggers/firing'
 import { type CreateReminder, type Reminder, reminderStatuses } from '@roost/contracts/triggers/reminders'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import {
   createdResourceGone,
@@ -17,7 +17,7 @@ import { offered } from '../../runs/executions/index.ts'
 import { type CreateDeps, createCreate } from './create.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
 import { createFire, type FireDeps } from './fire.ts'
-import { toldOf } from './rules.ts'
+import { viewOf } from './rules.ts'
 import { type ReminderRow, reminderStore } from './store.ts'
 
 export type RemindersDeps = CreateDeps &
@@ -25,7 +25,7 @@ export type RemindersDeps = CreateDeps &
   DeliverDeps & {
     clock: Clock
     idempotency: Pick<Idempotency, 'enter'>
-    directory: Pick<Directory, 'byId'>
+    agentRecords: Pick<AgentRecords, 'byId'>
   }
 
 const soonSeconds = 60
@@ -54,19 +54,19 @@ export type Reminders = {
 }
 
 export function createReminders(deps: RemindersDeps): Reminders {
-  const { db, clock, directory, idempotency } = deps
+  const { db, clock, agentRecords, idempotency } = deps
   const store = reminderStore(db)
   const create = createCreate(deps)
   const fireDue = createFire(deps)
   const deliver = createDeliver(deps)
 
   async function standing(agent: RemindedAgent) {
-    const isAutonomous = (await directory.byId(agent.id))?.autonomy_enabled ?? false
+    const isAutonomous = (await agentRecords.byId(agent.id))?.autonomy_enabled ?? false
     return { agentName: agent.name, isAutonomous, now: clock.now() }
   }
 
   async function tell(agent: RemindedAgent, row: ReminderRow): Promise<Reminder> {
-    return toldOf(row, await standing(agent))
+    return viewOf(row, await standing(agent))
   }
 
   /** A repeated request must not say `pending` of a reminder that nobody will fire. */
@@ -81,7 +81,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
     async set(party, asked, key) {
       const { agent } = party
       const facts = await standing(agent)
-      const reply = (row: ReminderRow): Reply => ({ status: 201, body: toldOf(row, facts) })
+      const reply = (row: ReminderRow): Reply => ({ status: 201, body: viewOf(row, facts) })
       const scope = scopeOf('reminder', `${agent.id}:${holderOf(party.caller)}`, key, asked)
       const entered = await idempotency.enter(scope, (claim) =>
         create(party, asked, {
@@ -101,7 +101,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
       const wanted = offered('status', status, [...reminderStatuses, 'all'])
       const rows = await store.list(agent.id, wanted === 'all' || !wanted ? null : wanted, limit)
       const facts = await standing(agent)
-      return rows.map((row) => toldOf(row, facts))
+      return rows.map((row) => viewOf(row, facts))
     },
 
     async cancel(agent, id) {
@@ -121,7 +121,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
       const rows = await store.due(soon, limit, null)
       return Promise.all(
         rows.map(async ({ id, agent_id, fire_at, fire_attempts }) => {
-          const agent_name = (await directory.byId(agent_id))?.name ?? ''
+          const agent_name = (await agentRecords.byId(agent_id))?.name ?? ''
           return { id, agent_id, agent_name, fire_at, fire_attempts }
         }),
       )

@@ -1,6 +1,6 @@
 import type { FleetSchedules } from '@roost/contracts/triggers/schedule-admin'
 import { scheduleUpdated } from '@roost/contracts/triggers/schedules'
-import { type Agent, agentStore, type Directory } from '../../agents/directory/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -24,7 +24,7 @@ export type AdminDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'all' | 'byName'>
+  agentRecords: Pick<AgentRecords, 'all' | 'byName'>
   runs: Pick<RunStore, 'last' | 'byIds'>
   describe: Describe
   retentionDays(): number
@@ -46,17 +46,17 @@ export type ScheduleAdmin = {
 }
 
 export function createScheduleAdmin(deps: AdminDeps): ScheduleAdmin {
-  const { db, clock, events, directory, runs, describe } = deps
+  const { db, clock, events, agentRecords, runs, describe } = deps
   const store = scheduleStore(db)
 
   async function agentNamed(name: string): Promise<Agent> {
-    const agent = await directory.byName(name)
+    const agent = await agentRecords.byName(name)
     if (!agent) throw new Fault('agent_not_found')
     return agent
   }
 
   async function namesById(): Promise<Map<string, string>> {
-    return new Map((await directory.all()).map(({ id, name }) => [id, name]))
+    return new Map((await agentRecords.all()).map(({ id, name }) => [id, name]))
   }
 
   /** One transaction for all of them: nobody sees half a pause. */
@@ -65,7 +65,7 @@ export function createScheduleAdmin(deps: AdminDeps): ScheduleAdmin {
     const names = await namesById()
     return db.atomically(async (tx) => {
       const changes = scheduleStore(tx)
-      await changes.standInLine()
+      await changes.lockChanges()
       const all = await changes.all({ agentId, enabledOnly: !enabled })
       const chosen = enabled ? all.filter(({ is_paused }) => is_paused === 1) : all
       const now = clock.now()
@@ -97,7 +97,7 @@ export function createScheduleAdmin(deps: AdminDeps): ScheduleAdmin {
     recover(id) {
       return db.atomically(async (tx) => {
         const changes = scheduleStore(tx)
-        await changes.standInLine()
+        await changes.lockChanges()
         const gone = await changes.deletedById(id)
         const agent = gone && (await agentStore(tx).byId(gone.agent_id))
         if (!gone || !agent) throw new Fault('schedule_not_found')

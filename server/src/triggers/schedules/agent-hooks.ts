@@ -1,5 +1,5 @@
 import { CreateSchedule } from '@roost/contracts/triggers/schedules'
-import type { RegistryHooks } from '../../agents/registry/index.ts'
+import type { AgentHooks } from '../../agents/management/index.ts'
 import { timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import { columnsOf, type Deleted, times } from './change.ts'
@@ -7,7 +7,7 @@ import { scheduleStore } from './store.ts'
 
 /** What an agent's template declares begins with it, and its schedules end with it. They follow a rename as they are. */
 export function registerAgentHooks(
-  hooks: Pick<RegistryHooks, 'onCreated' | 'onDeleting'>,
+  hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>,
   deleted: Deleted,
 ): void {
   hooks.onCreated(async (tx, { agent, ownerId, schedules, now }) => {
@@ -32,7 +32,7 @@ export function registerAgentHooks(
   hooks.onDeleting(async (tx, { agent, now }) => {
     const store = scheduleStore(tx)
     // One that is being made now is waited for, and one that comes later finds no agent.
-    await store.standInLine()
+    await store.lockChanges()
     for (const { id } of await store.ofAgent(agent.id)) {
       const gone = await store.remove(id, timestamp(now))
       if (gone) await deleted(tx, gone, now)

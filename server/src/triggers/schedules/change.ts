@@ -5,7 +5,7 @@ import {
   scheduleUpdated,
   type UpdateSchedule,
 } from '@roost/contracts/triggers/schedules'
-import { type Agent, agentStore } from '../../agents/directory/index.ts'
+import { type Agent, agentStore } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -67,7 +67,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
       const person = personOf(by)
       return db.atomically(async (tx) => {
         const store = scheduleStore(tx)
-        await store.standInLine()
+        await store.lockChanges()
         checkCap(fields.timeout_seconds, await capOf(tx, agent))
         const now = timestamp(clock.now())
         const made = await store.insert({
@@ -87,7 +87,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
 
     update(agent, by, id, fields) {
       return db.atomically(async (tx) => {
-        await scheduleStore(tx).standInLine()
+        await scheduleStore(tx).lockChanges()
         const stored = await find(tx, agent, id)
         checkMayChange(by, stored, fields)
         checkTimes(fields)
@@ -105,7 +105,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
 
     setEnabled(agent, id, enabled) {
       return db.atomically(async (tx) => {
-        if (enabled) await scheduleStore(tx).standInLine()
+        if (enabled) await scheduleStore(tx).lockChanges()
         const stored = await find(tx, agent, id)
         const isSame = (stored.enabled === 1) === enabled
         if (isSame && stored.is_paused === 0) return stored

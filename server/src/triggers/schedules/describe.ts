@@ -1,8 +1,8 @@
 import type { Schedule as Described, LastFire } from '@roost/contracts/triggers/schedules'
 import type { Clock } from '../../kit/clock.ts'
+import { registrationError, type ScheduleTimes } from '../schedule-times/index.ts'
 import type { RunStore } from './runs-store.ts'
 import type { Schedule } from './store.ts'
-import { registrationError, type ScheduleTimes } from './times.ts'
 
 export type DescribeDeps = {
   clock: Pick<Clock, 'now'>

@@ -1,14 +1,15 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 import type { Schedule as Described, LastFire } from '@roost/contracts/triggers/schedules'
-import type { Directory } from '../../agents/directory/index.ts'
-import type { Reached } from '../../agents/reach/index.ts'
-import type { RegistryHooks } from '../../agents/registry/index.ts'
+import type { ResolvedAgent } from '../../agents/access/index.ts'
+import type { AgentHooks } from '../../agents/management/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import type { Caller, SignedIn } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { seesOwnRunsOnly, summaryOf } from '../../runs/executions/index.ts'
+import { createScheduleTimes } from '../schedule-times/index.ts'
 import { createScheduleAdmin, type ScheduleAdmin } from './admin.ts'
 import { registerAgentHooks } from './agent-hooks.ts'
 import { type Analytics, createScheduleAnalytics } from './analytics.ts'
@@ -17,15 +18,14 @@ import { scheduleCountStore } from './counts.ts'
 import { createDescribe, type Describe } from './describe.ts'
 import { runStore } from './runs-store.ts'
 import { type Schedule, scheduleStore } from './store.ts'
-import { createScheduleTimes } from './times.ts'
 
 export type SchedulesDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
-  directory: Pick<Directory, 'all' | 'byName'>
-  reach(caller: Caller, agentName: string): Promise<Reached | null>
-  hooks: Pick<RegistryHooks, 'onCreated' | 'onDeleting'>
+  agentRecords: Pick<AgentRecords, 'all' | 'byName'>
+  agentAccess(caller: Caller, agentName: string): Promise<ResolvedAgent | null>
+  hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>
   /** Days that deleted schedules are kept. */
   retentionDays(): number
   /** What became of the newest due time of each; those without any are left out. */
@@ -49,10 +49,10 @@ export type Schedules = Changes &
     /** Throws `schedule_not_found`, also for schedules of other agents. */
     find(agent: Owned, id: string): Promise<Schedule>
     /** The agent for whom this caller may make schedules. Throws `agent_not_found`, `agent_access_denied`. */
-    agentFor(caller: SignedIn, name: string): Promise<Reached>
+    agentFor(caller: SignedIn, name: string): Promise<ResolvedAgent>
     executions(
       agent: Owned,
-      reader: Pick<Reached, 'relation'> & { caller: SignedIn },
+      reader: Pick<ResolvedAgent, 'relation'> & { caller: SignedIn },
       id: string,
       page: { limit: number; offset: number },
     ): Promise<{ rows: ExecutionSummary[]; total: number }>
@@ -103,9 +103,9 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     changesAfter: store.changesAfter,
     list: async (agent) => describe(await store.ofAgent(agent.id), () => agent.name),
     async agentFor(caller, name) {
-      const reached = await deps.reach(caller, name)
+      const reached = await deps.agentAccess(caller, name)
       if (reached && reached.relation !== 'permitted') return reached
-      throw new Fault((await deps.directory.byName(name)) ? 'agent_access_denied' : 'agent_not_found')
+      throw new Fault((await deps.agentRecords.byName(name)) ? 'agent_access_denied' : 'agent_not_found')
     },
     async executions(agent, { caller, relation }, id, page) {
       await find(agent, id)
@@ -117,7 +117,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
     onDeleted: (act) => void onDeleted.push(act),
     scheduleCounts: counts.counts,
     async schedulesAbove(tx, agentId, seconds) {
-      await scheduleStore(tx).standInLine()
+      await scheduleStore(tx).lockChanges()
       return scheduleCountStore(tx).above(agentId, seconds)
     },
     schedulesCount: counts.total,

@@ -66,7 +66,7 @@ export function scheduleStore(executor: Executor) {
 
   return {
     /** Until the transaction ends, no other changes a schedule; what is read from now on stays true. */
-    async standInLine(): Promise<void> {
+    async lockChanges(): Promise<void> {
       await nextPosition()
     },
 

@@ -5,7 +5,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Log, redactText } from '../../ports/log.ts'
-import type { AgentFact, AgentFacts, Dispatch, Source } from '../../runs/dispatch/index.ts'
+import type { Dispatch, RunContext, RunContexts, Source } from '../../runs/dispatch/index.ts'
 import { maskText } from '../../runs/transcripts/index.ts'
 import { emittedEvent } from './emitted-event.ts'
 import { type DeliveryRow, type EventRow, eventStore } from './event-store.ts'
@@ -18,8 +18,8 @@ export type DeliverDeps = {
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
   events: Pick<Outbox, 'append'>
-  dispatch: Pick<Dispatch, 'admit' | 'transaction' | 'acceptIn'>
-  secrets: AgentFacts['secrets']
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
+  secrets: RunContexts['secrets']
 }
 
 /** Open events of one pass. */
@@ -66,7 +66,7 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
   async function wake(event: EventRow, delivery: DeliveryRow): Promise<void> {
     const subscription = await subscriptionStore(db).find(delivery.subscription_id)
     try {
-      const agent = await dispatch.admit(delivery.agent_id)
+      const agent = await dispatch.checkAgent(delivery.agent_id)
       // Ended since the event matched it: there is nothing to say to the agent.
       if (!subscription) return await drop(delivery, 'agent_not_permitted')
       const message = await messageOf(event, subscription)
@@ -80,11 +80,11 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
 
   async function acceptIn(
     tx: Tx,
-    what: { event: EventRow; delivery: DeliveryRow; agent: AgentFact; message: string },
+    what: { event: EventRow; delivery: DeliveryRow; agent: RunContext; message: string },
   ): Promise<void> {
     const { event, delivery, agent, message } = what
     if (!(await eventStore(tx).take(delivery))) return
-    const { row } = await dispatch.acceptIn(tx, agent, {
+    const { row } = await dispatch.enqueue(tx, agent, {
       agentId: agent.id,
       kind: 'task',
       triggeredBy: 'event',

@@ -1,13 +1,13 @@
-import type { Agent, Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type SubscriptionRow, subscriptionStore } from './store.ts'
 
 export type MatchingDeps = {
   db: Db
-  directory: Pick<Directory, 'byId'>
-  reach: Pick<Reach, 'permittedTargets' | 'relationTo'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  agentAccess: Pick<AgentAccess, 'permittedTargets' | 'relationTo'>
 }
 
 export type Match = { subscription: SubscriptionRow; subscriber: Agent }
@@ -16,9 +16,9 @@ export type Match = { subscription: SubscriptionRow; subscriber: Agent }
  * Whom an event wakes, at this moment. Whoever has no permission any more to call the source is no match: a
  * subscription without a source hears the agents that its subscriber may call, and nobody else.
  */
-export function createMatching({ db, directory, reach }: MatchingDeps) {
+export function createMatching({ db, agentRecords, agentAccess }: MatchingDeps) {
   async function mayHear(subscriberId: string, sourceId: string): Promise<boolean> {
-    return subscriberId === sourceId || (await reach.permittedTargets(subscriberId)).has(sourceId)
+    return subscriberId === sourceId || (await agentAccess.permittedTargets(subscriberId)).has(sourceId)
   }
 
   async function matches(
@@ -27,7 +27,7 @@ export function createMatching({ db, directory, reach }: MatchingDeps) {
   ): Promise<Match[]> {
     const found: Match[] = []
     for (const subscription of rows) {
-      const subscriber = await directory.byId(subscription.subscriber_agent_id)
+      const subscriber = await agentRecords.byId(subscription.subscriber_agent_id)
       if (subscriber && (await isHeard(subscription, subscriber))) found.push({ subscription, subscriber })
     }
     return found
@@ -54,7 +54,7 @@ export function createMatching({ db, directory, reach }: MatchingDeps) {
     async ofPerson(eventType: string, caller: SignedIn): Promise<Match[]> {
       const rows = await subscriptionStore(db).toType(eventType)
       return matches(rows, async ({ source_agent_id }, subscriber) => {
-        if (!(await reach.relationTo(caller, subscriber))) return false
+        if (!(await agentAccess.relationTo(caller, subscriber))) return false
         return source_agent_id === null || mayHear(subscriber.id, source_agent_id)
       })
     },

@@ -1,6 +1,6 @@
 import type { CreateEventSubscription, UpdateEventSubscription } from '@roost/contracts/triggers/events'
-import { type Agent, agentStore, type Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../../agents/records/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -13,8 +13,8 @@ import { type SubscriptionRow, subscriptionStore } from './store.ts'
 export type SaveDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
-  directory: Pick<Directory, 'byId' | 'byName'>
-  reach: Pick<Reach, 'relationTo'>
+  agentRecords: Pick<AgentRecords, 'byId' | 'byName'>
+  agentAccess: Pick<AgentAccess, 'relationTo'>
   matching: Pick<Matching, 'mayHear'>
 }
 
@@ -22,13 +22,13 @@ export type SaveDeps = {
  * Making and changing subscriptions. Both throw `invalid_event_type`, `reserved_event_type`,
  * `agent_not_permitted` and `already_exists`.
  */
-export function createSave({ db, clock, directory, reach, matching }: SaveDeps) {
+export function createSave({ db, clock, agentRecords, agentAccess, matching }: SaveDeps) {
   /** A source that is not there, out of the person's reach or without permission: the three look alike. */
   async function refuseForeign(caller: SignedIn, subscriberId: string, source: Agent | null): Promise<Agent> {
     const refusal = new Fault('agent_not_permitted', 'The agent may not listen to this source.')
     if (!source) throw refusal
     const isAgent = caller.kind === 'key' && caller.key.scope === 'agent'
-    if (!isAgent && !(await reach.relationTo(caller, source))) throw refusal
+    if (!isAgent && !(await agentAccess.relationTo(caller, source))) throw refusal
     if (!(await matching.mayHear(subscriberId, source.id))) throw refusal
     return source
   }
@@ -52,7 +52,7 @@ export function createSave({ db, clock, directory, reach, matching }: SaveDeps) 
       const source =
         asked.source_agent === null
           ? null
-          : await refuseForeign(caller, subscriber.id, await directory.byName(asked.source_agent))
+          : await refuseForeign(caller, subscriber.id, await agentRecords.byName(asked.source_agent))
       const at = timestamp(clock.now())
       const row: SubscriptionRow = {
         id: newId(),
@@ -85,7 +85,7 @@ export function createSave({ db, clock, directory, reach, matching }: SaveDeps) 
       const event_type = subscribedType(asked.event_type ?? before.event_type, { ofItself })
       // Switching one off needs no permission, whatever has become of the source.
       if (source_agent_id !== null && asked.enabled !== false) {
-        await refuseForeign(caller, subscriber_agent_id, await directory.byId(source_agent_id))
+        await refuseForeign(caller, subscriber_agent_id, await agentRecords.byId(source_agent_id))
       }
       const after: SubscriptionRow = {
         ...before,

@@ -5,8 +5,8 @@ import type {
   EventSubscription,
   UpdateEventSubscription,
 } from '@roost/contracts/triggers/events'
-import type { Directory } from '../../agents/directory/index.ts'
-import type { Reach } from '../../agents/reach/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import { may, type SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -19,13 +19,13 @@ import { createMatching } from './matching.ts'
 import { createSave } from './save.ts'
 import { type Direction, type SubscriptionRow, subscriptionStore } from './store.ts'
 import { registerTaskEnds } from './task-ends.ts'
-import { createTold } from './told.ts'
+import { createTold } from './view.ts'
 
 export type SubscriptionsDeps = DeliverDeps &
   EmitDeps & {
     hooks: Pick<RunHooks, 'onEnded'>
-    directory: Pick<Directory, 'byId' | 'byName'>
-    reach: Pick<Reach, 'relationTo' | 'reachable' | 'permittedTargets'>
+    agentRecords: Pick<AgentRecords, 'byId' | 'byName'>
+    agentAccess: Pick<AgentAccess, 'relationTo' | 'accessibleAgents' | 'permittedTargets'>
   }
 
 export type EventQuery = { event_type?: string | undefined; limit: number }
@@ -59,7 +59,7 @@ export type Subscriptions = {
 }
 
 export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
-  const { db, directory, reach } = deps
+  const { db, agentRecords, agentAccess } = deps
   const store = subscriptionStore(db)
   const matching = createMatching(deps)
   const deliver = createDeliver({ ...deps, matching })
@@ -90,8 +90,8 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
   /** The row, when the caller stands to its subscriber as `who` says. */
   async function find(caller: SignedIn, id: string, who: 'access' | 'owner'): Promise<SubscriptionRow> {
     const row = await store.find(id)
-    const subscriber = row && (await directory.byId(row.subscriber_agent_id))
-    const relation = subscriber && (await reach.relationTo(caller, subscriber))
+    const subscriber = row && (await agentRecords.byId(row.subscriber_agent_id))
+    const relation = subscriber && (await agentAccess.relationTo(caller, subscriber))
     if (!row || !relation) throw new Fault('not_found', 'There is no such subscription.')
     const verdict = may(caller, { who }, relation)
     if ('refuse' in verdict) throw new Fault(verdict.refuse)
@@ -106,11 +106,11 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
       const source =
         source_agent === undefined
           ? undefined
-          : { name: source_agent, id: (await directory.byName(source_agent))?.id ?? null }
+          : { name: source_agent, id: (await agentRecords.byName(source_agent))?.id ?? null }
       const readable = isAdmin(caller)
         ? null
         : {
-            agentIds: (await reach.reachable(caller)).map(({ agent }) => agent.id),
+            agentIds: (await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent.id),
             userId: messageReader(caller).userId,
           }
       return listEvents(caller, { eventType: event_type, source, readable }, limit)

@@ -1,5 +1,5 @@
 import { maxWebhookBody, type WebhookCall } from '@roost/contracts/triggers/webhooks'
-import type { Directory } from '../../agents/directory/index.ts'
+import type { AgentRecords } from '../../agents/records/index.ts'
 import { type Claim, type Idempotency, type Reply, scopeOf } from '../../foundation/idempotency/index.ts'
 import type { RateLimits, RateRule } from '../../foundation/rate-limits/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
@@ -27,7 +27,7 @@ export type CallDeps = {
   vault: Pick<Vault, 'open'>
   limits: Pick<RateLimits, 'use'>
   idempotency: Pick<Idempotency, 'enter'>
-  directory: Pick<Directory, 'byId'>
+  agentRecords: Pick<AgentRecords, 'byId'>
   fire: FireForWebhook
   /** Calls in a minute. */
   rates: { perToken: number; perAddress: number }
@@ -60,7 +60,7 @@ export type Triggered = {
  * signature, shape, key. Throws what `callWebhook` names.
  */
 export function createCallWebhook(deps: CallDeps) {
-  const { db, clock, vault, limits, idempotency, directory } = deps
+  const { db, clock, vault, limits, idempotency, agentRecords } = deps
   // Nobody is kept out because the store for short-lived data is away: `open`.
   const perAddress = ruleOf('webhook-address', deps.rates.perAddress)
   const perToken = ruleOf('webhook-token', deps.rates.perToken)
@@ -68,7 +68,7 @@ export function createCallWebhook(deps: CallDeps) {
   async function find(token: string) {
     const hash = tokenHash(token)
     const called = hash === null ? null : await webhookStore(db).byToken(hash)
-    const agent = called && (await directory.byId(called.agent_id))
+    const agent = called && (await agentRecords.byId(called.agent_id))
     if (hash === null || !called || !agent) throw new Fault('webhook_not_found')
     return { hash, called, agentName: agent.name }
   }

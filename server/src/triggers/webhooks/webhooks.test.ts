@@ -40,7 +40,7 @@ async function start(
           log: silentLog,
           workState: async () => ({ state: 'open' }),
         }),
-        directory: area.directory,
+        agentRecords: area.agentRecords,
         rates: options.rates ?? { perToken: 1000, perAddress: 1000 },
         async fire(schedule, { context, metadata, keep }) {
           if (refuse.with) throw refuse.with

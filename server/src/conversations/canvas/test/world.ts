@@ -19,8 +19,8 @@ export async function openCanvasWorld(open: OpenTestDb) {
     more: ({ area, ...parts }) =>
       createCanvas({
         ...parts,
-        directory: area.directory,
-        reach: area.reach,
+        agentRecords: area.agentRecords,
+        agentAccess: area.agentAccess,
         baseUrl: 'https://roost.example',
       }).routes,
   })

@@ -105,10 +105,10 @@ async function startProcess({ db, clock, vault, url, agent, woken }: Made) {
     else void work()
   }
   const platform = await startAgentsPlatform({ db, clock, link: { ...link, wake } })
-  const { dispatch, executions, events, hooks, directory, idempotency, limits, agentName } = platform
+  const { dispatch, executions, events, hooks, agentRecords, idempotency, limits, agentName } = platform
   createChat({ db, clock, link, events, hooks, dispatch, executions, idempotency, agentName, log: silentLog })
   const paid = createPaid({
-    ...{ db, clock, vault, events, dispatch, executions, directory },
+    ...{ db, clock, vault, events, dispatch, executions, agentRecords },
     log: silentLog,
     payments: url === null ? null : createFacilitator({ url, fetch }),
     baseUrl: 'https://roost.example',

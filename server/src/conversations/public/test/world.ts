@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createShared, openAgents, until } from '../../../agents/test/world.ts'
 import { createIdempotency } from '../../../foundation/idempotency/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
-import { createStanding } from '../../../http/standing.ts'
+import { createAccessRevocation } from '../../../http/access-revocation.ts'
 import { createEmailCodes } from '../../../identity/codes/index.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import { silentLog } from '../../../ports/log.ts'
@@ -29,7 +29,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
   const { clock, ephemeral, vault } = shared
   const link = createFakeAgentLink()
   const mail = createFakeMailer()
-  const standing = createStanding()
+  const accessRevocation = createAccessRevocation()
   const flag = { isOn: true }
   const runs = await startRunPlatform({ db, clock, link, ephemeral, queueDepth: 5 })
   const { executions, dispatch, hooks, events } = runs
@@ -44,9 +44,9 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
   const made: { publicChat?: PublicChat } = {}
   const world = await openAgents(db, {
     shared,
-    routes: ({ directory, registry }) => {
+    routes: ({ agentRecords, agentManagement }) => {
       made.publicChat = createPublicChat({
-        ...{ db, clock, link, events, dispatch, executions, directory, vault, standing },
+        ...{ db, clock, link, events, dispatch, executions, agentRecords, vault, accessRevocation },
         log: silentLog,
         limits: createRateLimits({ ephemeral, clock }),
         codes: createEmailCodes({ db, clock, vault }),
@@ -54,7 +54,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
         publicUrl: () => 'https://roost.example',
         isOn: () => flag.isOn,
         keptDays: () => 30,
-        descriptionOf: registry.descriptionOf,
+        descriptionOf: agentManagement.descriptionOf,
       })
       return [...publicRoutes(made.publicChat), ...chatRoutes(chat)]
     },

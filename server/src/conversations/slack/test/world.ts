@@ -50,9 +50,9 @@ export async function openSlackWorld(
   const made: { slack?: Slack } = {}
   const world = await openAgents(db, {
     shared,
-    routes: ({ directory }) => {
+    routes: ({ agentRecords }) => {
       made.slack = createSlackConversations({
-        ...{ db, clock, vault, hooks, dispatch, directory },
+        ...{ db, clock, vault, hooks, dispatch, agentRecords },
         log: silentLog,
         limits: createRateLimits({ ephemeral, clock }),
         platform: createSlack({ apiUrl: server.url, fetch }),

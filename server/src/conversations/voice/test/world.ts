@@ -6,8 +6,8 @@ import { startLiveServer } from '@roost/test-support/live/index'
 import { createShared, openAgents, until } from '../../../agents/test/world.ts'
 import { createIdempotency } from '../../../foundation/idempotency/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
+import { createAccessRevocation } from '../../../http/access-revocation.ts'
 import { serveSockets } from '../../../http/sockets.ts'
-import { createStanding } from '../../../http/standing.ts'
 import { createEmailCodes } from '../../../identity/codes/index.ts'
 import { secret } from '../../../kit/secret.ts'
 import { type Client, dial } from '../../../operations/sockets/test/client.ts'
@@ -37,7 +37,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
   const shared = createShared()
   const { clock, ephemeral, vault } = shared
   const link = createFakeAgentLink()
-  const standing = createStanding()
+  const accessRevocation = createAccessRevocation()
   const limits = createRateLimits({ ephemeral, clock })
   const key = { value: providerKey as string | null }
   const writes = { areRefused: false }
@@ -54,7 +54,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
     executions,
     ephemeral,
     limits,
-    standing,
+    accessRevocation,
     log: silentLog,
   }
   const idempotency = createIdempotency({ ...base, workState: async () => ({ state: 'void' }) })
@@ -63,11 +63,11 @@ export async function openVoiceWorld(open: OpenTestDb) {
 
   const world = await openAgents(db, {
     shared,
-    routes: ({ directory, reach, workspace }) => {
+    routes: ({ agentRecords, agentAccess, workspace }) => {
       // People are known by the world that is being opened; they are asked for only later.
       const { users, sessions, keys } = lazyOf(() => world.identity)
       const workspaceChat = createWorkspaceChat({
-        ...{ ...base, idempotency, directory, reach, workspace, users },
+        ...{ ...base, idempotency, agentRecords, agentAccess, workspace, users },
         mail: createFakeMailer(),
         isExchangeEntitled: false,
         isVoiceOn: () => key.value !== null,
@@ -79,7 +79,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
         asks: { asksOf: async () => [], answer: async () => assert.fail('nothing is asked here') },
       })
       const voice = createVoice({
-        ...{ ...base, directory, reach, sessions, keys, voiceKey },
+        ...{ ...base, agentRecords, agentAccess, sessions, keys, voiceKey },
         db: refusing(db, writes),
         principals: workspaceChat.principals,
         roster: workspaceChat.roster,
@@ -90,7 +90,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
       return [
         ...chatRoutes(chat),
         ...workspaceChatRoutes(workspaceChat),
-        ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, directory }),
+        ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, agentRecords }),
       ]
     },
   })
@@ -157,7 +157,7 @@ export async function openVoiceWorld(open: OpenTestDb) {
     ...world,
     live,
     key,
-    standing,
+    accessRevocation,
     voice,
     runs,
     agentId,

@@ -5,8 +5,8 @@ import { createIdempotency } from '../../../foundation/idempotency/index.ts'
 import type { Outbox } from '../../../foundation/outbox/index.ts'
 import { createRateLimits, type RateLimits } from '../../../foundation/rate-limits/index.ts'
 import type { Vault } from '../../../foundation/vault/index.ts'
+import { createAccessRevocation } from '../../../http/access-revocation.ts'
 import type { Route } from '../../../http/route.ts'
-import { createStanding } from '../../../http/standing.ts'
 import type { Identify } from '../../../identity/access/index.ts'
 import { createEmailCodes } from '../../../identity/codes/index.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -62,7 +62,7 @@ export async function openWorkspaceWorld(
   const { clock, ephemeral, vault } = shared
   const link = createFakeAgentLink()
   const mail = createFakeMailer()
-  const standing = createStanding()
+  const accessRevocation = createAccessRevocation()
   const runs = await startRunPlatform({ db, clock, link, ephemeral })
   const { executions, dispatch, hooks, events } = runs
   const made: { workspace?: WorkspaceChat } = {}
@@ -82,15 +82,15 @@ export async function openWorkspaceWorld(
   const world = await openAgents(db, {
     shared,
     routes: (area) => {
-      const { directory, reach, workspace, registry } = area
+      const { agentRecords, agentAccess, workspace, agentManagement } = area
       const limits = createRateLimits({ ephemeral, clock })
       // People are known by the world that is being opened; they are asked for only later.
       const users = lazy(() => world.identity.users)
       made.workspace = createWorkspaceChat({
         ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
-        ...{ directory, reach, workspace, mail, standing, isExchangeEntitled },
+        ...{ agentRecords, agentAccess, workspace, mail, accessRevocation, isExchangeEntitled },
         log: silentLog,
-        descriptionOf: registry.descriptionOf,
+        descriptionOf: agentManagement.descriptionOf,
         playbooks: {
           starters: async ({ name }) => {
             starters.asked += 1
@@ -179,7 +179,7 @@ export async function openWorkspaceWorld(
     agentLink: world.link,
     /** Which the Workspace itself looks at. */
     chatLink: link,
-    standing,
+    accessRevocation,
     request,
     /** Of the platform's own API. */
     platformRequest: world.request,

@@ -21,7 +21,7 @@ export async function openQueueWorld(open: OpenTestDb) {
   const made: { queue?: OperatorQueue } = {}
   const world = await openAgents(db, {
     shared,
-    routes: ({ reach, directory }) => {
+    routes: ({ agentAccess, agentRecords }) => {
       made.queue = createOperatorQueue({
         db,
         clock,
@@ -29,8 +29,8 @@ export async function openQueueWorld(open: OpenTestDb) {
         events: runs.events,
         link,
         limits: createRateLimits({ ephemeral, clock }),
-        reach,
-        directory,
+        agentAccess,
+        agentRecords,
         dispatch: runs.dispatch,
         hooks: runs.hooks,
         retention: { days: () => 90, admit: async () => ({ isAdmitted: held.isAdmitted, isNew: true }) },
@@ -39,7 +39,7 @@ export async function openQueueWorld(open: OpenTestDb) {
           view: async () => ({ dispatch: { state: breaker.state } }) as never,
         },
       })
-      return operatorQueueRoutes(made.queue, reach)
+      return operatorQueueRoutes(made.queue, agentAccess)
     },
   })
   const queue = made.queue ?? assert.fail('the queue was not built')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Agent } from '../../../agents/directory/index.ts'
+import type { Agent } from '../../../agents/records/index.ts'
 import type { SignedIn } from '../../../identity/access/index.ts'
 import { createWorld } from '../../../identity/test/fixture.ts'
 import { openTestDatabase } from '../../../test/dialects.ts'

@@ -3,8 +3,8 @@ import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Role } from '@roost/contracts/kit/access'
-import { type Agent, agentStore, blankRow, createDirectory } from '../../../agents/directory/index.ts'
-import { createReach } from '../../../agents/reach/index.ts'
+import { createAgentAccess } from '../../../agents/access/index.ts'
+import { type Agent, agentStore, blankRow, createAgentRecords } from '../../../agents/records/index.ts'
 import { startRelay } from '../../../background/relay.ts'
 import { createOutbox, type NewEvent, type Outbox } from '../../../foundation/outbox/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
@@ -32,22 +32,30 @@ export async function startProcess(
   const identity = await openIdentity(db, world)
   if (ephemeral.kind === 'memory') world.signingKeys ??= identity.signingKeys
   const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
-  const directory = createDirectory({ db, ephemeral, clock })
-  await directory.open()
+  const agentRecords = createAgentRecords({ db, ephemeral, clock })
+  await agentRecords.open()
   const permitted = new Map<string, Set<string>>()
   const permittedTargets = async (id: string) => permitted.get(id) ?? new Set<string>()
-  const reach = createReach({ directory, permittedTargets, isConnectorOn: async () => true })
+  const agentAccess = createAgentAccess({ agentRecords, permittedTargets, isConnectorOn: async () => true })
   const tickets = createTickets({ ephemeral, limits: createRateLimits({ ephemeral, clock }) })
   const { sessions, keys, changes } = identity
   const callerOf = createCallerOf({ sessions, keys })
-  const sockets = createSockets({ outbox, directory, reach, callerOf, changes, clock, log: silentLog })
+  const sockets = createSockets({
+    outbox,
+    agentRecords,
+    agentAccess,
+    callerOf,
+    changes,
+    clock,
+    log: silentLog,
+  })
   const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog, ...options })
   outbox.on('*', (event) => {
-    if (!event.signal && event.type.startsWith('agent.')) directory.heard(event.agent_ids)
+    if (!event.signal && event.type.startsWith('agent.')) agentRecords.heard(event.agent_ids)
   })
   sockets.open()
   const server: Server = createServer()
-  const routes = liveSocketRoutes({ sockets, tickets, callerOf, verifyKey: keys.verifyKey, directory })
+  const routes = liveSocketRoutes({ sockets, tickets, callerOf, verifyKey: keys.verifyKey, agentRecords })
   const served = serveSockets(server, routes, silentLog)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -60,8 +68,8 @@ export async function startProcess(
     clock,
     url,
     outbox,
-    directory,
-    reach,
+    agentRecords,
+    agentAccess,
     sockets,
     tickets,
     permitted,
@@ -95,10 +103,10 @@ export async function startProcess(
           ephemeral: over.ephemeral ?? null,
         }
         await agentStore(tx).insert(row)
-        directory.changed(tx, row.id)
+        agentRecords.changed(tx, row.id)
         return row.id
       })
-      const agent = await directory.byId(id)
+      const agent = await agentRecords.byId(id)
       if (!agent) throw new Error('A new agent is missing.')
       return agent
     },
@@ -113,7 +121,7 @@ export async function startProcess(
           created_at: timestamp(clock.now()),
         }
         await tx.withTables<Shares>().insertInto('agent_shares').values(row).execute()
-        directory.changed(tx, agent.id)
+        agentRecords.changed(tx, agent.id)
       }),
 
     unshare: (agent: Agent, email: string | null, event?: NewEvent) =>
@@ -124,7 +132,7 @@ export async function startProcess(
           .where('agent_id', '=', agent.id)
           .where('email', '=', email ?? '')
           .execute()
-        directory.changed(tx, agent.id)
+        agentRecords.changed(tx, agent.id)
         if (event) await outbox.append(tx, event, clock.now())
       }),
 
@@ -137,7 +145,7 @@ export async function startProcess(
       served.close()
       server.close()
       await relay.stop()
-      await directory.close()
+      await agentRecords.close()
       await identity[Symbol.asyncDispose]()
     },
   }

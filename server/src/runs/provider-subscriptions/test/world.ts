@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
-import type { AgentsTable } from '../../../agents/directory/index.ts'
+import type { AgentsTable } from '../../../agents/records/index.ts'
 import { createProviderTest } from '../../../foundation/settings/index.ts'
 import type { Db } from '../../../ports/database/port.ts'
 import type { Log } from '../../../ports/log.ts'

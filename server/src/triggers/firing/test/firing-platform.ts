@@ -1,5 +1,5 @@
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
-import { agentStore, blankRow, createDirectory } from '../../../agents/directory/index.ts'
+import { agentStore, blankRow, createAgentRecords } from '../../../agents/records/index.ts'
 import { createIdempotency, createWorkStates } from '../../../foundation/idempotency/index.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import type { Db } from '../../../ports/database/port.ts'
@@ -14,7 +14,8 @@ import {
   resultOf,
   startRunPlatform,
 } from '../../../test/run-platform.ts'
-import { createSchedules, createScheduleTimes, type Schedule } from '../../schedules/index.ts'
+import { createScheduleTimes } from '../../schedule-times/index.ts'
+import { createSchedules, type Schedule } from '../../schedules/index.ts'
 import { type SchedulePatch, scheduleStore } from '../../schedules/store.ts'
 import type { ScheduleTables } from '../../schedules/tables.ts'
 import { createExecute } from '../execute.ts'
@@ -29,7 +30,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
   const platform = await startRunPlatform({ db, clock, link, ...over })
   const { hooks, dispatch, executions, events, agents } = platform
   const ephemeral = memoryEphemeral({ clock, log: silentLog })
-  const directory = createDirectory({ db, ephemeral, clock })
+  const agentRecords = createAgentRecords({ db, ephemeral, clock })
   const row = { ...blankRow('scout', dueAt), id: 'a1', state: 'ready' as const, owner_id: 'u1', owner: 'ann' }
   await db.atomically((tx) => agentStore(tx).insert(row))
   const noHooks = { onCreated() {}, onDeleting() {} }
@@ -37,8 +38,8 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     db,
     clock,
     events,
-    directory,
-    reach: async () => null,
+    agentRecords,
+    agentAccess: async () => null,
     hooks: noHooks,
     retentionDays: () => 30,
     lastFires: (ids) => firing.lastFires(ids),
@@ -53,7 +54,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
   // As tasks answer for their runs while these go on.
   works.register(async ({ execution_id }) => (execution_id === null ? null : { state: 'open' }))
   const firing = createFiring({
-    ...{ db, clock, events, link, hooks, directory, dispatch, schedules },
+    ...{ db, clock, events, link, hooks, agentRecords, dispatch, schedules },
     log: silentLog,
     registryHooks: noHooks,
     settle: executions.settle,
@@ -65,8 +66,8 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     deliver: async (_tx, run) => void told.delivered.push(`${run.email} ${run.row.status}`),
   })
   const execute = createExecute({
-    ...{ db, clock, log: silentLog, dispatch, executions, schedules, firing, directory },
-    reach: { reach: async () => null },
+    ...{ db, clock, log: silentLog, dispatch, executions, schedules, firing, agentRecords },
+    agentAccess: { resolveAgent: async () => null },
     idempotency: createIdempotency({ db, clock, log: silentLog, workState: works.ask }),
   })
 
@@ -77,7 +78,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     async patchAgent(patch: { autonomy_enabled?: 0 | 1; circuit_breaker_enabled?: 0 | 1 }): Promise<void> {
       await db.atomically(async (tx) => {
         await agentStore(tx).update('a1', patch)
-        directory.changed(tx, 'a1')
+        agentRecords.changed(tx, 'a1')
       })
     },
     setStatus: (status: 'running' | 'stopped') => void agents.set('a1', agentFact({ status })),

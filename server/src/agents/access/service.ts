@@ -1,0 +1,90 @@
+import type { Caller, Relation } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
+import { relationOf } from './rules.ts'
+
+export type ResolvedAgent = { agent: Agent; relation: Relation }
+
+export type AgentAccess = {
+  /**
+   * The agent and how the caller stands to it. Null: there is none of this name, or none that the caller
+   * can reach; the two look alike to it. Throws `agent_not_permitted` for an agent key that lacks the
+   * matrix edge to an agent of its own owner.
+   */
+  resolveAgent(caller: Caller, agentName: string): Promise<ResolvedAgent | null>
+  /** How the caller stands to an agent that was found otherwise than by its name; null: out of reach. */
+  relationTo(caller: Caller, agent: Agent): Promise<Relation | null>
+  /** All that the caller can reach, the newest first. */
+  accessibleAgents(caller: Caller): Promise<ResolvedAgent[]>
+  /** Ids of the agents that this agent may call. */
+  permittedTargets(agentId: string): Promise<ReadonlySet<string>>
+  /** Names of the agents that a caller reaches, for socket subscriptions; `['*']` for admins. */
+  accessibleNames(caller: Caller): Promise<string[]>
+}
+
+export type AgentAccessDeps = {
+  agentRecords: Pick<AgentRecords, 'all' | 'byName'>
+  /** Ids of the agents that this agent may call, by the permissions matrix. */
+  permittedTargets(agentId: string): Promise<ReadonlySet<string>>
+  /** Whether the agent is offered to keys of scope `connector`. */
+  isConnectorOn(agentId: string): Promise<boolean>
+}
+
+const none: ReadonlySet<string> = new Set()
+
+export function createAgentAccess({
+  agentRecords,
+  permittedTargets,
+  isConnectorOn,
+}: AgentAccessDeps): AgentAccess {
+  const permittedOf = async (caller: Caller) =>
+    caller.kind === 'key' && caller.key.scope === 'agent' && caller.key.agent_id !== null
+      ? permittedTargets(caller.key.agent_id)
+      : none
+
+  /** While its agent is not offered, a connector finds nothing. */
+  const isShut = async (caller: Caller) => {
+    if (caller.kind !== 'key' || caller.key.scope !== 'connector') return false
+    const { agent_id } = caller.key
+    return agent_id === null || !(await isConnectorOn(agent_id))
+  }
+
+  async function accessibleAgents(caller: Caller): Promise<ResolvedAgent[]> {
+    if (await isShut(caller)) return []
+    const permitted = await permittedOf(caller)
+    const reached: ResolvedAgent[] = []
+    for (const agent of await agentRecords.all()) {
+      const relation = relationOf(caller, agent, permitted)
+      if (relation) reached.push({ agent, relation })
+    }
+    return reached
+  }
+
+  async function relationTo(caller: Caller, agent: Agent): Promise<Relation | null> {
+    return (await isShut(caller)) ? null : relationOf(caller, agent, await permittedOf(caller))
+  }
+
+  return {
+    relationTo,
+    async resolveAgent(caller, agentName) {
+      const agent = await agentRecords.byName(agentName)
+      if (!agent) return null
+      const relation = await relationTo(caller, agent)
+      if (relation) return { agent, relation }
+      if (caller.kind === 'key' && caller.key.scope === 'agent' && agent.owner_id === caller.user.id) {
+        throw new Fault('agent_not_permitted')
+      }
+      return null
+    },
+    accessibleAgents,
+    permittedTargets,
+    async accessibleNames(caller) {
+      const isAdmin =
+        caller.kind !== 'anonymous' &&
+        caller.user.role === 'admin' &&
+        !(caller.kind === 'key' && (caller.key.scope === 'agent' || caller.key.scope === 'connector'))
+      if (isAdmin) return ['*']
+      return (await accessibleAgents(caller)).map(({ agent }) => agent.name)
+    },
+  }
+}

@@ -1,8 +1,0 @@
-/**
- * Connector: an agent offered to somebody else's MCP client.
- *
- * Owns whether an agent is offered, which playbooks, and the minting of keys for it. Promises that such a key
- * reaches this agent alone and finds nothing while the connector is off. Refuses to know what a playbook is.
- */
-export { connectorRoutes } from './routes.ts'
-export { type ConnectorDeps, type Connectors, createConnectors } from './service.ts'

@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import type { AgentsLaterAreas } from '../area-deps.ts'
+import { agentStore } from '../records/index.ts'
+import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
+
+async function withAgent(world: AgentsWorld, name = 'helper', body: object = {}) {
+  const owner = await world.person()
+  const reply = await world.request(owner.key, 'POST', '/api/agents', { name, ...body })
+  assert.equal(reply.status, 200, JSON.stringify(reply.json))
+  return { owner, agent: await world.row(name) }
+}
+const statusOf = async (world: AgentsWorld, name = 'helper') =>
+  (await world.area.agentRecords.byName(name))?.status
+
+forEachDialect((_name, open) => {
+  test('200 stop and start: the container follows, runs are told, events are stored', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    const stopping: string[] = []
+    world.area.lifecycle.hooks.onStopping(async (_tx, { name }) => void stopping.push(name))
+
+    world.clock.set('2030-01-01T01:00:00.000Z')
+    const stopped = await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    assert.equal(stopped.status, 200)
+    assert.equal((await world.containers.inspect(agent.container_id ?? ''))?.status, 'stopped')
+    assert.equal(await statusOf(world), 'stopped')
+    assert.deepEqual(stopping, ['helper'])
+
+    const started = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.deepEqual(
+      { status: started.status, recreated: started.json.recreated, reason: started.json.recreate_reason },
+      { status: 200, recreated: false, reason: null },
+    )
+    assert.equal((await world.row('helper')).container_id, agent.container_id)
+    assert.equal(await statusOf(world), 'running')
+    assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.stopped', 'agent.started'])
+  })
+
+  test('200 starting what runs and stopping what stands changes nothing', async () => {
+    await using world = await openAgents(await open())
+    const { owner } = await withAgent(world)
+    assert.equal((await world.request(owner.key, 'POST', '/api/agents/helper/start')).status, 200)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    assert.equal((await world.request(owner.key, 'POST', '/api/agents/helper/stop')).status, 200)
+    assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.stopped'])
+  })
+
+  test('twenty starts and stops at once end in one state that row and container share', async () => {
+    const db = await open()
+    const shared = createShared()
+    await using world = await openAgents(db, { shared })
+    await using other = await openAgents(await db.openAgain(), { shared })
+    const { owner } = await withAgent(world)
+    const calls = Array.from({ length: 20 }, (_, index) => {
+      const through = index % 3 === 0 ? other : world
+      return through.request(owner.key, 'POST', `/api/agents/helper/${index % 2 ? 'start' : 'stop'}`)
+    })
+    const done = Promise.all(calls)
+    let isDone = false
+    done.finally(() => {
+      isDone = true
+    })
+    // The other process waits for the agent by the clock.
+    await until(async () => {
+      // Slower than the databases, so that nobody gives up waiting.
+      for (let query = 0; query < 5; query += 1) await world.row('helper')
+      await world.clock.advance(0.1)
+      return isDone
+    }, 'all calls are answered')
+    assert.deepEqual(new Set((await done).map((reply) => reply.status)), new Set([200]))
+    // The engine's own events may still be on their way to the row, and what they bring about after them.
+    await until(async () => {
+      await world.clock.advance(1)
+      const agent = await world.row('helper')
+      const state = await world.containers.inspect(agent.container_id ?? '')
+      return state?.status === agent.status && agent.desired === agent.status
+    }, 'row and container share one state')
+    assert.equal((await world.containers.list()).length, 1)
+  })
+
+  for (const [reason, path, body] of [
+    ['resources', 'resources', { cpu: '4' }],
+    ['capabilities', 'capabilities', { full_capabilities: true }],
+    ['runtime', 'runtime', { runtime: 'gemini-cli' }],
+  ] as const) {
+    test(`a changed ${reason} waits for the next start, which makes a new container on the old volumes`, async () => {
+      await using world = await openAgents(await open())
+      const { owner, agent } = await withAgent(world)
+      const volumes = await world.containers.listVolumes()
+      const put = await world.request(owner.key, 'PUT', `/api/agents/helper/${path}`, body)
+      assert.equal(put.json.restart_needed, true)
+      const details = await world.request(owner.key, 'GET', '/api/agents/helper')
+      assert.deepEqual(details.json.recreate_reasons, [reason])
+      assert.equal((await world.row('helper')).container_id, agent.container_id)
+      await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+      const started = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+      assert.equal(started.json.recreated, true)
+      assert.equal(started.json.recreate_reason, reason)
+      const [state, ...more] = await world.containers.list()
+      assert.deepEqual(more, [])
+      assert.notEqual(state?.id, agent.container_id)
+      assert.deepEqual(await world.containers.listVolumes(), volumes)
+      const after = await world.request(owner.key, 'GET', '/api/agents/helper')
+      assert.equal(after.json.needs_recreate, false)
+    })
+  }
+
+  test('a new image version is taken at the next start', async () => {
+    await using world = await openAgents(await open())
+    const { owner } = await withAgent(world)
+    world.images.changeSource()
+    world.knowTags()
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    const started = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.equal(started.json.recreate_reason, 'image_version')
+    assert.deepEqual(world.images.made, ['claude-code'], 'a missing image is made first')
+  })
+
+  test('500 container_engine_error when the engine is away; the agent stays stopped', async () => {
+    await using world = await openAgents(await open())
+    const { owner } = await withAgent(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    world.engine.refuse(true)
+    const reply = await world.request(owner.key, 'POST', '/api/agents/helper/start')
+    assert.equal(reply.status, 500)
+    assert.equal(reply.json.error, 'container_engine_error')
+    world.engine.refuse(false)
+    await world.area.lifecycle.repair()
+    assert.equal((await world.containers.list())[0]?.status, 'stopped')
+    assert.equal(await statusOf(world), 'stopped')
+  })
+
+  test('exited is said when the container ends by itself; the restart policy brings it back', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    world.engine.crash(agent.container_id ?? '', 9, true)
+    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it came back')
+    assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.exited', 'agent.started'])
+    const exited = await world.lastEvent('agent.exited')
+    assert.equal(exited.exit_code, 9)
+    assert.equal(exited.oom_killed, true)
+    await until(async () => (await statusOf(world)) === 'running', 'it is said to run')
+  })
+
+  test('what the engine does not bring back is started by the repair after its grace', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    // Stopped from outside, later, counts for the engine as an orderly stop; it is none of ours.
+    await world.clock.advance(1)
+    await world.containers.stop(agent.container_id ?? '', 0)
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    await world.area.lifecycle.repair()
+    assert.equal(await statusOf(world), 'exited', 'the engine has its chance first')
+    await world.clock.waitingFor(10)
+    await world.clock.advance(11)
+    await until(async () => (await statusOf(world)) === 'running', 'it is brought back')
+    assert.equal((await world.containers.list())[0]?.status, 'running')
+  })
+
+  test('what was stopped and is started by somebody else is stopped again', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    await world.containers.start(agent.container_id ?? '')
+    await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'it stands again')
+    assert.equal(await statusOf(world), 'stopped')
+  })
+
+  test('a container that was removed from outside is made again', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    await world.containers.remove(agent.container_id ?? '')
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    await world.clock.waitingFor(10)
+    await world.clock.advance(11)
+    await until(async () => (await statusOf(world)) === 'running', 'it is made again')
+    assert.notEqual((await world.row('helper')).container_id, agent.container_id)
+  })
+
+  test('an end while something else is done with the agent is made good once that is over', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    const over = Promise.withResolvers<void>()
+    const other = world.area.lifecycle.lock.run(agent.id, () => over.promise)
+    await world.containers.remove(agent.container_id ?? '')
+    await until(async () => (await statusOf(world)) === 'exited', 'it is seen')
+    await world.clock.waitingFor(10)
+    await world.clock.advance(10)
+    assert.equal(await statusOf(world), 'exited')
+    await world.clock.waitingFor(10)
+    over.resolve()
+    await other
+    await world.clock.advance(10)
+    await until(async () => (await statusOf(world)) === 'running', 'it is made again')
+  })
+
+  test('five ends within ten minutes: it stays exited, and a restart loop is told', async () => {
+    let crashes = true
+    const shared = createShared({
+      program: () => ({ output: [], exits: crashes ? { code: 3, oomKilled: false } : undefined }),
+    })
+    const alerts: string[] = []
+    const raiseAlert: AgentsLaterAreas['raiseAlert'] = async (_tx, { kind, title }) =>
+      void alerts.push(`${kind}: ${title}`)
+    const clearAlert: AgentsLaterAreas['clearAlert'] = async (_tx, _id, kind) =>
+      void alerts.push(`over: ${kind}`)
+    await using world = await openAgents(await open(), { shared, needs: { raiseAlert, clearAlert } })
+    const owner = await world.person()
+    await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    await until(async () => (await world.row('helper')).held, 'it is held down')
+    assert.equal(alerts.at(-1), 'restart_loop: The agent "helper" keeps crashing and stays down')
+    await until(async () => (await world.containers.list())[0]?.status === 'stopped', 'the engine let go')
+    const events = await world.eventTypes()
+    assert.equal(events.filter((type) => type === 'agent.exited').length, 5)
+    assert.equal(events.filter((type) => type === 'agent.restart_loop').length, 1)
+    await world.clock.advance(60)
+    await world.area.lifecycle.repair()
+    assert.equal(await statusOf(world), 'exited')
+    assert.equal((await world.containers.list())[0]?.status, 'stopped')
+
+    crashes = false
+    await world.request(owner.key, 'PUT', '/api/agents/helper/resources', { cpu: '1' })
+    assert.equal((await world.request(owner.key, 'POST', '/api/agents/helper/start')).status, 200)
+    assert.equal(await statusOf(world), 'running')
+    assert.equal((await world.row('helper')).held, false)
+  })
+
+  test('an agent that ends again and again stays stopped once it is stopped', async () => {
+    const shared = createShared({
+      program: () => ({ output: [], exits: { code: 3, oomKilled: false } }),
+    })
+    await using world = await openAgents(await open(), { shared })
+    const owner = await world.person()
+    await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    assert.equal((await world.request(owner.key, 'POST', '/api/agents/helper/stop')).status, 200)
+    const [state] = await world.containers.list()
+    assert.equal(state?.status, 'stopped')
+    const at = state?.startedAt
+    world.clock.set('2030-01-01T00:00:05.000Z')
+    await world.area.lifecycle.repair()
+    const [later] = await world.containers.list()
+    assert.deepEqual([later?.status, later?.startedAt], ['stopped', at])
+    assert.equal(await statusOf(world), 'stopped')
+  })
+
+  test('at the start of the platform what should run is started, and what should not is left', async () => {
+    const db = await open()
+    const shared = createShared()
+    const again = await db.openAgain()
+    {
+      await using world = await openAgents(db, { shared })
+      const { owner } = await withAgent(world, 'runs')
+      await world.request(owner.key, 'POST', '/api/agents', { name: 'stands' })
+      await world.request(owner.key, 'POST', '/api/agents/stands/stop')
+    }
+    // The engine was killed while the platform was away: containers are down, nobody said so.
+    const containers = shared.engine.containers('test')
+    for (const { id } of await containers.list()) await containers.stop(id, 0)
+    shared.clock.set('2030-01-01T06:00:00.000Z')
+    await using world = await openAgents(again, { shared })
+    await until(async () => (await statusOf(world, 'runs')) === 'running', 'it is noticed')
+    await until(
+      async () => (await containers.list()).filter((state) => state.status === 'running').length === 1,
+      'it runs again',
+    )
+    assert.equal(await statusOf(world, 'stands'), 'stopped')
+  })
+
+  test('when the engine comes back, agents are compared with it', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    const neighbour = world.engine.containers('test')
+    await neighbour.ping()
+    world.engine.refuse(true)
+    // While the stream is away the container goes down unseen.
+    world.engine.crash(agent.container_id ?? '')
+    world.engine.refuse(false)
+    await until(async () => (await statusOf(world)) === 'running', 'still or again')
+    await until(
+      async () => (await world.containers.list()).every((state) => state.status === 'running'),
+      'it runs',
+    )
+  })
+
+  test('a creation that was cut off is removed by the repair once its creator is gone', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    await world.db.atomically(async (tx) => {
+      await agentStore(tx).update(agent.id, { state: 'creating' })
+      world.area.agentRecords.changed(tx, agent.id)
+    })
+    await world.area.lifecycle.repair()
+    await world.assertNothingLeft()
+  })
+
+  test('a creation that is going on is left alone', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    await world.db.atomically(async (tx) => {
+      await agentStore(tx).update(agent.id, { state: 'creating' })
+      world.area.agentRecords.changed(tx, agent.id)
+    })
+    await world.area.lifecycle.lock.run(agent.id, () => world.area.lifecycle.repair())
+    assert.ok(await world.row('helper'))
+  })
+
+  test('a container that a dead process left under the name gives way', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    await world.db.atomically(async (tx) => {
+      // As if the process had died between making the container and writing it down.
+      await agentStore(tx).update(agent.id, { container_id: null, applied: null })
+      world.area.agentRecords.changed(tx, agent.id)
+    })
+    assert.equal((await world.request(owner.key, 'POST', '/api/agents/helper/start')).status, 200)
+    const states = await world.containers.list()
+    assert.equal(states.length, 1)
+    assert.notEqual(states[0]?.id, agent.container_id)
+  })
+
+  test('a clock that was set back does not hide what happens', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    world.clock.set('2029-12-31T00:00:00.000Z')
+    world.engine.crash(agent.container_id ?? '')
+    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it ended and came back')
+    await until(async () => (await statusOf(world)) === 'running', 'and is said to run')
+  })
+
+  test('a container that is not ours keeps its name', async () => {
+    await using world = await openAgents(await open())
+    const foreign = world.engine.containers('another installation')
+    const image = world.images.tagFor('claude-code').image
+    await foreign.create({
+      name: 'agent-helper',
+      image,
+      labels: {},
+      env: {},
+      cpus: 1,
+      memoryBytes: 1,
+      maxProcesses: 1,
+      tmpBytes: 1,
+      fullCapabilities: false,
+      mounts: [],
+      ssh: null,
+    })
+    const owner = await world.person()
+    const reply = await world.request(owner.key, 'POST', '/api/agents', { name: 'helper' })
+    assert.equal(reply.json.error, 'container_engine_error')
+    assert.equal((await foreign.list()).length, 1)
+    await world.assertNothingLeft()
+  })
+})

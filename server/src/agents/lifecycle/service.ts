@@ -1,0 +1,137 @@
+import type { RecreateReason } from '@roost/contracts/agents/agent'
+import type { StartReply } from '@roost/contracts/agents/lifecycle'
+import type { Loop } from '../../background/loops.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { ContainerError } from '../../ports/containers/port.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Agent, AgentRecords } from '../records/index.ts'
+import { createDetach, type Detach } from './detach.ts'
+import { createLifecycleHooks, type LifecycleHooks } from './hooks.ts'
+import { createLeftovers, type Leftovers } from './leftovers.ts'
+import { createLock, type Lock, type LockDeps } from './lock.ts'
+import { createMachine, type Machine, type MachineDeps } from './machine.ts'
+import { createObserve, type ObserveDeps } from './observe.ts'
+import { createOperations, type OperationDeps } from './operations.ts'
+import { createSshPorts, type SshPorts } from './ports.ts'
+import { createRenew } from './renew.ts'
+import { createRepair } from './repair.ts'
+import { type PortRange, recreateReasonsOf, wantedFor } from './rules.ts'
+import { createWatch } from './watch.ts'
+
+export type Lifecycle = {
+  /** Answers when the container runs. Throws `agent_not_found`, `agent_busy`, `container_engine_error`. */
+  start(agentId: string): Promise<StartReply>
+  stop(agentId: string): Promise<{ message: string }>
+  /** Answers when it runs again; one that stood still is started. Throws what `start` does. */
+  restart(agentId: string, how: { recreate: boolean }): Promise<StartReply>
+  /** Changes what only a new container takes, and gives a running agent one; see `createRenew`. */
+  renew: ReturnType<typeof createRenew>
+  /** What the engine has of an agent's container now; null: it cannot be asked. */
+  containerNow(agent: Pick<Agent, 'container_id'>): Promise<'running' | 'stopped' | null>
+  /** Why the next start makes a new container. */
+  recreateReasons(agent: Agent): Promise<RecreateReason[]>
+  hooks: LifecycleHooks
+  /** For the registry, which makes and ends agents. */
+  lock: Lock
+  machine: Machine
+  letGo: Detach
+  ports: Pick<SshPorts, 'claim'>
+  leftovers: Leftovers
+  /** Compares all agents with the engine now. */
+  repair(signal?: AbortSignal): Promise<void>
+  loops: Loop[]
+  /** Begins to follow the engine's events, and brings every agent in line. */
+  open(): void
+  /** Resolves when agents were compared with the engine for the first time, or that was given up. */
+  compared(): Promise<void>
+  close(): Promise<void>
+}
+
+export type LifecycleDeps = Omit<MachineDeps, 'agentRecords' | 'clock' | 'log' | 'ports'> & {
+  clock: Clock
+  log: Log
+  agentRecords: Pick<AgentRecords, 'changed' | 'everyRow'>
+  events: Pick<Outbox, 'append'>
+  leases: LockDeps['leases']
+  raiseAlert: ObserveDeps['raiseAlert']
+  clearAlert: ObserveDeps['clearAlert']
+  injectCredentials: OperationDeps['injectCredentials']
+  deliverSkills: OperationDeps['deliverSkills']
+  /** Undoes what identity made for an agent whose creation was cut off: its key. */
+  abandoned(tx: Tx, agentId: string): Promise<void>
+  options: MachineDeps['options'] & { sshPorts: PortRange }
+}
+
+export function createLifecycle(deps: LifecycleDeps): Lifecycle {
+  const { db, clock, log, agentRecords, containers, events, images, leases } = deps
+  const hooks = createLifecycleHooks()
+  const lock = createLock({ leases, clock })
+  const range = containers.publishesSsh ? deps.options.sshPorts : null
+  const ports = createSshPorts({ db, clock, agentRecords, events, range })
+  const machine = createMachine({ ...deps, ports })
+  const letGo = createDetach({ db, clock, agentRecords, machine, hooks })
+  const { raiseAlert, clearAlert } = deps
+  const observe = createObserve({ db, clock, agentRecords, events, raiseAlert, clearAlert })
+  const operations = createOperations({
+    db,
+    clock,
+    agentRecords,
+    events,
+    lock,
+    machine,
+    letGo,
+    hooks,
+    clearAlert,
+    injectCredentials: deps.injectCredentials,
+    deliverSkills: deps.deliverSkills,
+  })
+  const leftovers = createLeftovers({ db, clock, log, agentRecords, machine })
+  const { abandoned } = deps
+  const repair = createRepair({
+    db,
+    clock,
+    log,
+    agentRecords,
+    containers,
+    lock,
+    observe,
+    operations,
+    leftovers,
+    abandoned,
+  })
+  const watch = createWatch({ clock, log, agentRecords, containers, observe, operations, repair })
+
+  return {
+    start: operations.start,
+    stop: operations.stop,
+    restart: operations.restart,
+    renew: createRenew({ db, agentRecords, lock, machine, letGo }),
+    async containerNow({ container_id }) {
+      if (container_id === null) return 'stopped'
+      try {
+        return (await containers.inspect(container_id))?.status === 'running' ? 'running' : 'stopped'
+      } catch (error) {
+        if (error instanceof ContainerError) return null
+        throw error
+      }
+    },
+    async recreateReasons(agent) {
+      if (!agent.applied) return []
+      const { version } = images.tagFor(agent.runtime)
+      return recreateReasonsOf(agent.applied, wantedFor(agent, version, await deps.foldersFor(agent)))
+    },
+    hooks,
+    lock,
+    machine,
+    letGo,
+    ports,
+    leftovers,
+    repair: repair.pass,
+    loops: [{ name: 'agents.repair', everySeconds: 60, run: repair.pass }],
+    open: watch.start,
+    compared: watch.compared,
+    close: watch.close,
+  }
+}

@@ -1,0 +1,54 @@
+import type { CreateAgent } from '@roost/contracts/agents/registry'
+import {
+  createdResourceGone,
+  type Idempotency,
+  type Reply,
+  scopeOf,
+} from '../../foundation/idempotency/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { isFault } from '../../kit/fault.ts'
+import type { AgentRecords } from '../records/index.ts'
+import type { AgentManagement } from './service.ts'
+
+export type OnceDeps = {
+  agentManagement: Pick<AgentManagement, 'create'>
+  agentRecords: Pick<AgentRecords, 'byId'>
+  idempotency: Pick<Idempotency, 'once' | 'open'>
+}
+
+/**
+ * A creation once for each key of a person: the same key again gets the first reply. Throws `created_resource_gone` when
+ * that agent was deleted since.
+ */
+export function createOnce({ agentManagement, agentRecords, idempotency }: OnceDeps) {
+  async function replayed(reply: Reply, name: string) {
+    const { resourceId } = reply
+    if (resourceId !== undefined && !(await agentRecords.byId(resourceId))) {
+      throw createdResourceGone(`The agent "${name}" that this request created was deleted.`)
+    }
+    return { ...reply, replayed: true }
+  }
+
+  return async (caller: SignedIn, body: CreateAgent, key: string | undefined) => {
+    const scope = scopeOf('agent', caller.user.id, key)
+    try {
+      const reply = await idempotency.once(scope, async (claim) => ({
+        status: 200,
+        body: await agentManagement.create(caller, body, claim),
+      }))
+      return reply.replayed ? await replayed(reply, nameIn(reply)) : reply
+    } catch (error) {
+      if (scope === null || !isFault(error, 'agent_exists')) throw error
+      // The name may have been taken a moment ago by the same request.
+      const { replay } = await idempotency.open(scope)
+      if (!replay) throw error
+      return replayed(replay, nameIn(replay))
+    }
+  }
+}
+
+/** Of the first request: another body with the same key changes nothing. */
+function nameIn({ body }: Reply): string {
+  // Only created agents are stored under this family.
+  return (body as { name: string }).name
+}

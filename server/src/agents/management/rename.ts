@@ -1,0 +1,112 @@
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { engineFault, type Lifecycle, settleRunning } from '../lifecycle/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
+import type { AgentHooks } from './hooks.ts'
+import { agentExists, refuseReservedName } from './rules.ts'
+
+export type RenameDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  agentRecords: Pick<AgentRecords, 'changed'>
+  events: Pick<Outbox, 'append'>
+  lifecycle: Pick<Lifecycle, 'lock' | 'machine' | 'letGo'>
+  hooks: AgentHooks
+}
+
+export type Renamed = { message: string; old_name: string; new_name: string; was_running: boolean }
+
+/**
+ * A new name for an agent; volumes, key and history stay. The container carries the name in its environment,
+ * so it is made anew: a running agent is restarted, of a stopped one the container is made at the next start.
+ */
+export function createRename(deps: RenameDeps) {
+  const { db, clock, agentRecords, events, lifecycle, hooks } = deps
+
+  async function rename(agentId: string, newName: string): Promise<Renamed> {
+    refuseReservedName(newName)
+    return lifecycle.lock.run(agentId, async () => {
+      const agent = await present(agentId)
+      if (agent.is_system) throw new Fault('system_agent_protected')
+      if (agent.name === newName) throw invalidField(['new_name'], 'is the name it has already')
+      await refuseTaken(newName, agentId)
+      const wasRunning = agent.desired === 'running' && !agent.held
+      await takeAway(agent, wasRunning)
+      const renamed = await commit(agent, newName)
+      if (wasRunning) await bringBack(renamed)
+      return {
+        message: `Agent ${agent.name} is named ${newName} now.`,
+        old_name: agent.name,
+        new_name: newName,
+        was_running: wasRunning,
+      }
+    })
+  }
+
+  /** Before anything is renamed, so that an engine that is away leaves all as it was. */
+  async function takeAway(agent: Agent, wasRunning: boolean): Promise<void> {
+    try {
+      if (wasRunning) await lifecycle.letGo(agent)
+      await lifecycle.machine.takeAway(agent)
+    } catch (error) {
+      throw engineFault(error)
+    }
+  }
+
+  async function commit(agent: Agent, newName: string): Promise<Agent> {
+    try {
+      return await db.atomically(async (tx) => {
+        const store = agentStore(tx)
+        await store.update(agent.id, { name: newName })
+        const now = clock.now()
+        await hooks.renamed(tx, { agent, newName, now })
+        const names = { old_name: agent.name, new_name: newName }
+        await events.append(
+          tx,
+          {
+            type: 'agent.renamed',
+            agent_names: [newName],
+            agent_ids: [agent.id],
+            fields: { ...names, event: 'agent_renamed', data: { name: newName, ...names } },
+          },
+          now,
+        )
+        agentRecords.changed(tx, agent.id)
+        const renamed = await store.byId(agent.id)
+        if (!renamed) throw new Fault('agent_not_found')
+        return renamed
+      })
+    } catch (error) {
+      // Somebody took the name meanwhile: the unique key says so in each dialect's own way.
+      await refuseTaken(newName, agent.id)
+      throw error
+    }
+  }
+
+  async function bringBack(agent: Agent): Promise<void> {
+    try {
+      const { at } = await lifecycle.machine.bringUp(agent)
+      await db.atomically(async (tx) => {
+        await settleRunning(tx, agent, at, 'ready')
+        agentRecords.changed(tx, agent.id)
+      })
+    } catch (error) {
+      throw engineFault(error)
+    }
+  }
+
+  async function refuseTaken(name: string, agentId: string): Promise<void> {
+    const other = await agentStore(db).byName(name)
+    if (other && other.id !== agentId) throw agentExists(name)
+  }
+
+  async function present(agentId: string): Promise<Agent> {
+    const agent = await agentStore(db).byId(agentId)
+    if (agent?.state !== 'ready') throw new Fault('agent_not_found')
+    return agent
+  }
+
+  return rename
+}

@@ -1,0 +1,121 @@
+import type { AgentDetails } from '@roost/contracts/agents/agent'
+import type { Loop } from '../../background/loops.ts'
+import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import type { Containers } from '../../ports/containers/port.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Health } from '../health/index.ts'
+import type { Lifecycle } from '../lifecycle/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
+import { type CreateDeps, createCreate } from './create.ts'
+import { createDescribe, type DescribeDeps } from './describe.ts'
+import { createDescriptionOf } from './description.ts'
+import { type AgentList, type AgentListDeps, createAgentList } from './list.ts'
+import { createRemove, type RemoveDeps } from './remove.ts'
+import { createRename, type Renamed } from './rename.ts'
+import { distinct, tagChange } from './rules.ts'
+import { detailsOf } from './view.ts'
+
+export type AgentManagement = {
+  create: ReturnType<typeof createCreate>
+  list: AgentList
+  details(agent: Agent, caller: SignedIn, relation: Relation): Promise<AgentDetails>
+  remove(agentId: string): Promise<{ message: string }>
+  rename(agentId: string, newName: string): Promise<Renamed>
+  setLabel(agent: Agent, label: string | null): Promise<void>
+  /** `change` gets the present tags; answers the tags after it. */
+  changeTags(
+    agent: Agent,
+    caller: SignedIn,
+    change: (tags: readonly string[]) => readonly string[],
+  ): Promise<string[]>
+  describe: ReturnType<typeof createDescribe>
+  /** What the agent is there for, in words; null: nobody has said. */
+  descriptionOf: ReturnType<typeof createDescriptionOf>
+  loops: Loop[]
+}
+
+export type AgentManagementDeps = CreateDeps &
+  RemoveDeps &
+  DescribeDeps &
+  AgentListDeps & {
+    log: Log
+    agentRecords: AgentRecords
+    containers: Pick<Containers, 'isolation'>
+    health: Pick<Health, 'forget' | 'heartbeatOf'>
+    lifecycle: Lifecycle
+    /** Whether either breaker of the agent is open. */
+    isBreakerOpen(agent: Agent): Promise<boolean>
+    /** How many executions of the agent have ended, for ephemeral agents. */
+    finishedExecutions(agentId: string): Promise<number>
+  }
+
+export function createAgentManagement(deps: AgentManagementDeps): AgentManagement {
+  const { db, clock, log, agentRecords, events, health, lifecycle, containers } = deps
+  const remove = createRemove(deps)
+  const describe = createDescribe(deps)
+
+  /** An ephemeral agent is deleted when either of its bounds is reached. */
+  async function sweepEphemeral(signal: AbortSignal): Promise<void> {
+    const now = clock.now().getTime()
+    for (const { id, name, created, ephemeral } of await agentRecords.all()) {
+      if (!ephemeral || signal.aborted) continue
+      const isOver =
+        now >= Date.parse(created) + ephemeral.ttl_seconds * 1000 ||
+        (await deps.finishedExecutions(id)) >= ephemeral.max_executions
+      if (!isOver) continue
+      log.info({ agent: name }, 'an ephemeral agent has reached its end')
+      await remove(id).catch((error: unknown) =>
+        log.warn({ err: error, agent: name }, 'an ephemeral agent could not be deleted; tried again later'),
+      )
+    }
+  }
+
+  async function tell(tx: Tx, agent: Agent, type: string, fields: Record<string, unknown>): Promise<void> {
+    const event = { type, agent_names: [agent.name], agent_ids: [agent.id], fields }
+    await events.append(tx, event, clock.now())
+    agentRecords.changed(tx, agent.id)
+  }
+
+  return {
+    create: createCreate(deps),
+    list: createAgentList(deps),
+    remove,
+    rename: createRename(deps),
+    describe,
+    descriptionOf: createDescriptionOf({ ...deps, describe }),
+
+    async details(agent, caller, relation) {
+      return detailsOf(agent, {
+        caller,
+        relation,
+        reasons: await lifecycle.recreateReasons(agent),
+        heartbeat: health.heartbeatOf(agent.id),
+        breakerOpen: await deps.isBreakerOpen(agent),
+        isolation: containers.isolation,
+      })
+    },
+
+    async setLabel(agent, label) {
+      await db.atomically(async (tx) => {
+        await agentStore(tx).update(agent.id, { label })
+        await tell(tx, agent, 'agent.label_changed', { label })
+      })
+    },
+
+    changeTags: (agent, caller, change) =>
+      db.atomically(async (tx) => {
+        const store = agentStore(tx)
+        const before = await store.tagsOf(agent.id)
+        const after = distinct(change(before))
+        const { added, removed } = tagChange(caller, before, after)
+        if (added.length + removed.length === 0) return before
+        await store.addTags(agent.id, added)
+        await store.removeTags(agent.id, removed)
+        await tell(tx, agent, 'agent.tags_changed', {})
+        return after
+      }),
+
+    loops: [{ name: 'agents.ephemeral', everySeconds: 15, run: sweepEphemeral, deadlineSeconds: 120 }],
+  }
+}

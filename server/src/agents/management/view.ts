@@ -1,0 +1,71 @@
+import type { AgentDetails, AgentRow, RecreateReason, Resources } from '@roost/contracts/agents/agent'
+import type { Relation, SignedIn } from '../../identity/access/index.ts'
+import type { Isolation } from '../../ports/containers/port.ts'
+import type { BeatState } from '../health/index.ts'
+import type { Agent } from '../records/index.ts'
+import { sharesOf } from '../sharing/index.ts'
+
+/** An agent as it stands in lists, seen by somebody who stands to it as `relation` says. */
+export function rowOf(agent: Agent, relation: Relation): AgentRow {
+  return {
+    name: agent.name,
+    type: agent.type,
+    status: agent.status,
+    port: agent.port,
+    created: agent.created,
+    runtime: agent.runtime,
+    runtime_model: agent.runtime_model,
+    // Only values of the list are ever stored.
+    resources: { cpu: agent.cpu as Resources['cpu'], memory: agent.memory },
+    template: agent.template,
+    container_id: agent.container_id,
+    tags: [...agent.tags],
+    label: agent.label,
+    owner: agent.owner,
+    is_owner: relation === 'owner',
+    is_shared: relation === 'shared',
+    is_system: agent.is_system,
+    ephemeral: agent.ephemeral !== null,
+    autonomy_enabled: agent.autonomy_enabled,
+    read_only_enabled: agent.read_only_enabled,
+    github_repo: agent.github_repo,
+    avatar_url: `/api/agents/${encodeURIComponent(agent.name)}/avatar`,
+    max_parallel_tasks: agent.max_parallel_tasks,
+    base_image_version: agent.applied?.image_version ?? null,
+  }
+}
+
+export type DetailFacts = {
+  caller: SignedIn
+  relation: Relation
+  reasons: RecreateReason[]
+  heartbeat: BeatState
+  breakerOpen: boolean
+  isolation: Isolation
+}
+
+export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
+  const { caller, relation, reasons, heartbeat } = facts
+  const actsAsOwner = relation === 'owner' || relation === 'admin'
+  const isPerson = caller.kind === 'session' || ['user', 'system'].includes(caller.key.scope)
+  const mayEnd = actsAsOwner && isPerson && !agent.is_system
+  return {
+    ...rowOf(agent, relation),
+    can_share: mayEnd,
+    can_delete: mayEnd,
+    ...(actsAsOwner
+      ? {
+          shares: sharesOf(agent),
+        }
+      : {}),
+    ...(actsAsOwner || relation === 'self' ? { custom_instructions: agent.custom_instructions } : {}),
+    execution_timeout_seconds: agent.execution_timeout_seconds,
+    mcp_exposed: agent.mcp_exposed,
+    operator_resume: agent.operator_resume,
+    circuit_breaker: { enabled: agent.circuit_breaker_enabled, open: facts.breakerOpen },
+    needs_recreate: reasons.length > 0,
+    recreate_reasons: reasons,
+    ...heartbeat,
+    isolation: { level: facts.isolation.level, weaker: [...facts.isolation.weaker] },
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forEachDialect } from '../../test/dialects.ts'
+import { type AgentsWorld, openAgents } from '../test/world.ts'
+import { snippetsOf } from './rules.ts'
+
+forEachDialect((_name, open) => {
+  async function start() {
+    const world = await openAgents(await open())
+    const ann = await world.person('creator')
+    for (const name of ['one', 'two'])
+      assert.equal((await world.request(ann.key, 'POST', '/api/agents', { name })).status, 200)
+    const ask = (method: string, body?: unknown, key = ann.key, agent = 'one') =>
+      world.request(key, method, `/api/agents/${agent}/connector`, body)
+    const mint = (agent = 'one') => world.request(ann.key, 'POST', `/api/agents/${agent}/connector/key`)
+    return { world, ann, ask, mint, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
+  }
+
+  async function reaches(world: AgentsWorld, key: string, agent: string): Promise<boolean> {
+    const caller = await world.identity.keys.verifyKey(key)
+    return caller !== null && (await world.area.agentAccess.resolveAgent(caller, agent)) !== null
+  }
+
+  test('an agent offers nothing until somebody says so', async () => {
+    await using it = await start()
+    assert.deepEqual((await it.ask('GET')).json, {
+      agent_name: 'one',
+      enabled: false,
+      exposed_playbooks: [],
+      expose_all_playbooks: true,
+      keys: [],
+    })
+  })
+
+  test('a key reaches its agent alone, is shown once, and switches the connector on', async () => {
+    await using it = await start()
+    const { status, json } = await it.mint()
+    assert.equal(status, 200)
+    assert.equal(json.api_key, json.key)
+    assert.equal(json.mcp_url, 'https://roost.example.org/mcp')
+    assert.equal(await reaches(it.world, json.key, 'one'), true)
+    assert.equal(await reaches(it.world, json.key, 'two'), false)
+    const { json: after, bytes } = await it.ask('GET')
+    assert.equal(after.enabled, true)
+    assert.deepEqual(
+      after.keys.map((key: { key_id: string; key_prefix: string }) => [key.key_id, key.key_prefix]),
+      [[json.key_id, json.key_prefix]],
+    )
+    assert.ok(!bytes.toString().includes(json.key))
+  })
+
+  test('while it is off a key finds nothing, and again when it is on', async () => {
+    await using it = await start()
+    const { key } = (await it.mint()).json
+    for (const enabled of [false, true]) {
+      assert.equal((await it.ask('PUT', { enabled })).json.enabled, enabled)
+      assert.equal(await reaches(it.world, key, 'one'), enabled)
+    }
+  })
+
+  test('what is left out of a change stays; 422 for a change of nothing', async () => {
+    await using it = await start()
+    await it.ask('PUT', { enabled: true, exposed_playbooks: ['a', 'b', 'a'], expose_all_playbooks: false })
+    const { json } = await it.ask('PUT', { enabled: false })
+    assert.deepEqual([json.exposed_playbooks, json.expose_all_playbooks], [['a', 'b'], false])
+    assert.equal((await it.ask('PUT', {})).status, 422)
+    assert.deepEqual(await it.world.lastEvent('agent.settings_changed'), { setting: 'connector' })
+  })
+
+  test('of twenty changes at once none undoes another', async () => {
+    await using it = await start()
+    await Promise.all([
+      ...Array.from({ length: 10 }, () => it.ask('PUT', { enabled: true })),
+      ...Array.from({ length: 10 }, () => it.ask('PUT', { exposed_playbooks: ['x'] })),
+    ])
+    const { json } = await it.ask('GET')
+    assert.deepEqual([json.enabled, json.exposed_playbooks], [true, ['x']])
+  })
+
+  test('a connector may run what is exposed, and nothing while it is off', async () => {
+    await using it = await start()
+    const { id } = (await it.world.row('one')) ?? assert.fail()
+    const offered = async () => ['a', 'b'].filter(await it.world.area.connectors.offer(id))
+    assert.deepEqual(await offered(), [])
+    await it.ask('PUT', { enabled: true })
+    assert.deepEqual(await offered(), ['a', 'b'])
+    await it.ask('PUT', { expose_all_playbooks: false, exposed_playbooks: ['b'] })
+    assert.deepEqual(await offered(), ['b'])
+  })
+
+  test('the keys of a deleted agent are gone, and another of its name offers nothing', async () => {
+    await using it = await start()
+    const { key } = (await it.mint()).json
+    await it.world.request(it.ann.key, 'DELETE', '/api/agents/one')
+    assert.equal(await it.world.identity.keys.verifyKey(key), null)
+    await it.world.request(it.ann.key, 'POST', '/api/agents', { name: 'one' })
+    assert.equal((await it.ask('GET')).json.enabled, false)
+  })
+})
+
+test('every snippet holds the address and the key, and what is JSON can be read', () => {
+  for (const { client, format, content } of snippetsOf('sales_bot', "https://x.org/it's", 'svc_mcp_k')) {
+    assert.ok(content.includes('svc_mcp_k') && content.includes('sales-bot'), client)
+    if (format === 'json') assert.ok(JSON.stringify(JSON.parse(content)).includes("https://x.org/it's"))
+  }
+})

@@ -1,9 +1,0 @@
-/**
- * Reach: which agents a caller can reach, and as what (owner, admin, shared, self, permitted).
- *
- * Promises that an agent out of reach looks like an unknown one. Refuses to know what a relation may do:
- * that is decided by the endpoint's access in `identity/access`.
- */
-export { reachedNames } from './names.ts'
-export { createReach, type Reach, type ReachDeps, type Reached } from './reach.ts'
-export { isSharedWith, relationOf } from './rules.ts'

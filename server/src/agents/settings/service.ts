@@ -1,0 +1,172 @@
+import type { Autonomy, Capacity, ReadOnlyConfig, Slot } from '@roost/contracts/agents/settings'
+import type { AgentWayOut } from '@roost/contracts/link/egress'
+import type { AgentSettings } from '@roost/contracts/link/messages'
+import type { Loop } from '../../background/loops.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { Caller } from '../../identity/access/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault, invalidField } from '../../kit/fault.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { type Agent, type AgentPatch, type AgentRecords, agentStore, requireAgent } from '../records/index.ts'
+import { platformChangesLoop } from './platform-changes.ts'
+import { effectiveParallel, readOnlyConfigOf, resolveModel } from './rules.ts'
+
+export type AgentSchedule = { id: string; name: string; enabled: boolean }
+export type BlockingSchedule = { id: string; name: string; timeout_seconds: number }
+export type Slots = { active: Slot[]; queued: number }
+
+export type SettingsDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'debug'>
+  agentRecords: Pick<AgentRecords, 'changed' | 'byId' | 'all'>
+  events: Pick<Outbox, 'append'>
+  link: Pick<AgentLink, 'call' | 'isConnected'>
+  /** The platform's bound of parallel executions of one agent. */
+  parallelCeiling(): Promise<number>
+  platformModel(): Promise<string | null>
+  /** Runs that hold a slot, and how many wait; what a run of somebody's private conversation says is left out. */
+  slotsOf(agentId: string, caller: Caller): Promise<Slots>
+  schedulesOf(agentId: string): Promise<AgentSchedule[]>
+  /** Schedules whose own timeout is above `seconds`; until the transaction ends, none is changed. */
+  schedulesAbove(tx: Tx, agentId: string, seconds: number): Promise<BlockingSchedule[]>
+  /** How its programs get out; null: by themselves. */
+  wayOut(agent: Agent): Promise<AgentWayOut | null>
+  chatIdleSeconds: number
+  stallSeconds: number
+}
+
+/** An agent's settings. What a turn gets applies to the next execution; a running agent is told at once. */
+export type Settings = {
+  /** What the agent's program is told when it greets and when something changes. */
+  forLink(agent: Agent): Promise<AgentSettings>
+  /** How many executions of the agent may run at once now. */
+  effectiveParallel(agent: Pick<Agent, 'max_parallel_tasks'>): Promise<number>
+  resolvedModel(agent: Agent): Promise<ReturnType<typeof resolveModel>>
+  autonomy(agent: Agent): Promise<Autonomy>
+  capacity(agent: Agent, caller: Caller): Promise<Capacity>
+  /** Writes columns; answers the agent as it is then, and whether the running program took it. */
+  change(agent: Agent, setting: string, patch: AgentPatch): Promise<Changed>
+  setReadOnly(agent: Agent, enabled: boolean, config?: Partial<ReadOnlyConfig> | null): Promise<Changed>
+  setTimeout(agent: Agent, seconds: number): Promise<Changed>
+  setCapacity(agent: Agent, maxParallel: number): Promise<Changed>
+  /** Tells the running program what holds now; one that does not take it is told when it greets again. */
+  tell(agent: Agent): Promise<Changed['applied']>
+  readonly loops: Loop[]
+}
+export type Changed = { agent: Agent; applied: 'now' | 'next_start' }
+
+export function createSettings(deps: SettingsDeps): Settings {
+  const { db, clock, log, agentRecords, events, link } = deps
+
+  async function settingsOf(agent: Agent): Promise<AgentSettings> {
+    const { resolved_model } = resolveModel(agent, await deps.platformModel())
+    return {
+      agent_name: agent.name,
+      read_only: { enabled: agent.read_only_enabled, ...readOnlyConfigOf(agent) },
+      parallel_limit: effectiveParallel(agent.max_parallel_tasks, await deps.parallelCeiling()),
+      model: resolved_model,
+      chat_idle_seconds: deps.chatIdleSeconds,
+      stall_seconds: deps.stallSeconds,
+      way_out: await deps.wayOut(agent),
+    }
+  }
+
+  /** A program that does not take it now is told when it greets again. */
+  async function push(agent: Agent): Promise<'now' | 'next_start'> {
+    if (agent.status !== 'running' || !link.isConnected(agent.id)) return 'next_start'
+    try {
+      await link.call(agent.id, 'settings', { settings: await settingsOf(agent) }, { timeoutSeconds: 5 })
+      return 'now'
+    } catch (error) {
+      log.debug({ err: error, agent: agent.name }, 'an agent did not take its settings')
+      return 'next_start'
+    }
+  }
+
+  async function change(
+    agent: Agent,
+    setting: string,
+    patch: AgentPatch,
+    check: (tx: Tx) => Promise<void> = async () => {},
+  ): Promise<Changed> {
+    await db.atomically(async (tx) => {
+      await check(tx)
+      if (!(await agentStore(tx).update(agent.id, patch))) throw new Fault('agent_not_found')
+      const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
+      await events.append(tx, { ...event, fields: { setting } }, clock.now())
+      agentRecords.changed(tx, agent.id)
+    })
+    const changed = await requireAgent(agentRecords, agent.id)
+    return { agent: changed, applied: await push(changed) }
+  }
+
+  return {
+    change: (agent, setting, patch) => change(agent, setting, patch),
+    loops: [platformChangesLoop({ ...deps, push })],
+    forLink: settingsOf,
+    tell: push,
+    effectiveParallel: async ({ max_parallel_tasks }) =>
+      effectiveParallel(max_parallel_tasks, await deps.parallelCeiling()),
+    resolvedModel: async (agent) => resolveModel(agent, await deps.platformModel()),
+
+    async autonomy(agent) {
+      const schedules = await deps.schedulesOf(agent.id)
+      return {
+        agent_name: agent.name,
+        autonomy_enabled: agent.autonomy_enabled,
+        enabled: agent.autonomy_enabled,
+        total_schedules: schedules.length,
+        enabled_schedules: schedules.filter((schedule) => schedule.enabled).length,
+        schedules,
+      }
+    },
+
+    async capacity(agent, caller) {
+      const [ceiling, { active, queued }] = await Promise.all([
+        deps.parallelCeiling(),
+        deps.slotsOf(agent.id, caller),
+      ])
+      const effective = effectiveParallel(agent.max_parallel_tasks, ceiling)
+      return {
+        agent_name: agent.name,
+        max_parallel_tasks: agent.max_parallel_tasks,
+        ceiling,
+        effective_max_parallel_tasks: effective,
+        active_slots: active.length,
+        available_slots: Math.max(0, effective - active.length),
+        queued,
+        slots: active,
+      }
+    },
+
+    async setReadOnly(agent, enabled, config) {
+      if (agent.is_system) throw new Fault('system_agent_protected')
+      const patch: AgentPatch = { read_only_enabled: enabled ? 1 : 0 }
+      if (config) patch.read_only_config = JSON.stringify({ ...readOnlyConfigOf(agent), ...config })
+      return change(agent, 'read-only', patch)
+    },
+
+    setTimeout(agent, seconds) {
+      return change(agent, 'timeout', { execution_timeout_seconds: seconds }, async (tx) => {
+        const blocking = await deps.schedulesAbove(tx, agent.id, seconds)
+        if (blocking.length === 0) return
+        throw new Fault('agent_timeout_below_active_schedules', undefined, {
+          requested_seconds: seconds,
+          max_schedule_timeout_seconds: Math.max(...blocking.map((each) => each.timeout_seconds)),
+          blocking_schedules: blocking,
+        })
+      })
+    },
+
+    async setCapacity(agent, maxParallel) {
+      const ceiling = await deps.parallelCeiling()
+      if (maxParallel > ceiling) {
+        throw invalidField(['max_parallel_tasks'], `must be at most ${ceiling}, the platform's ceiling`)
+      }
+      return change(agent, 'capacity', { max_parallel_tasks: maxParallel })
+    },
+  }
+}

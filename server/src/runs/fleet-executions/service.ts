@@ -1,0 +1,211 @@
+import type { ExecutionSummary } from '@roost/contracts/runs/executions'
+import {
+  type AgentRunStats,
+  type FleetSlots,
+  type FleetStats,
+  type Timeline,
+  timelineGroups,
+} from '@roost/contracts/runs/fleet'
+import type { AgentAccess, ResolvedAgent } from '../../agents/access/index.ts'
+import type { ScheduleCounts } from '../../agents/health/index.ts'
+import type { Agent } from '../../agents/records/index.ts'
+import type { SignedIn } from '../../identity/access/caller.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Breakers } from '../breaker/index.ts'
+import {
+  isAdmin,
+  messageReader,
+  offered,
+  seesOwnRunsOnly,
+  statusFilter,
+  summaryOf,
+  triggerFilter,
+  unknownFilter,
+} from '../executions/index.ts'
+import {
+  bucketLabel,
+  bucketNames,
+  fillBuckets,
+  fleetStats,
+  nothingLive,
+  nothingRan,
+  sinceOf,
+  type Visible,
+  visibleTo,
+  weekStats,
+  windowStats,
+} from './rules.ts'
+import { fleetStore } from './store.ts'
+
+export type Window = { hours: number; agent?: string | undefined }
+export type FleetQuery = Window & {
+  status?: string | undefined
+  triggered_by?: string | undefined
+  search?: string | undefined
+  limit: number
+  offset: number
+}
+
+/** All throw `unknown_filter` with the values offered, agents' names among them. */
+export type FleetExecutions = {
+  /** Newest first, with the number of all that match. */
+  list(caller: SignedIn, query: FleetQuery): Promise<{ rows: ExecutionSummary[]; total: number }>
+  stats(caller: SignedIn, window: Window): Promise<FleetStats>
+  timeline(caller: SignedIn, query: Window & { group_by?: string | undefined }): Promise<Timeline>
+  byAgent(
+    caller: SignedIn,
+    query: { hours: number; include_7d: boolean },
+  ): Promise<{ agents: AgentRunStats[] }>
+  slots(caller: SignedIn): Promise<FleetSlots>
+}
+
+export type FleetExecutionsDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  agentAccess: Pick<AgentAccess, 'accessibleAgents'>
+  effectiveParallel(agent: Agent): Promise<number>
+  /** Agents without schedules are left out. */
+  scheduleCounts(agentIds: string[]): Promise<ReadonlyMap<string, ScheduleCounts>>
+  breakers: Pick<Breakers, 'dispatchStates'>
+}
+
+const weekHours = 168
+
+export function createFleetExecutions({
+  db,
+  clock,
+  agentAccess,
+  ...deps
+}: FleetExecutionsDeps): FleetExecutions {
+  const store = fleetStore(db)
+
+  async function sightOf(caller: SignedIn): Promise<{ reached: ResolvedAgent[]; visible: Visible }> {
+    const reached = await agentAccess.accessibleAgents(caller)
+    const visible = visibleTo({
+      isAdmin: isAdmin(caller),
+      keyId: caller.kind === 'key' ? caller.key.id : null,
+      agents: reached.map(({ agent, relation }) => ({
+        id: agent.id,
+        ownRunsOnly: seesOwnRunsOnly(caller, relation),
+      })),
+    })
+    return { reached, visible }
+  }
+
+  /** What the caller sees of one agent; an admin also of a deleted one. A living agent goes before. */
+  async function narrowed(caller: SignedIn, name: string | undefined) {
+    const sight = await sightOf(caller)
+    if (name === undefined) return sight
+    const reached = sight.reached.filter(({ agent }) => agent.name === name)
+    const [found] = reached
+    if (found) {
+      const visible = visibleTo({
+        isAdmin: false,
+        keyId: caller.kind === 'key' ? caller.key.id : null,
+        agents: [{ id: found.agent.id, ownRunsOnly: seesOwnRunsOnly(caller, found.relation) }],
+      })
+      return { reached, visible }
+    }
+    const deleted = isAdmin(caller) ? await store.deletedAgents(name) : null
+    if (!deleted?.size) {
+      const names = sight.reached.map(({ agent }) => agent.name)
+      throw unknownFilter('agent', name, names)
+    }
+    return { reached: [], visible: { agentIds: [...deleted.keys()], own: null } }
+  }
+
+  return {
+    async list(caller, query) {
+      const status = statusFilter(query.status)
+      const triggeredBy = triggerFilter(query.triggered_by)
+      const { visible } = await narrowed(caller, query.agent)
+      const since = sinceOf(query.hours, clock.now())
+      const search = query.search ? { text: query.search, reader: messageReader(caller) } : undefined
+      const filter = { visible, since, status, triggeredBy, search }
+      const { rows, total } = await (search ? store.search : store.list)(filter, query)
+      return { rows: rows.map((row) => summaryOf(row, caller)), total }
+    },
+
+    async stats(caller, { agent, hours }) {
+      const { visible } = await narrowed(caller, agent)
+      const { inWindow, live } = await store.standing({ visible, since: sinceOf(hours, clock.now()) })
+      return fleetStats(inWindow, live, hours)
+    },
+
+    async timeline(caller, { agent, hours, group_by }) {
+      const group = offered('group_by', group_by, timelineGroups) ?? 'hour'
+      const { visible, reached } = await narrowed(caller, agent)
+      const now = clock.now()
+      const filter = { visible, since: sinceOf(hours, now) }
+      const counted = await store.buckets(filter, group)
+      if (group === 'agent') {
+        const names = new Map(reached.map((each) => [each.agent.id, each.agent.name]))
+        const isUnknown = counted.some(({ bucket }) => !names.has(bucket))
+        const deleted = isUnknown ? await store.deletedAgents() : new Map<string, string>()
+        const nameOf = (id: string) => names.get(id) ?? `${deleted.get(id) ?? id} (deleted)`
+        const named = counted.map((row) => ({ ...row, bucket: nameOf(row.bucket) }))
+        return { group_by: group, hours, buckets: fillBuckets([...names.values()].sort(), named) }
+      }
+      const from = filter.since ?? (await store.firstCreated(filter))
+      const buckets = fillBuckets(
+        bucketNames(group, { from: from === null ? null : new Date(from), to: now }),
+        counted,
+      )
+      return {
+        group_by: group,
+        hours,
+        buckets: buckets.map((each) => ({ ...each, bucket: bucketLabel(group, each.bucket) })),
+      }
+    },
+
+    async byAgent(caller, { hours, include_7d }) {
+      const { reached, visible } = await sightOf(caller)
+      const now = clock.now()
+      const [window, week, live, last, schedules] = await Promise.all([
+        store.totalsByAgent({ visible, since: sinceOf(hours, now) }),
+        include_7d ? store.totalsByAgent({ visible, since: sinceOf(weekHours, now) }) : null,
+        store.live(visible),
+        store.lastOf(visible),
+        deps.scheduleCounts(reached.map(({ agent }) => agent.id)),
+      ])
+      return {
+        agents: reached.map(({ agent: { id, name } }) => ({
+          name,
+          ...windowStats(window.get(id) ?? nothingRan),
+          running_count: live.get(id)?.running ?? 0,
+          queued_count: live.get(id)?.queued ?? 0,
+          last_execution_at: last.get(id) ?? null,
+          schedules_total: schedules.get(id)?.total ?? 0,
+          schedules_enabled: schedules.get(id)?.enabled ?? 0,
+          ...(week ? weekStats(week.get(id) ?? nothingRan) : {}),
+        })),
+      }
+    },
+
+    async slots(caller) {
+      const reached = (await agentAccess.accessibleAgents(caller)).map(({ agent }) => agent)
+      const ids = reached.map(({ id }) => id)
+      const [live, breakers] = await Promise.all([
+        store.live({ agentIds: ids, own: null }),
+        deps.breakers.dispatchStates(),
+      ])
+      const slots = await Promise.all(
+        reached.map(async (agent) => {
+          const { running, waiting } = live.get(agent.id) ?? nothingLive
+          return [
+            agent.name,
+            { max: await deps.effectiveParallel(agent), active: running, queued: waiting },
+          ] as const
+        }),
+      )
+      return {
+        timestamp: clock.now().toISOString(),
+        agents: Object.fromEntries(slots),
+        circuit_breakers: Object.fromEntries(
+          reached.map(({ id, name }) => [name, breakers.get(id) ?? 'closed'] as const),
+        ),
+      }
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import type { Db, Tx } from '../../ports/database/port.ts'
+
+class Rehearsed extends Error {}
+
+/** Does the work of a transaction and gives it up: nothing is kept, and nothing follows. */
+export async function runAndRollBack(
+  { atomically }: Pick<Db, 'atomically'>,
+  work: (tx: Tx) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await atomically(async (tx) => {
+      await work(tx)
+      throw new Rehearsed()
+    })
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error
+  }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ScheduleChange } from '@roost/contracts/triggers/firing'
+import { until as comesTrue } from '../../agents/test/world.ts'
+import { createLeases } from '../../foundation/leases/index.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { createTestClock, type TestClock } from '../../test/clock.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { type FireRow, fireStore } from '../firing/index.ts'
+import { createScheduleTimes } from '../schedule-times/index.ts'
+import type { Platform } from './platform.ts'
+import { startScheduler } from './scheduler.ts'
+import { eachBy } from './test/each.ts'
+
+const schedule: ScheduleChange = {
+  id: 's1',
+  agent_id: 'a1',
+  agent_name: 'scout',
+  name: 'each minute',
+  cron_expression: '* * * * *',
+  timezone: 'UTC',
+  misfire_policy: 'run_once',
+  armed_at: '2026-01-05T08:00:00.000Z',
+  active: true,
+  position: 1,
+}
+
+/** What a leader waits for: its lease, the next due time, changes, runs, and when to tell of itself. One that stands by waits for its turn. */
+const restOfLeader = 5
+
+/** An API that makes what it is asked for, once for each due time. */
+function createPlatform(db: Db, clock: TestClock) {
+  const made: string[] = []
+  const single: Omit<Platform, 'fireTogether'> = {
+    changes: async (after) => ({ position: 1, schedules: after < 1 ? [schedule] : [] }),
+    async fire({ schedule_id, due_at }) {
+      const decision = { outcome: 'fired', reason: null, execution_id: due_at } as const
+      const recorded_at = clock.now().toISOString()
+      const due = { schedule_id, due_at, agent_id: 'a1' }
+      if (await fireStore(db).decide(due, { ...decision, recorded_at })) made.push(due_at.slice(11, 16))
+      return { status: 'accepted', execution_id: due_at, async_mode: true }
+    },
+    rehearse: async () => {},
+    validate: async () => {},
+    close() {},
+  }
+  return { made, platform: { ...single, fireTogether: eachBy(single.fire) } }
+}
+
+forEachDialect((_dialect, open) => {
+  test('of two schedulers one leads; the other follows when it stops, and nothing fires twice', async () => {
+    await using db = await open()
+    const clock = createTestClock('2026-01-05T08:00:30.000Z')
+    const { made, platform } = createPlatform(db, clock)
+    const start = (name: string) =>
+      startScheduler({
+        ...{ db, clock, platform, name },
+        log: silentLog,
+        leases: createLeases({ db, clock }),
+        times: createScheduleTimes(),
+      })
+    /**
+     * Goes on by single seconds, each when everybody has come to rest: a database that takes its time must not cost
+     * the leader its lease.
+     */
+    const rest = (waits: number) => comesTrue(() => clock.waits().length >= waits, 'all have come to rest')
+    const until = async (atRest: number, isSo: () => boolean | Promise<boolean>) => {
+      for (let second = 0; second < 600; second += 1) {
+        await rest(atRest)
+        if (await isSo()) return
+        await clock.advance(1)
+      }
+    }
+    const leader = async () => (await fireStore(db).state())?.leader
+    const first = start('first')
+    await until(restOfLeader, async () => (await leader()) === 'first')
+    const second = start('second')
+    await until(restOfLeader + 1, () => made.length >= 3)
+    assert.equal(await leader(), 'first')
+    await first.stop()
+    await rest(1)
+    await clock.advance(3)
+    await until(restOfLeader, async () => (await leader()) === 'second')
+    const before = made.length
+    await until(restOfLeader, () => made.length >= before + 2)
+    await second.stop()
+    assert.equal(await leader(), 'second')
+    assert.deepEqual(made, [...new Set(made)], 'each once')
+    const rows = await db.withTables<{ fires: FireRow }>().selectFrom('fires').selectAll().execute()
+    assert.ok(rows.every(({ outcome }) => outcome === 'fired' || outcome === 'missed' || outcome === null))
+    assert.equal(rows.filter(({ outcome }) => outcome === 'fired').length, made.length)
+  })
+})

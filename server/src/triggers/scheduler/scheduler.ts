@@ -1,0 +1,98 @@
+import type { Lease, Leases } from '../../foundation/leases/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { createStreak } from '../../ports/log-streak.ts'
+import type { ScheduleTimes } from '../schedule-times/index.ts'
+import { lead } from './leader.ts'
+import type { Platform } from './platform.ts'
+
+export type SchedulerDeps = {
+  db: Db
+  clock: Clock
+  log: Log
+  leases: Pick<Leases, 'take' | 'renew' | 'release'>
+  platform: Platform
+  times: Pick<ScheduleTimes, 'next'>
+  /** Says which process it is: host and process id. */
+  name: string
+}
+
+export type Scheduler = { stop(): Promise<void> }
+
+const leaseName = 'scheduler'
+/** A leader that died is followed by another one after at most this time. */
+const leaseSeconds = 15
+const renewSeconds = 5
+const standBySeconds = 3
+
+/**
+ * Keeps the clock of all schedules: of any number of schedulers one leads, the others stand by. A leader that
+ * was paused and overtaken does no harm: whatever it still claims or hands over is refereed by the row of the
+ * due time.
+ */
+export function startScheduler(deps: SchedulerDeps): Scheduler {
+  const { clock, log, leases } = deps
+  const holder = newId()
+  const stopping = new AbortController()
+  const running = run()
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+
+  async function run(): Promise<void> {
+    const streak = createStreak(log, {
+      failing: 'the lease of the scheduler could not be asked for',
+      over: 'the lease of the scheduler can be asked for again',
+    })
+    while (!stopping.signal.aborted) {
+      const lease = await leases.take(leaseName, holder, leaseSeconds).then(
+        (taken) => {
+          streak.worked()
+          return taken
+        },
+        (error: unknown) => {
+          streak.failed(error)
+          return null
+        },
+      )
+      if (lease) await leadUnder(lease)
+      await clock.wait(standBySeconds * 1000, stopping.signal)
+    }
+  }
+
+  async function leadUnder(lease: Lease): Promise<void> {
+    const lost = new AbortController()
+    const signal = AbortSignal.any([stopping.signal, lost.signal])
+    log.info({ name: deps.name }, 'this scheduler leads')
+    const leading = lead({ ...deps, since: timestamp(clock.now()) }, signal).catch((error: unknown) => {
+      if (!signal.aborted) log.error({ err: error }, 'leading failed; it is begun anew')
+      lost.abort()
+    })
+    await keep(lease, signal)
+    lost.abort()
+    await leading
+    if (stopping.signal.aborted) await leases.release(lease).catch(() => {})
+    else log.warn({ name: deps.name }, 'this scheduler does not lead any more')
+  }
+
+  /** Until the lease is lost, or was not renewed for so long that another one may have taken it. */
+  async function keep(lease: Lease, signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      await clock.wait(renewSeconds * 1000, signal)
+      if (signal.aborted) return
+      try {
+        if (!(await leases.renew(lease, leaseSeconds))) return
+        failures = 0
+      } catch (error) {
+        failures += 1
+        log.warn({ err: error }, 'the lease of the scheduler could not be renewed')
+        if (failures * renewSeconds >= leaseSeconds) return
+      }
+    }
+  }
+}
