@@ -101,7 +101,8 @@ function entranceLaw({ from, to }: Import): string | null {
   // Every layer uses the caller's type, the web layer included.
   if (to === 'server/src/identity/access/caller.ts') return null
   // The file that composes an area may use those of the areas before it.
-  const wires = /^server\/src\/([^/]+\/area|compose|composition)\.ts$/
+  const wires =
+    /^server\/src\/([^/]+\/(area|area-deps|platform-policy)|compose|composition|start\/[^/]+)\.ts$/
   if (wires.test(from) && wires.test(to)) return null
   return to.endsWith('/index.ts') ? null : 'a feature is imported through its index.ts'
 }

@@ -1,6 +1,6 @@
+import { type Interruption, unlessGivenUp } from './abortable.ts'
 import { gather, untilQuiet } from './aftermath.ts'
 import { type Blow, blowsOf } from './blows.ts'
-import { type Interruption, unlessGivenUp } from './abortable.ts'
 import { violationsOf } from './judge.ts'
 import { startLoad } from './load.ts'
 import { startCaretaker } from './operator.ts'

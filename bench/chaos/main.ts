@@ -5,9 +5,9 @@
  */
 
 import { keepBenchmark } from '../keeper/index.ts'
+import { listenForInterruption } from './abortable.ts'
 import { runChaos } from './chaos.ts'
 import { apart, buildImages } from './engine.ts'
-import { listenForInterruption } from './abortable.ts'
 import { type ChaosOptions, readOptions, usage } from './options.ts'
 import { isClean, writeReport } from './report.ts'
 
