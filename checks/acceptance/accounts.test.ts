@@ -33,6 +33,11 @@ const askForCode = async (email: string): Promise<string> => {
   const { text } = await mail.next(email)
   return /\b\d{6}\b/.exec(text)?.[0] ?? assert.fail(text)
 }
+/** All that two refusals must have in common: what is left is the id of each request. */
+const refusal = ({ status, text }: { status: number; text: string }) => [
+  status,
+  text.replace(/"request_id":"[^"]*"/, ''),
+]
 /** The session of somebody who has signed in with a code from a mail. */
 const signInByMail = async (email: string): Promise<string> => {
   const reply = await post('/api/auth/email/verify', { email, code: await askForCode(email) })
@@ -98,7 +103,7 @@ describe('signing in by mail', () => {
     await platform.request('DELETE', `${whitelist}/${email}`)
     const wrong = await post('/api/auth/email/verify', { email: 'ann@example.com', code: '12345' })
     const removed = await post('/api/auth/email/verify', { email, code })
-    assert.deepEqual([removed.status, removed.text], [wrong.status, wrong.text])
+    assert.deepEqual(refusal(removed), refusal(wrong))
     assert.deepEqual([removed.status, removed.json.error], [401, 'invalid_code'])
   })
 
@@ -112,7 +117,8 @@ describe('signing in by mail', () => {
     const code = /\b\d{6}\b/.exec((await mail.next(email)).text)?.[0]
     const other = await post('/api/auth/email/verify', { email, code })
     const wrong = await post('/api/auth/email/verify', { email: 'ann@example.com', code: '12345' })
-    assert.deepEqual([other.status, other.text], [401, wrong.text])
+    assert.deepEqual(refusal(other), refusal(wrong))
+    assert.equal(other.status, 401)
     assert.equal((await post(`${door}/verify`, { email, code })).status, 200)
   })
 
