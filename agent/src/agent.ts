@@ -68,7 +68,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   let cancelRest = () => {}
 
   const spool = openSpool(join(home, '.roost', 'spool'), clock)
-  const unfinished = spool.all().filter((gitRunner) => gitRunner.state() !== 'finished')
+  const unfinished = spool.all().filter((run) => run.state() !== 'finished')
   const live = createLivePool(clock)
   const permissions = createPermissions(home, identities)
   const egressProxy = createEgressProxy({
@@ -110,10 +110,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   let workspaceGit: Promise<WorkspaceGit> | null = null
   const git = () => {
     workspaceGit ??= Promise.all([import('./git/git.ts'), import('./git/run.ts')]).then(
-      ([gitModule, gitRunner]) =>
+      ([gitModule, runModule]) =>
         gitModule.createWorkspaceGit({
           home,
-          git: gitRunner.createRunGit({
+          git: runModule.createRunGit({
             home,
             path: variables.PATH ?? '',
             identities,
@@ -155,7 +155,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     link,
     clock,
     log,
-    onStale: (gitRunner) => runs.forget(gitRunner.executionId),
+    onStale: (run) => runs.forget(run.executionId),
   })
   const runs = createRuns({
     link,
@@ -165,8 +165,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     settings: () => settings,
     kick: delivery.kick,
     onIdle,
-    start: (gitRunner, opened, after) =>
-      startExecution(withReachableBroker(gitRunner), opened, after, {
+    start: (run, opened, after) =>
+      startExecution(withReachableBroker(run), opened, after, {
         runtime,
         places: { home, state: join(home, '.roost', 'state', config.runtime), scratch: config.scratch },
         owner,
@@ -185,10 +185,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   })
   const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
   /** Replaces the broker's address with the one that this container can reach. */
-  function withReachableBroker(gitRunner: Run): Run {
+  function withReachableBroker(run: Run): Run {
     return {
-      ...gitRunner,
-      broker: { ...gitRunner.broker, url: atPlatform(gitRunner.broker.url, config.linkUrl) },
+      ...run,
+      broker: { ...run.broker, url: atPlatform(run.broker.url, config.linkUrl) },
     }
   }
 
