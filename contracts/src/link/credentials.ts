@@ -1,7 +1,7 @@
 /**
- * What is a credential file, which paths nobody touches, and which variables the platform keeps to itself. Both
- * ends of the link hold to it: the platform names the rule to whoever asks, the container's program does not
- * rely on that. It carries no validation library.
+ * Rules for credential files, protected paths and reserved variables. Both ends of the link apply them: the
+ * platform names the broken rule to the caller, and the container's program checks again. Imports no
+ * validation library.
  */
 
 export const workspaceHome = '/home/developer'
@@ -9,27 +9,30 @@ export const bundleFile = '.credentials.enc'
 export const mcpTemplateFile = '.mcp.json.template'
 export const maxCredentialFiles = 50
 export const maxCredentialBytes = 1024 * 1024
-/** All files of a bundle together, before it is sealed; so it is opened within 64 MiB. */
+/** Limit for all files of a bundle before sealing; opening a bundle then needs at most 64 MiB. */
 export const maxBundledBytes = 8 * 1024 * 1024
-/** A bundle as a file: base64 inside base64, and its envelope. */
+/** A bundle file contains base64 inside base64, and its envelope. */
 export const maxBundleBytes = 15 * 1024 * 1024
 
-/** Below the workspace. Nobody writes or deletes these by hand; the files are read by the owner only. */
+/** Files below the workspace that nobody may write or delete directly; only the owner reads them. */
 export const protectedFiles: readonly string[] = ['.env', '.mcp.json', bundleFile]
-/** As above, with all that is in them. They belong to git, to the way in and to the platform. */
+/**
+ * Folders with the same protection, including their contents. They hold git data, login keys and platform
+ * keys.
+ */
 export const protectedFolders: readonly string[] = ['.git', '.ssh', '.roost/keys']
 
-/** What is on its way through the agent's program: a package that an owner asked for holds the files above. */
+/** Staging folders of the agent's program. An archive requested by the owner may contain the files above. */
 const passingFolders: readonly string[] = ['.roost/packs', '.roost/parts', '.roost/sealed-parts']
 
-/** Whether a path inside the workspace, without a leading slash, is read by the owner only. */
+/** True when only the owner may read the path (relative to the workspace, without a leading slash). */
 export function isOwnersAlone(inside: string): boolean {
   return passingFolders.some((folder) => isIn(inside, folder)) || holdsCredentials(inside)
 }
 
 /**
- * Whether a file, by its name, holds credentials: those that the platform writes, wherever they lie and however
- * their letters are cased, and those that tools keep. What a package manager put there is nobody's credential.
+ * True when the name marks a credential file: those of the platform, in any folder and any case, and those of
+ * common tools. Files of package managers are excluded.
  */
 function holdsCredentials(inside: string): boolean {
   const path = inside.toLowerCase()
@@ -43,7 +46,7 @@ function holdsCredentials(inside: string): boolean {
   return nameForms.some((form) => form.test(name))
 }
 
-/** Whether it is one of those that nobody changes, or lies in one. */
+/** True for a protected file or folder and everything in it. */
 export function isProtectedPath(inside: string): boolean {
   return protectedFiles.includes(inside) || protectedFolders.some((folder) => isIn(inside, folder))
 }
@@ -52,7 +55,7 @@ function isIn(inside: string, folder: string): boolean {
   return inside === folder || inside.startsWith(`${folder}/`)
 }
 
-/** Whether something protected lies below; it would go with the folder. */
+/** True when something protected is below the path and would be deleted with it. */
 export function holdsProtectedPath(inside: string): boolean {
   const all = [...protectedFiles, ...protectedFolders]
   return inside === '' || all.some((path) => path.startsWith(`${inside}/`))
@@ -65,9 +68,9 @@ const nameForms = [
   /^[^/]*credentials[^/]*\.json$/,
   /^service-account[^/]*\.json$/,
 ]
-/** Says which variables are wanted, and holds no value. */
+/** Example files list variable names without values. */
 const exampleForm = /^\.env\.(example|sample|template|dist)$/
-/** Files and folders, at any depth, in which tools keep who somebody is elsewhere. */
+/** Files and folders, at any depth, in which tools store credentials of other services. */
 const toolsSecrets: readonly string[] = [
   '.ssh',
   '.aws',
@@ -87,18 +90,18 @@ const toolsSecrets: readonly string[] = [
   'id_ed25519',
 ]
 const installedFolders = new Set(['node_modules', 'site-packages'])
-/** Folders of tools, whose files say what is run: settings, hooks, start-up files, skills. */
+/** Folders of tools, whose files control what runs: settings, hooks, startup files, skills. */
 const closedFolders =
   /^(\.git|\.ssh|\.roost|\.tmp|\.claude|\.gemini|\.codex|\.config|\.local|\.cache|node_modules)$/i
 const longestPath = 255
 
 /**
- * Why a path is not that of a credential file; null when it is one. Names are compared as they are written: no
- * decoding, no other spelling of a character, no link.
+ * Returns why a path is not a valid credential file, or null. Compares names literally: no decoding, no
+ * Unicode normalization, no links.
  */
 export function credentialPathFault(path: string): string | null {
   if (path === '' || path.length > longestPath) return 'must have 1 to 255 characters'
-  // Printable ASCII only: what looks like a letter or a slash and is none has no place in a file that is sourced.
+  // ASCII only: lookalike letters and slashes have no place in a file that is sourced.
   if (!/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(path)) return 'must be printable ASCII'
   if (/[\\%:*?"<>|]/.test(path)) return 'must not contain any of \\ % : * ? " < > |'
   const parts = path.split('/')
@@ -115,7 +118,10 @@ export function credentialPathFault(path: string): string | null {
 
 // ── variables ──────────────────────────────────────────────────────────────────────────────────────
 
-/** What the platform gives to a runtime by itself, so that nobody is asked for it. A star stands for any end. */
+/**
+ * Variables that the platform sets for a runtime, so people are not asked for them. A star matches any
+ * suffix.
+ */
 export const injectedVariables = [
   'ANTHROPIC_*',
   'CLAUDE_CODE_*',
@@ -130,8 +136,8 @@ export const injectedVariables = [
 ] as const
 
 /**
- * What reaches the programs that start a process (the loader's, while the capabilities of the container's
- * program are still there), and who the process is.
+ * Variables that affect how a process starts (the loader's apply while the container's program still has
+ * capabilities), and the process's identity.
  */
 const guardedVariables = [
   'LD_*',
@@ -170,10 +176,12 @@ export type McpServer =
   | { command: string; args?: string[]; env?: Record<string, string> }
   | { type: 'http' | 'sse'; url: string; headers?: Record<string, string> }
 
-/** The entry that leads an agent to the platform's own tools; nobody else writes it. */
+/** The entry for the platform's own tools; only the platform writes it. */
 export const ownServer = 'roost'
 
-/** Why this is no entry of `mcpServers`; null when it is one. Placeholders are looked at by `isTemplate` only. */
+/**
+ * Returns why a value is not a valid entry of `mcpServers`, or null. Only `isTemplate` allows placeholders.
+ */
 export function mcpServerFault(server: unknown, isTemplate = false): string | null {
   if (!isRecord(server)) return 'must be an object'
   if ('command' in server) return processFault(server)
@@ -205,7 +213,7 @@ function processFault(server: Record<string, unknown>): string | null {
   return env === undefined || isTexts(env) ? null : 'must have texts as "env"'
 }
 
-/** The entries of an `.mcp.json`; null when the text is none. */
+/** Returns the entries of an `.mcp.json`, or null for invalid text. */
 export function mcpServersOf(text: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(text)
@@ -230,21 +238,23 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 // ── messages ───────────────────────────────────────────────────────────────────────────────────────
 
 export type CredentialFile = { path: string; size: number; modified: string }
-/** A server of the template that is not in `.mcp.json`, and why; `names` are those without a value. */
+/**
+ * A template's server that is missing in `.mcp.json`, with the reason. `names` are variables without a value.
+ */
 export type LeftOutServer = { server: string; names: string[]; reason: string }
 
 export type CredentialsStatus = { t: 'credentials.status' }
 export type CredentialsStatusAnswer = {
-  /** Files that hold credentials and are there, with the bundle and the template of `.mcp.json`. */
+  /** Existing credential files, the bundle and the template of `.mcp.json`. */
   files: CredentialFile[]
   /** Names in `.env` that have a value. */
   variables: string[]
   left_out: LeftOutServer[]
-  /** Texts that say which variables are wanted; null for a file that is not there or above 256 KiB. */
+  /** Files that list the required variables; null when missing or above 256 KiB. */
   mcp_template: string | null
   env_example: string | null
 }
-/** A piece of a file that takes its place with `credentials.commit`, and not before. */
+/** Stages a chunk of a file; `credentials.commit` moves the file to its path. */
 export type CredentialsWrite = {
   t: 'credentials.write'
   upload_id: string
@@ -252,7 +262,7 @@ export type CredentialsWrite = {
   offset: number
   data_base64: string
 }
-/** All of the files, or none; `.mcp.json` is rendered anew after it. */
+/** Moves all staged files to their paths, or none. Then renders `.mcp.json`. */
 export type CredentialsCommit = { t: 'credentials.commit'; upload_id: string; paths: string[] }
 export type CredentialsCommitAnswer = { written: string[]; left_out: LeftOutServer[] }
 export type CredentialsRead = { t: 'credentials.read'; path: string; offset: number; length: number }

@@ -1,15 +1,15 @@
 /**
- * The agents' way out over the platform. Both ends of the link read it; it carries no validation library.
+ * Agents' egress through the platform. Used by both ends of the link, so it imports no validation library.
  */
 
-/** How every placeholder begins; what follows is a keyed hash that only the platform can make. */
+/** Prefix of every placeholder, followed by a keyed hash that only the platform can compute. */
 export const placeholderPrefix = 'roost-placeholder-'
 
-/** How an agent's programs get out: over a proxy that listens where the link leads. */
+/** An agent's access to the egress proxy, which listens at the address of the link. */
 export type AgentWayOut = {
   user: string
-  /** Worth something only there. */
+  /** Valid only for that proxy. */
   ticket: string
-  /** Certificate of the platform's authority, PEM; null: no credential is bound, and nothing is opened on the way. */
+  /** The platform's CA certificate as PEM. Null when no credential is bound and TLS is not intercepted. */
   authority: string | null
 }

@@ -1,29 +1,32 @@
-/** What the platform asks of the terminals in a container. A terminal is one shell at a pseudo-terminal. */
+/** Requests for terminals in a container. A terminal is one shell on a pseudo-terminal. */
 
-/** Terminals of one agent at once. */
+/** Concurrent terminals per agent. */
 export const maxTerminals = 8
-/** Of input or output in one message, before base64. */
+/** Bytes of input or output per message, before base64. */
 export const terminalChunkBytes = 64 * 1024
-/** How long an agent waits for output at most before it answers that there is none. */
+/** Longest time that an agent waits for output before it returns an empty answer. */
 export const terminalWaitSeconds = 15
-/** A terminal of which nothing was asked for so long is ended with all that was started in it. */
+/** A terminal without requests for this long is ended with all its processes. */
 export const terminalAbandonedSeconds = 60
 
-/** `terminal_id` is chosen by who opens it; nobody else knows it. */
+/** `terminal_id` is chosen by the opener and known to nobody else. */
 export type ExecOpen = { t: 'exec.open'; terminal_id: string; cols: number; rows: number }
-/** `unavailable`: the container has nothing to make a terminal with. */
+/** `unavailable`: the container cannot provide a terminal. */
 export type ExecOpenAnswer = { outcome: 'opened' | 'too_many' | 'unavailable' }
-/** Input that begins at byte `offset` of all input. What is there already is passed over: asking twice types once. */
+/**
+ * Input that starts at byte `offset` of all input. Bytes already received are skipped, so a repeated request
+ * types once.
+ */
 export type ExecData = { t: 'exec.data'; terminal_id: string; offset: number; data_base64: string }
-/** All input taken so far, in bytes; less than was sent while the program in the terminal reads nothing. */
+/** Total bytes accepted so far; fewer than sent while the program in the terminal reads nothing. */
 export type ExecDataAnswer = { taken: number }
-/** Output from byte `offset` of all output on; the piece that was answered last can be asked for once more. */
+/** Requests output from byte `offset` of all output. The last answered chunk can be requested again. */
 export type ExecRead = { t: 'exec.read'; terminal_id: string; offset: number }
 /**
- * Empty while nothing was written for `terminalWaitSeconds`. `ended` comes behind the last output; its code is
- * that of the shell, 128 and the signal's number for one that was killed.
+ * Empty when nothing was written for `terminalWaitSeconds`. `ended` follows the last output. Its code is the
+ * shell's, or 128 plus the signal number.
  */
 export type ExecReadAnswer = { data_base64: string; ended: { exit_code: number } | null }
 export type ExecResize = { t: 'exec.resize'; terminal_id: string; cols: number; rows: number }
-/** Ends the shell and all that was started in it. One that is not there is closed already. */
+/** Ends the shell and all its processes. A missing terminal counts as closed. */
 export type ExecClose = { t: 'exec.close'; terminal_id: string }

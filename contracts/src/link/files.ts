@@ -1,6 +1,6 @@
-/** What the platform asks of the files of a workspace. */
+/** Requests for files of a workspace. */
 
-/** Paths are absolute inside /home/developer; the agent resolves links and refuses what leaves it. */
+/** Paths are absolute inside /home/developer; the agent resolves links and refuses paths that leave it. */
 export type FileList = { t: 'fs.list'; path: string; depth: number; show_hidden: boolean; limit: number }
 export type FileListAnswer = { tree: FileNode[]; total_files: number; truncated: boolean }
 export type FileNode = {
@@ -12,12 +12,12 @@ export type FileNode = {
   children?: FileNode[]
   file_count?: number
 }
-/** `guarded`: who asks may not see the credentials, by whatever name or link they are reached. */
+/** `guarded`: the requester must not see credentials, under any name or link. */
 export type FileStat = { t: 'fs.stat'; path: string; guarded?: boolean }
 export type FileStatAnswer = { type: 'file' | 'directory'; size: number; modified: string; mode: number }
 export type FileRead = { t: 'fs.read'; path: string; offset: number; length: number; guarded?: boolean }
 export type FileReadAnswer = { data_base64: string; size: number; eof: boolean }
-/** First chunk has offset 0; the file appears under its name, atomically, with the last chunk. */
+/** The first chunk has offset 0; with the last chunk the file appears atomically under its name. */
 export type FileWrite = {
   t: 'fs.write'
   path: string
@@ -26,14 +26,16 @@ export type FileWrite = {
   data_base64: string
   last: boolean
   mode?: number
-  /** `rename` picks a free name beside a taken one. */
+  /** `rename` picks a free name when the name is taken. */
   on_conflict: 'replace' | 'rename'
 }
 export type FileWriteAnswer = { path: string; size: number }
 export type FileDelete = { t: 'fs.delete'; path: string }
 export type FileMkdir = { t: 'fs.mkdir'; path: string }
 export type PathAnswer = { path: string }
-/** Packs a directory as tar.gz into a temporary file of the agent and answers it for `fs.read`. */
+/**
+ * Packs a directory as tar.gz into a temporary file of the agent and returns its handle for `fs.read_pack`.
+ */
 export type FilePack = { t: 'fs.pack'; path: string; max_bytes: number; guarded?: boolean }
 export type FilePackAnswer = { handle: string; size: number }
 export type FileReadPack = { t: 'fs.read_pack'; handle: string; offset: number; length: number }

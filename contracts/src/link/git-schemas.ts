@@ -40,7 +40,7 @@ const End = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('failed'), message: Short }),
 ])
 
-/** What an agent says of its repository is somebody else's text: bounded, and of this shape. */
+/** An agent's description of its repository is untrusted text, so its size and shape are checked. */
 export const GitLookReply: z.ZodType<GitLookAnswer> = z.object({ state: State, failed: Short.nullable() })
 export const GitLogReply: z.ZodType<GitLogAnswer> = z.object({ commits: z.array(Commit).max(100) })
 export const GitChangeReply: z.ZodType<GitChangeAnswer> = z.object({

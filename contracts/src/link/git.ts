@@ -1,45 +1,47 @@
 /**
- * Git in an agent's workspace, as the platform asks for it. The agent's program imports types and numbers only.
+ * Git requests for an agent's workspace. The agent's program imports only types and numbers from here.
  *
- * No token of the git host comes into a container: what goes over the network goes through the platform, with a
- * ticket that is worth something only there, for this agent, this repository and this call.
+ * No token of the git host enters a container. Network traffic goes through the platform with a ticket, which
+ * is valid only there, for this agent, repository and call.
  */
 
-/** A call may take so long; the agent gives up on git a little earlier. */
+/** Time limit of a call; the agent stops git slightly earlier. */
 export const gitCallSeconds = 120
 
-/** So many files are named at most; more are preserved all the same. */
+/** Preserved files listed in an answer; more may be preserved. */
 export const maxPreserved = 500
 
-/** So many files of a change are named, and so much of its text is told. */
+/** Limits for listed files and diff bytes of a change. */
 export const maxChangedFiles = 500
 export const maxDiffBytes = 200 * 1024
 
 export type GitTransfer = {
-  /** The repository below the platform's own address. */
+  /** Address of the repository below the platform's own address. */
   url: string
-  /** Sent as a bearer. */
+  /** Sent as a bearer token. */
   ticket: string
 }
 
-/** The branches of an agent's binding. In source mode the agent works on the source branch and pushes nothing. */
+/**
+ * The branches of an agent's binding. In source mode the agent works on the source branch and never pushes.
+ */
 export type GitBranches = { working: string; source: string; source_mode: boolean }
 
 export type GitCommitFacts = { sha: string; message: string; author: string; date: string }
 
-/** How the workspace stands to what was last seen of the remote. */
+/** The workspace compared with the last fetched state of the remote. */
 export type GitState = {
-  /** False: there is no repository in the workspace. */
+  /** False when the workspace has no repository. */
   is_repository: boolean
   branch: string | null
-  /** Without credentials, whatever the workspace's configuration holds. */
+  /** Never contains credentials, even if the workspace's configuration does. */
   remote_url: string | null
-  /** The configuration holds an address with credentials. */
+  /** True when the configuration contains an address with credentials. */
   has_credential: boolean
   last_commit: GitCommitFacts | null
-  /** `<two letters> <path>` as git prints them; at most 500. */
+  /** `<two letters> <path>` as printed by git; at most 500. */
   changes: string[]
-  /** Null: nothing was ever seen of the remote. */
+  /** Null when the remote was never fetched. */
   ahead: number | null
   behind: number | null
 }
@@ -54,9 +56,9 @@ export const gitConflicts = [
 export type GitConflict = (typeof gitConflicts)[number]
 
 /**
- * `refused`: what was asked for cannot be committed. `failed`: git said no, for a reason told without addresses.
- * `from_sha`: what a push found on the remote, or a pull in the workspace; absent when it is the same commit now, or
- * when there was none.
+ * `refused`: the requested files cannot be committed. `failed`: git failed; the reason contains no addresses.
+ * `from_sha`: the commit before a push (on the remote) or pull (in the workspace); absent if unchanged or
+ * missing.
  */
 export type GitEnd =
   | { outcome: 'done'; commit_sha: string | null; files_changed: number; from_sha?: string | undefined }
@@ -69,23 +71,25 @@ export type SyncStrategy = (typeof syncStrategies)[number]
 export const pullStrategies = ['clean', 'stash_reapply', 'force_reset'] as const
 export type PullStrategy = (typeof pullStrategies)[number]
 
-/** Looks at the workspace and, with a transfer, at the remote before. */
+/** Reads the workspace's state; with a transfer, fetches the remote first. */
 export type GitLook = { t: 'git.look'; branches: GitBranches; transfer: GitTransfer | null }
-/** `failed`: why the remote could not be looked at. */
+/** `failed`: why the remote could not be fetched. */
 export type GitLookAnswer = { state: GitState; failed: string | null }
 export type GitLog = { t: 'git.log'; limit: number }
 export type GitLogAnswer = { commits: GitCommitFacts[] }
-/** Makes the workspace a repository of the binding, on the content that is there. */
+/** Makes the workspace a repository of the binding and keeps its files. */
 export type GitBind = {
   t: 'git.bind'
   branches: GitBranches
   transfer: GitTransfer
-  /** Shown as the remote; without credentials. */
+  /** Displayed as the remote; without credentials. */
   remote_url: string
-  /** What the workspace was made from; null, or gone from the remote: the source branch as it is now. */
+  /**
+   * The commit that the workspace was made from. If null or missing on the remote, the source branch is used.
+   */
   commit: string | null
 }
-/** Commits what has changed, or the named paths of it, and pushes the working branch. */
+/** Commits changes, or only the given paths, and pushes the working branch. */
 export type GitSync = {
   t: 'git.sync'
   branches: GitBranches
@@ -100,51 +104,51 @@ export type GitPull = {
   transfer: GitTransfer
   strategy: PullStrategy
 }
-/** What lies between two commits of the workspace. */
+/** Requests the difference between two commits of the workspace. */
 export type GitChange = { t: 'git.change'; from_sha: string; to_sha: string }
 export const changedFileStatuses = ['added', 'modified', 'deleted', 'renamed'] as const
 export type GitChangedFile = {
   path: string
-  /** Of one that was renamed. */
+  /** The former path of a renamed file. */
   previous_path: string | null
   status: (typeof changedFileStatuses)[number]
-  /** Lines; null: not counted, because the file is binary. */
+  /** Changed lines; null for a binary file. */
   additions: number | null
   deletions: number | null
 }
 export type GitChangeAnswer = {
-  /** False: one of the commits is not in the workspace. */
+  /** False when a commit is not in the workspace. */
   found: boolean
   /** At most 500. */
   files: GitChangedFile[]
   total_files: number
-  /** Credentials: so many have changed, and nothing else is told of them. */
+  /** Number of changed credential files, about which nothing else is reported. */
   hidden_files: number
-  /** Unified; of the form that git prints, in the order of the files. */
+  /** Unified diff as printed by git, in the order of the files. */
   diff: string
-  /** There is more of the diff or of the files. */
+  /** True when the diff or the files are incomplete. */
   truncated: boolean
 }
 /**
- * Makes the workspace a repository of a new binding and pushes it. On a remote that is empty the source branch
- * begins with what is here, too.
+ * Makes the workspace a repository of a new binding and pushes it. On an empty remote it also creates the
+ * source branch.
  */
 export type GitInitialize = {
   t: 'git.initialize'
   branches: GitBranches
   transfer: GitTransfer
-  /** Shown as the remote; without credentials. */
+  /** Displayed as the remote; without credentials. */
   remote_url: string
   message: string
 }
-/** Makes the workspace what the source branch is; what the agent has made of its own stays. */
+/** Resets the workspace to the source branch and keeps the agent's own results. */
 export type GitReset = {
   t: 'git.reset'
   branches: GitBranches
   transfer: GitTransfer
-  /** Names the folder and the ref that hold what was there before: letters, digits and hyphens. */
+  /** Names the snapshot folder and ref: letters, digits and hyphens. */
   stamp: string
 }
-/** `snapshot_dir`: below the workspace. Null: nothing was done. */
+/** `snapshot_dir`: relative to the workspace; null when nothing was changed. */
 export type GitResetAnswer = GitEndAnswer & { snapshot_dir: string | null; files_preserved: string[] }
 export type GitEndAnswer = { end: GitEnd; state: GitState }

@@ -1,11 +1,11 @@
 /**
- * The protocol between the platform and the program inside an agent's container.
+ * The protocol between the platform and the program in an agent's container.
  *
- * One outbound WebSocket to `/link` with the agent's key as bearer. Every message is a JSON object with
- * an id and a type, answered once by `{re, …}` or `{re, error}` within `answerSeconds`. Signals (no
- * `id`) are not answered. Whatever crosses the wire is snake_case.
+ * The agent opens one WebSocket to `/link` with its key as bearer token. Every message is a JSON object with
+ * id and type. It is answered once by `{re, …}` or `{re, error}` within `answerSeconds`. Signals have no `id`
+ * and no answer. All names on the wire are snake_case.
  *
- * The container's program imports types only from here, so that it carries no validation library.
+ * The container's program imports only types from here, so that it needs no validation library.
  */
 
 import type {
@@ -91,23 +91,23 @@ export const protocolVersion = 1
 export const leaseSeconds = 60
 export const beatSeconds = 5
 export const answerSeconds = 30
-/** A message above this closes the link with 1009. */
+/** A larger message closes the link with 1009. */
 export const maxMessageBytes = 8 * 1024 * 1024
-/** Lines of one `lines` message together; more wait for the answer. */
+/** Size limit for the lines of one `lines` message; further lines wait for the answer. */
 export const maxLinesBytes = 256 * 1024
-/** One transcript line as stored; above it is cut and marked `_truncated`. */
+/** Size limit of a stored transcript line; longer ones are truncated and marked `_truncated`. */
 export const maxLineBytes = 1024 * 1024
 /** Chunk of a file read or write, in bytes before base64. */
 export const fileChunkBytes = 256 * 1024
 export const maxResultBytes = 50 * 1024 * 1024
-/** What the hook that is asked before a scheduled run may take and say. */
+/** Time limit and output limit of the pre-check hook. */
 export const preCheckSeconds = 60
 export const preCheckCharacters = 100_000
-/** Of one skill, and its files. */
+/** Size and file limits of one skill. */
 export const maxSkillBytes = 10 * 1024 * 1024
 export const maxSkillFiles = 200
 
-/** Close codes of the link besides those of RFC 6455. */
+/** Close codes of the link in addition to those of RFC 6455. */
 export const closeCodes = { badScope: 4003, replaced: 4009 } as const
 
 // ── agent → platform ───────────────────────────────────────────────────────────────────────────────
@@ -133,31 +133,31 @@ export type HeldRun = {
 export type HelloAnswer = {
   settings: AgentSettings
   /**
-   * Last committed line of each held run; the agent resends what follows. Of a finished run that has ended for
-   * the platform meanwhile it is the last there is: only the result is still heard.
+   * Last committed line of each held run; the agent resends later ones. For a finished run that the platform
+   * has ended meanwhile it is the last line, because only the result is still accepted.
    */
   acked: Record<string, number>
-  /** Runs that are no longer the agent's: stop them and forget them. */
+  /** Runs that no longer belong to the agent: it stops and drops them. */
   drop: string[]
   lease_seconds: number
 }
 
 export type AgentSettings = {
-  /** The name now: a rename keeps container program and volume. */
+  /** The current name: a rename keeps container program and volume. */
   agent_name: string
   read_only: { enabled: boolean; blocked_patterns: string[]; allowed_patterns: string[] }
-  /** Effective limit: how many live chat processes may be kept, and how many runs are claimed at most. */
+  /** Effective limit for live chat processes and for claimed runs. */
   parallel_limit: number
   model: string | null
   chat_idle_seconds: number
   stall_seconds: number
-  /** Null: programs go out by themselves. */
+  /** Null when programs have direct network access. */
   way_out: AgentWayOut | null
 }
 
 export type RuntimeName = 'claude-code' | 'gemini-cli' | 'codex'
 
-/** Every `beatSeconds`; renews the leases of the runs it names. Same body as the HTTP heartbeat. */
+/** Sent every `beatSeconds`; renews the leases of the listed runs. The HTTP heartbeat has the same body. */
 export type Beat = {
   t: 'beat'
   memory_mb?: number
@@ -171,13 +171,15 @@ export type FromAgent = Hello | Claim | Started | Lines | RunResult | Beat | Att
 
 // ── platform → agent ───────────────────────────────────────────────────────────────────────────────
 
-/** Signal: work is waiting, claim. */
+/** Signal: work is waiting to be claimed. */
 export type Wake = { t: 'wake' }
 export type ApplySettings = { t: 'settings'; settings: AgentSettings }
-/** Drops a conversation's live process (session reset, closed). */
+/** Ends a conversation's live process after the session was reset or closed. */
 export type DropSession = { t: 'session.drop'; session_id: string }
 export type OkAnswer = { ok: true }
-/** Template metadata of the workspace (`template.yaml`) as parsed text, and the context in use. */
+/**
+ * Requests the workspace's template metadata (`template.yaml`) as text, its metrics and the runtime version.
+ */
 export type Info = { t: 'info' }
 export type InfoAnswer = {
   template_yaml: string | null
@@ -186,11 +188,11 @@ export type InfoAnswer = {
   workspace_initialized: boolean
 }
 /**
- * Runs `~/.roost/pre-check`, if it is there and executable, without arguments in the home directory. It may take
+ * Runs `~/.roost/pre-check`, if present and executable, without arguments in the home directory. Limited to
  * `preCheckSeconds`; output is cut at `preCheckCharacters`.
  */
 export type PreCheck = { t: 'precheck' }
-/** `exit_code` is null when nothing was run, when it was ended by a signal, and when it took too long. */
+/** `exit_code` is null when nothing ran, when a signal ended the hook, and after a timeout. */
 export type PreCheckAnswer = {
   hook_present: boolean
   exit_code: number | null
@@ -200,7 +202,7 @@ export type PreCheckAnswer = {
 /** SSH keys that may log in as developer; replaces the whole set. */
 export type SetAuthorizedKeys = { t: 'ssh.keys'; keys: string[] }
 
-/** Faults of file operations, `{re, error: {code, message}}`. */
+/** Error codes in `{re, error: {code, message}}`. */
 export type LinkErrorCode =
   | 'file_not_found'
   | 'protected_path'
@@ -268,9 +270,9 @@ export type AgentCalls = {
 
 // ── frames ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** Each side numbers its own requests; an answer repeats the id as it came. */
+/** Each side numbers its own requests; an answer repeats the id. */
 export type FrameId = number | string
-/** A request as it crosses the wire. Signals (`wake`, `partial`) have no id. */
+/** A request on the wire. Signals (`wake`, `partial`) have no id. */
 export type RequestFrame<Message> = Message & { id: FrameId }
-/** `re` is null when what came could not be read far enough to find an id. */
+/** `re` is null when the request was too broken to contain an id. */
 export type AnswerFrame<Answer> = ({ re: FrameId } & Answer) | { re: FrameId | null; error: LinkError }

@@ -1,16 +1,16 @@
-/** The operator queue's file in an agent's workspace, told and answered over the link. */
+/** The operator queue's file in an agent's workspace, reported and answered over the link. */
 
-/** The file of requests to the operator; above it is not read. */
+/** Size limit of the file with requests to operators; larger files are not read. */
 export const maxQueueBytes = 1024 * 1024
-/** Entries of that file that are looked at: the last ones. */
+/** Only this many entries at the end of the file are read. */
 export const maxQueueEntries = 1000
 
 /**
- * What `~/.roost/operator-queue.json` says, whenever it has changed and after each hello. Both null: the file is
- * not there; `fault` says why one that is there cannot be read.
+ * Content of `~/.roost/operator-queue.json`, sent after every change and after each hello. Both fields are
+ * null when the file is missing; `fault` says why it is unreadable.
  */
 export type Queue = { t: 'queue'; requests: unknown[] | null; fault: string | null }
-/** What the file is to say instead, by the ids of its entries. */
+/** Changes to the file, by entry id. */
 export type QueueAnswer = { updates: QueueUpdate[] }
 export type QueueUpdate = {
   id: string
@@ -21,5 +21,5 @@ export type QueueUpdate = {
   responded_at: string | null
 }
 
-/** Something was answered: tell the file's state, and take what it is to say. */
+/** Requests a report of the file because something was answered. */
 export type QueueLook = { t: 'queue.look' }

@@ -1,9 +1,9 @@
-/** What a result says, over the link and in the HTTP callback alike; small, for the pages know it too. */
+/** Fields of a result, for the link and the HTTP callback. Kept small, because web pages import them too. */
 import { z } from 'zod'
 
-/** Fits the columns they are kept in; a runtime that reports more has a fault of its own. */
+/** Limited by the database columns; a runtime that reports more is faulty. */
 const Tokens = z.number().int().min(0).max(2_000_000_000)
-/** Which claim of a run speaks. */
+/** Identifies the claim that a message about a run belongs to. */
 export const ClaimToken = z.number().int().min(1).max(2_000_000_000)
 const Text = z.string()
 
@@ -59,7 +59,7 @@ export const RunMetadata = z.object({
   session_lost: z.boolean().optional(),
 })
 
-/** What a result says, over the link and in the HTTP callback alike. */
+/** Fields of a result, for the link and the HTTP callback. */
 export const resultFields = {
   claim_token: ClaimToken,
   status: z.enum(['success', 'failed', 'cancelled']),

@@ -1,20 +1,20 @@
-/** A run on its way to an agent and back: claimed, begun, told line by line, ended or called off. */
+/** Messages about a run: claim, start, lines, result and cancellation. */
 
 import type { TranscriptLine } from './transcript.ts'
 
 export type Claim = { t: 'claim'; free: number }
 export type ClaimAnswer = { runs: Run[] }
 
-/** One run as handed to the agent under a lease. */
+/** A run assigned to an agent under a lease. */
 export type Run = {
   execution_id: string
-  /** Grows with each claim; messages about the run carry it, and an old one is refused as stale. */
+  /** Increases with each claim. Messages about the run contain it, and older values are rejected as stale. */
   claim_token: number
   kind: 'chat' | 'task'
-  /** Chat: the conversation whose live process takes the turn. Null for a task. */
+  /** For chat: the conversation whose live process runs the turn. Null for a task. */
   session_id: string | null
   message: string
-  /** Appended to the runtime's own system prompt; passed outside the workspace. */
+  /** Appended to the runtime's own system prompt; never stored in the workspace. */
   system_prompt: string
   model: string | null
   allowed_tools: string[] | null
@@ -26,18 +26,18 @@ export type Run = {
   broker: { url: string; token: string }
 }
 /**
- * Images go to the model as vision content; the agent writes every other file to `/home/developer/uploads/`
- * before the turn starts. `data_base64` is null when the files of a claim are together too large for one
- * message: the agent then reads the bytes with `attachment`.
+ * Images go to the model; the agent writes other files to `/home/developer/uploads/` before the turn.
+ * `data_base64` is null when a claim's files are too large for one message. The agent then reads them with
+ * `attachment`.
  */
 export type RunAttachment = { name: string; mimetype: string; size: number; data_base64: string | null }
 
-/** A piece of an attachment of a run that the agent holds; offset and length count bytes before base64. */
+/** Requests a chunk of an attachment of a held run; offset and length count bytes before base64. */
 export type AttachmentRead = {
   t: 'attachment'
   execution_id: string
   claim_token: number
-  /** Place in `Run.attachments`, from 0. */
+  /** Index in `Run.attachments`, from 0. */
   index: number
   offset: number
   length: number
@@ -88,8 +88,8 @@ export type RunMetadata = {
   model_used?: string | null
   compact_events?: { at: string; before_tokens: number | null; after_tokens: number | null }[]
   /**
-   * With `failed`: the runtime no longer knew the session it was asked to resume and did nothing. The
-   * platform then hands the run out once more, under a new claim token, with the stored messages instead.
+   * Set with `failed` when the runtime no longer knew the session and did nothing. The platform then assigns
+   * the run again with a new claim token and the stored messages.
    */
   session_lost?: boolean
 }
@@ -118,8 +118,8 @@ export type TerminalReason =
   | 'crashed'
 
 /**
- * Signal, never stored or answered: a piece of the answer that is being written. The whole block follows
- * as a transcript line; a reader that missed pieces loses nothing.
+ * Signal, never stored or answered: a piece of an unfinished answer. The complete block follows as a
+ * transcript line, so a reader that missed pieces loses nothing.
  */
 export type Partial = {
   t: 'partial'

@@ -1,7 +1,7 @@
 /**
- * Checks of everything that an agent's program sends. The platform trusts a container with its own runs
- * and nothing else, so no field is used before it passed here. Kept apart from `messages.ts`, which the
- * container's program imports: it carries no validation library.
+ * Validates everything that an agent's program sends. The platform trusts a container only with its own runs,
+ * so every field is checked before use. Separate from `messages.ts`, which the container's program imports
+ * without a validation library.
  */
 import { z } from 'zod'
 import { terminalChunkBytes } from './exec.ts'
@@ -19,7 +19,7 @@ const Text = z.string()
 
 export const FrameId = z.union([z.number().int(), z.string().min(1).max(64)])
 
-/** Shapes grow: a line needs a type, and what else it holds is kept as it came. */
+/** A line needs a type; unknown fields are kept, so that shapes can grow. */
 const Line = z.looseObject({ type: z.string().min(1).max(64) }) as unknown as z.ZodType<TranscriptLine>
 
 /** Body of a heartbeat, over the link and over HTTP. */
@@ -36,7 +36,7 @@ export const beatFields = {
         since: z.string().max(40).optional(),
       }),
     )
-    // The HTTP form names at most 20; over the link an agent names every run whose end is not known yet.
+    // HTTP allows at most 20; over the link an agent lists every unfinished run.
     .max(10_000)
     .optional(),
 }
@@ -229,7 +229,7 @@ const linkErrorCodes = [
   'invalid_message',
 ] as const satisfies readonly LinkErrorCode[]
 
-/** Codes grow with the program in the container; one that is not known here is an `io_error`. */
+/** Newer container programs may send new codes; unknown ones become `io_error`. */
 export const LinkErrorSchema = z.object({
   code: z
     .string()

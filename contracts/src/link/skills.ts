@@ -1,11 +1,11 @@
-/** How skills get into a workspace, and what is told of them. */
+/** Delivery of skills into a workspace. */
 
-/** Skills that the agent has: folders of `.claude/skills`, `managed` when the platform has put them there. */
+/** Skills of the agent: folders of `.claude/skills`; `managed` when installed by the platform. */
 export type SkillsList = { t: 'skills.list' }
 export type SkillsListAnswer = { skills: { name: string; managed: boolean; version: string | null }[] }
 /**
- * A skill's files one after the other, in chunks; the first has offset 0. With the last one come their names, and
- * the folder is brought in line: what an earlier manifest lists and this one does not is removed.
+ * The concatenated files of a skill in chunks; the first has offset 0. The last chunk carries the manifest.
+ * Files listed only in an earlier manifest are then deleted.
  */
 export type SkillInstall = {
   t: 'skills.install'
@@ -15,7 +15,7 @@ export type SkillInstall = {
   /** Null until the last chunk. */
   manifest: SkillManifest | null
 }
-/** As it is kept in the skill's folder, with the names of the files alone and the time beside it. */
+/** Also stored in the skill's folder, with file names only and the time of installation. */
 export type SkillManifest = {
   name: string
   /** SHA of the skill's git tree. */
@@ -25,14 +25,14 @@ export type SkillManifest = {
   source_name: string
   files: { path: string; size: number; executable: boolean }[]
 }
-/** `conflict`: the folder is the agent's own, and was left as it is. Null before the last chunk. */
+/** `conflict`: the folder belongs to the agent and was not changed. Null before the last chunk. */
 export type SkillInstallAnswer = { outcome: 'injected' | 'conflict' | null }
 export type SkillsRemove = { t: 'skills.remove'; names: string[] }
-/** `foreign`: the folder is the agent's own. */
+/** `foreign`: the folder belongs to the agent. */
 export type SkillsRemoveAnswer = {
   results: { name: string; outcome: 'removed' | 'absent' | 'foreign' | 'failed' }[]
 }
-/** Says in the workspace which skills are the platform's, and looks for what they need. */
+/** Lists the platform's skills in the workspace's instructions and checks their requirements. */
 export type SkillsSettle = {
   t: 'skills.settle'
   skills: {
@@ -41,5 +41,5 @@ export type SkillsSettle = {
     requires: { packages: string[]; binaries: string[]; env: string[] }
   }[]
 }
-/** Names alone; `missing_binary:x` and the like. */
+/** Warnings such as `missing_binary:x`, without values. */
 export type SkillsSettleAnswer = { warnings: { name: string; warnings: string[] }[] }

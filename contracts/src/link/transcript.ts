@@ -1,10 +1,10 @@
 /**
- * The transcript: an array in order, in the shapes of a coding CLI's line protocol. Every runtime is
- * normalised to these; a reader ignores types and fields it does not know.
+ * The transcript: an ordered list in the shapes of a coding CLI's line protocol. Every runtime is normalized
+ * to these shapes. Readers ignore unknown types and fields.
  */
 export type TranscriptLine = SystemLine | AssistantLine | UserLine | ResultLine | ErrorLine
 
-/** Stored lines carry their number from 1 and their time. */
+/** Stored lines have their number, from 1, and their time. */
 export type StoredLine = TranscriptLine & { _n: number; _ts: string; _truncated?: true; _length?: number }
 
 export type SystemLine =
@@ -21,7 +21,7 @@ export type ContentBlock =
 export type AssistantLine = {
   type: 'assistant'
   message: { role: 'assistant'; model?: string; content: ContentBlock[]; usage?: TokenUsage }
-  /** The call of a subagent's tool that this belongs to; absent in the turn's own answer. */
+  /** The tool call of the subagent that this line belongs to; absent in the turn's own answer. */
   parent_tool_use_id?: string
 }
 export type ToolResult = { type: 'tool_result'; tool_use_id: string; content: string; is_error?: boolean }

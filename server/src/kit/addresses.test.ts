@@ -3,7 +3,7 @@ import { createConnection, createServer } from 'node:net'
 import { test } from 'node:test'
 import { createLocate, isInnerAddress, pinnedLookup } from './addresses.ts'
 
-test('what leads to this machine or a network around it is inner, in every spelling', () => {
+test('local and private addresses are inner in every spelling', () => {
   for (const address of [
     ...['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '169.254.169.254', '0.0.0.0', '100.100.1.1'],
     ...['224.0.0.1', '255.255.255.255', '198.51.100.7', '203.0.113.9'],
@@ -18,12 +18,12 @@ test('what leads to this machine or a network around it is inner, in every spell
   }
 })
 
-test('a name with one inner address among others is refused as a whole', async () => {
+test('a name with one inner address among others is refused', async () => {
   const locate = createLocate({ lookup: async () => ['1.1.1.1', '10.0.0.1'] })
   assert.deepEqual(await locate('mixed.example.com', 443), { ok: false, fault: 'inner_address' })
 })
 
-test('an inner address is reached where it was named for this host and port, and nowhere else', async () => {
+test('an inner address is allowed only for the host and port it was configured for', async () => {
   const locate = createLocate({
     lookup: async () => ['10.0.0.6'],
     named: new Map([['git.corp:8443', '10.0.0.5']]),
@@ -34,7 +34,7 @@ test('an inner address is reached where it was named for this host and port, and
   assert.equal((await locate('[::ffff:10.0.0.5]', 8443)).ok, false)
 })
 
-test('an address of this machine is refused though the internet has it', async () => {
+test('a public address of this machine is refused', async () => {
   const locate = createLocate({
     lookup: async () => ['198.41.0.4'],
     isOwn: (address) => address === '198.41.0.4',
@@ -42,10 +42,10 @@ test('an address of this machine is refused though the internet has it', async (
   assert.deepEqual(await locate('me.example.com', 443), { ok: false, fault: 'inner_address' })
 })
 
-test('who connects with what was looked up asks for no name again', async () => {
+test('a pinned connection makes no further lookup', async () => {
   const server = createServer((socket) => socket.end('here'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // The test's own server has a port.
+  // The test's own server listens on a port.
   const { port } = server.address() as { port: number }
   const socket = createConnection({
     host: 'name.that.nobody.has',

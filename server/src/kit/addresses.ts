@@ -1,32 +1,32 @@
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** Every address of a host name. */
+/** Returns every address of a host name. */
 export type Lookup = (host: string) => Promise<readonly string[]>
 
-/** Where a host is, looked up once: who connects uses these addresses and asks no more. */
+/** The addresses of a host, resolved once. Connections use them without another lookup. */
 export type Located =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; fault: 'not_found' | 'inner_address' }
 export type Locate = (host: string, port: number) => Promise<Located>
 
 /**
- * Looks up where outward connections lead, and refuses what leads inward. A name with one inner address among
- * others is refused as a whole: which of them is taken would be up to whoever answers for the name.
+ * Resolves hosts of outbound connections and refuses inner addresses. One inner address among others refuses
+ * the whole name: otherwise its DNS server could choose the address used.
  */
 export function createLocate(options: {
   lookup: Lookup
-  /** Inner addresses are as good as others: the host was named by whoever runs the platform. */
+  /** Allows inner addresses, because the platform's operator named the host. */
   mayBeInner?: boolean
-  /** Addresses that whoever runs the platform gave to `host:port`, inner or not; they are not looked up. */
+  /** Addresses that the operator configured for `host:port`, inner or not; these are not looked up. */
   named?: ReadonlyMap<string, string>
-  /** Further addresses that nobody may reach: those of this machine that are no inner ones. */
+  /** Further forbidden addresses: public ones of this machine. */
   isOwn?(address: string): boolean
 }): Locate {
   const { lookup, mayBeInner = false, named = new Map(), isOwn = () => false } = options
   return async (name, port) => {
     const host = name.replace(/^\[|\]$/g, '')
-    const given = named.get(`${host}:${port}`)
-    if (given !== undefined) return { ok: true, addresses: [given] }
+    const configured = named.get(`${host}:${port}`)
+    if (configured !== undefined) return { ok: true, addresses: [configured] }
     const addresses = isIP(host) ? [host] : await lookup(host).catch(() => [])
     if (addresses.length === 0) return { ok: false, fault: 'not_found' }
     const isClosed = (address: string) => !mayBeInner && (isInnerAddress(address) || isOwn(address))
@@ -34,7 +34,7 @@ export function createLocate(options: {
   }
 }
 
-/** For `connect` and its kind: what was looked up already, whatever the name. */
+/** A lookup function for `connect` that returns the resolved addresses for any name. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, { all: wantsAll, family }, answer) => {
@@ -48,7 +48,7 @@ export function pinnedLookup(addresses: readonly string[]): LookupFunction {
 
 /** Addresses that lead to this machine or into a network around it. */
 const inner4 = new BlockList()
-/** Apart: the list compares addresses of IPv4 with those of IPv6 that stand for them. */
+/** A separate list: BlockList would also match IPv4-mapped IPv6 addresses. */
 const inner6 = new BlockList()
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -69,7 +69,7 @@ for (const [network, bits] of [
   inner4.addSubnet(network, bits, 'ipv4')
 }
 for (const [network, bits] of [
-  // Addresses of IPv4 written as others: what is behind them is not looked at.
+  // IPv6 ranges that embed IPv4 addresses are inner as a whole.
   ['::', 96],
   ['::ffff:0:0', 96],
   ['::ffff:0:0:0', 96],
@@ -87,7 +87,7 @@ for (const [network, bits] of [
   inner6.addSubnet(network, bits, 'ipv6')
 }
 
-/** Whether it leads to this machine or a network around it; what is no address counts as one. */
+/** True for local and private addresses. Invalid input counts as inner (fail closed). */
 export function isInnerAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return inner4.check(address, 'ipv4')

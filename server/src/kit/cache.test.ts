@@ -37,14 +37,14 @@ function setup(maxEntries = 10) {
   }
 }
 
-test('a thing is loaded once and remembered', async () => {
+test('an entry is loaded once and cached', async () => {
   const { cache, loads } = setup()
   assert.equal(await cache.get('a'), 'A')
   assert.equal(await cache.get('a'), 'A')
   assert.deepEqual(loads, ['a'])
 })
 
-test('what does not exist is asked again each time', async () => {
+test('missing entries are not cached', async () => {
   const { cache, loads, answers } = setup()
   assert.equal(await cache.get('x'), null)
   answers.set('x', 'X')
@@ -52,7 +52,7 @@ test('what does not exist is asked again each time', async () => {
   assert.deepEqual(loads, ['x', 'x'])
 })
 
-test('what is forgotten is loaded anew, the rest is kept', async () => {
+test('a forgotten entry is loaded again, others stay cached', async () => {
   const { cache, loads } = setup()
   await cache.get('a')
   await cache.get('b')
@@ -65,7 +65,7 @@ test('what is forgotten is loaded anew, the rest is kept', async () => {
   assert.deepEqual(loads, ['a', 'b', 'a', 'b'])
 })
 
-test('a change told while it was loading is not overtaken by what was loaded', async () => {
+test('a change during a load prevents caching of the loaded value', async () => {
   const { cache, answers, whileLoading } = setup()
   whileLoading(() => {
     answers.set('a', 'A2')
@@ -76,7 +76,7 @@ test('a change told while it was loading is not overtaken by what was loaded', a
   assert.equal(await cache.get('a'), 'A2')
 })
 
-test('nothing is remembered beyond its age, nor longer because the clock was set back', async () => {
+test('an entry expires after its maximum age, even when the clock is set back', async () => {
   const { cache, loads, move } = setup()
   await cache.get('a')
   move(4.9)
@@ -90,13 +90,13 @@ test('nothing is remembered beyond its age, nor longer because the clock was set
   assert.equal(loads.length, 3)
 })
 
-test('above the limit the oldest goes', async () => {
+test('above the limit the oldest entry is removed', async () => {
   const { cache, loads } = setup(2)
   for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await cache.get(key)
   assert.deepEqual(loads, ['a', 'b', 'c', 'a'])
 })
 
-test('who asks while a thing is loaded waits for it; who asks after it was forgotten does not', async () => {
+test('callers during a load share it, unless the entry was forgotten meanwhile', async () => {
   const { cache, loads, whileLoading } = setup()
   assert.deepEqual(await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')]), ['A', 'A', 'A'])
   assert.deepEqual(loads, ['a'])

@@ -1,17 +1,17 @@
 import type { Clock } from './clock.ts'
 
-/** Remembers what `load` answered until told that it changed. */
+/** Caches results of `load` until they are forgotten. */
 export type Cache<T> = {
-  /** Null, which is not remembered, when there is no such thing. */
+  /** Returns null, which is not cached, when there is no value. */
   get(key: string): Promise<T | null>
-  /** What was being loaded meanwhile is not remembered either. */
+  /** Also prevents caching of loads that are in progress. */
   forget(which: (value: T) => boolean): void
   clear(): void
 }
 
 /**
- * Exact in one process when every change is told after its commit; `maxAgeSeconds` bounds what a lost
- * message from another process can cost. Above `maxEntries` the oldest entry goes.
+ * Exact in one process if every change is reported after its commit. `maxAgeSeconds` limits the effect of a
+ * lost message from another process. Above `maxEntries` the oldest entry is removed.
  */
 export function createCache<T>(options: {
   clock: Pick<Clock, 'now'>
@@ -25,10 +25,10 @@ export function createCache<T>(options: {
   const loading = new Map<string, Promise<T | null>>()
   let generation = 0
 
-  /** Those who ask while it is being loaded wait for the same answer. */
+  /** Concurrent callers share one load. */
   function loadOnce(key: string): Promise<T | null> {
-    const begun = loading.get(key)
-    if (begun) return begun
+    const current = loading.get(key)
+    if (current) return current
     const loaded = load(key).finally(() => {
       if (loading.get(key) === loaded) loading.delete(key)
     })
@@ -39,13 +39,13 @@ export function createCache<T>(options: {
   return {
     async get(key) {
       const now = clock.now().getTime()
-      const held = entries.get(key)
-      // Also not newer than now: a clock set back must not lengthen an entry's life.
-      if (held && now >= held.at && now - held.at < maxAge) return held.value
+      const cached = entries.get(key)
+      // Requires `now >= at`: a clock that was set back must not extend an entry's life.
+      if (cached && now >= cached.at && now - cached.at < maxAge) return cached.value
       const before = generation
       const value = await loadOnce(key)
       if (value === null) entries.delete(key)
-      // A change told while loading may not be in what was loaded.
+      // A change during the load may be missing in the loaded value.
       else if (before === generation) {
         entries.delete(key)
         entries.set(key, { value, at: now })

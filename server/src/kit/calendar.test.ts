@@ -4,7 +4,7 @@ import { lastDays, spansBetween } from './calendar.ts'
 
 const at = (text: string) => new Date(text)
 
-test('days that a span touches, over the end of a month and of February', () => {
+test('days of a span across the end of a month and of February', () => {
   assert.deepEqual(spansBetween('day', at('2028-02-28T23:59:59.999Z'), at('2028-03-01T00:00:00.000Z')), [
     '2028-02-28',
     '2028-02-29',
@@ -12,7 +12,7 @@ test('days that a span touches, over the end of a month and of February', () => 
   ])
 })
 
-test('hours that a span touches, over midnight', () => {
+test('hours of a span across midnight', () => {
   assert.deepEqual(spansBetween('hour', at('2026-01-05T22:30:00.000Z'), at('2026-01-06T01:00:00.000Z')), [
     '2026-01-05T22',
     '2026-01-05T23',
@@ -21,7 +21,7 @@ test('hours that a span touches, over midnight', () => {
   ])
 })
 
-test('a moment touches one span, and a span that ends before it begins none', () => {
+test('a moment touches one unit, and a span that ends before it starts none', () => {
   const noon = at('2026-01-05T12:00:00.000Z')
   assert.deepEqual(spansBetween('hour', noon, noon), ['2026-01-05T12'])
   assert.deepEqual(spansBetween('day', at('2026-01-06T12:00:00.000Z'), noon), [])

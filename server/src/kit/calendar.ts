@@ -1,10 +1,10 @@
-/** Times are stored as UTC text of fixed width: so many characters of it are the hour or the day. */
+/** Lengths of the prefixes of UTC timestamps that identify the hour or the day. */
 const widths = { hour: 13, day: 10 }
 const lengths = { hour: 3_600_000, day: 86_400_000 }
 
 /**
- * Every hour (`2026-01-31T08`) or day (`2026-01-31`) in UTC that lies in or touches the span from `from` to
- * `to`, in order and without gaps; none when `to` is before `from`.
+ * Returns every UTC hour (`2026-01-31T08`) or day (`2026-01-31`) that touches the span, in order. Empty when
+ * `to` is before `from`.
  */
 export function spansBetween(unit: 'hour' | 'day', from: Date, to: Date): string[] {
   const length = lengths[unit]
@@ -15,7 +15,7 @@ export function spansBetween(unit: 'hour' | 'day', from: Date, to: Date): string
   return spans
 }
 
-/** `count` days in UTC, the one of `last` at the end. */
+/** Returns `count` UTC days ending with that of `last`. */
 export function lastDays(count: number, last: Date): string[] {
   return spansBetween('day', new Date(last.getTime() - (count - 1) * lengths.day), last)
 }

@@ -1,7 +1,7 @@
-/** Time is handed in, so that a test can set it. */
+/** Time is injected, so that tests can control it. */
 export type Clock = {
   now(): Date
-  /** Resolves after `ms` or when the signal aborts (then at once, without an error). */
+  /** Resolves after `ms`, or immediately and without an error when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
     }),
 }
 
-/** As times are stored and answered: UTC, milliseconds, `Z`, fixed width (so text order is time order). */
+/** The stored time format: UTC, milliseconds, `Z`, fixed width, so that text order is time order. */
 export function timestamp(date: Date): string {
   return date.toISOString()
 }

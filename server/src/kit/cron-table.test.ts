@@ -16,7 +16,7 @@ import { openZone } from './zone.ts'
 
 const compared = 6
 
-function ours({ expression, zone, from }: CronCase, count = compared): string[] {
+function ownTimes({ expression, zone, from }: CronCase, count = compared): string[] {
   const cron = parseCron(expression)
   assert.ok(cron, expression)
   const opened = openZone(zone)
@@ -30,7 +30,7 @@ function ours({ expression, zone, from }: CronCase, count = compared): string[] 
   return times
 }
 
-function theirs({ expression, zone, from }: CronCase): string[] {
+function otherTimes({ expression, zone, from }: CronCase): string[] {
   const cron = new SecondOpinion(spelledOut[expression] ?? expression, { timezone: zone, mode: '5-part' })
   return cron.nextRuns(compared, new Date(from)).map(shown)
 }
@@ -43,17 +43,17 @@ describe('due times', () => {
   for (const each of cronCases) {
     const decision = decisions.get(keyOf(each))
     if (decision) {
-      test(`${keyOf(each)}: decided`, () => {
-        assert.deepEqual(ours(each, decision.times.length), decision.times, decision.why)
-        assert.notDeepEqual(theirs(each), ours(each), 'there is nothing to decide any more')
+      test(`${keyOf(each)}: expected times recorded in the table`, () => {
+        assert.deepEqual(ownTimes(each, decision.times.length), decision.times, decision.why)
+        assert.notDeepEqual(otherTimes(each), ownTimes(each), 'the libraries agree, so no decision is needed')
       })
     } else {
-      test(`${keyOf(each)}: two libraries agree`, () => assert.deepEqual(ours(each), theirs(each)))
+      test(`${keyOf(each)}: two libraries agree`, () => assert.deepEqual(ownTimes(each), otherTimes(each)))
     }
   }
 })
 
-test('the table has at least 300 cases, each once, and every decision is about one of them', () => {
+test('the table has at least 300 different cases, and every decision belongs to one', () => {
   const keys = new Set(cronCases.map(keyOf))
   assert.equal(keys.size, cronCases.length)
   assert.ok(keys.size >= 300, `${keys.size}`)
@@ -62,17 +62,17 @@ test('the table has at least 300 cases, each once, and every decision is about o
 })
 
 for (const expression of impossible) {
-  test(`"${expression}" never comes due, so it is refused`, () => {
+  test(`"${expression}" never comes due and is refused`, () => {
     assert.equal(parseCron(expression), null)
     assert.equal(new SecondOpinion(expression, { timezone: 'UTC', mode: '5-part' }).nextRun(), null)
   })
 }
 
-test('old names of zones are known', () => {
+test('old zone names are accepted', () => {
   for (const zone of aliases) assert.equal(isTimezone(zone), true, zone)
 })
 
-test('a day that a zone left out altogether is due at the first instant after it', () => {
+test('a day that a zone skipped is due at the first instant after it', () => {
   const skipped = { expression: '0 12 * * *', zone: 'Pacific/Apia', from: '2011-12-29T23:00:00Z' }
-  assert.deepEqual(ours(skipped, 3), ['2011-12-30T10:00Z', '2011-12-30T22:00Z', '2011-12-31T22:00Z'])
+  assert.deepEqual(ownTimes(skipped, 3), ['2011-12-30T10:00Z', '2011-12-30T22:00Z', '2011-12-31T22:00Z'])
 })

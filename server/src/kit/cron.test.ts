@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isTimezone, parseCron, readCron } from './cron.ts'
 
-test('takes numbers, names, lists, ranges and steps', () => {
+test('accepts numbers, names, lists, ranges and steps', () => {
   const cron = parseCron('*/15 9-17 1,15 JAN-MAR mon-Fri')
   assert.deepEqual([...(cron?.minutes ?? [])], [0, 15, 30, 45])
   assert.deepEqual([...(cron?.hours ?? [])], [9, 10, 11, 12, 13, 14, 15, 16, 17])
@@ -13,7 +13,7 @@ test('takes numbers, names, lists, ranges and steps', () => {
   assert.equal(cron?.restrictsDayOfWeek, true)
 })
 
-test('a single value with a step runs to the end of its range', () => {
+test('a single value with a step extends to the end of its range', () => {
   assert.deepEqual([...(parseCron('50/4 * * * *')?.minutes ?? [])], [50, 54, 58])
 })
 

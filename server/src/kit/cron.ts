@@ -1,6 +1,7 @@
 /**
- * The strict 5-field cron expression: minute hour day-of-month month day-of-week. Numbers, names (`MON`,
- * `JAN`), `*`, lists, ranges, steps; day-of-week 0 and 7 are Sunday. Macros and six fields are refused.
+ * The strict 5-field cron expression: minute hour day-of-month month day-of-week. Allows numbers, names
+ * (`MON`, `JAN`), `*`, lists, ranges and steps; day-of-week 0 and 7 are Sunday. Macros and six fields are
+ * refused.
  */
 export type Cron = {
   minutes: ReadonlySet<number>
@@ -9,7 +10,7 @@ export type Cron = {
   months: ReadonlySet<number>
   /** 0 is Sunday. */
   daysOfWeek: ReadonlySet<number>
-  /** When both kinds of day are restricted, either matches. */
+  /** When both kinds of day are restricted, a day matches if either does. */
   restrictsDayOfMonth: boolean
   restrictsDayOfWeek: boolean
 }
@@ -17,9 +18,9 @@ export type Cron = {
 const monthNames = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
 
-/** Every value of every field, written out, is shorter. */
-const longestExpression = 1000
-const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+/** Longer than an expression that lists every value of every field. */
+const maxExpressionLength = 1000
+const maxMonthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 type Range = { from: number; to: number; names?: readonly string[]; firstName?: number }
 
@@ -32,15 +33,15 @@ const ranges = {
 } as const satisfies Record<string, Range>
 const fieldNames = Object.keys(ranges).join(' ')
 
-/** Null when the text is not a standard 5-field expression, or names days that no year has (30 February). */
+/** Returns null for an invalid expression or one that names only impossible days (30 February). */
 export function parseCron(expression: string): Cron | null {
   const read = readCron(expression)
   return typeof read === 'string' ? null : read
 }
 
-/** The same; in words what is wrong with it instead of null: the rest of a sentence about the expression. */
+/** Like `parseCron`, but returns the rest of a sentence about the error instead of null. */
 export function readCron(expression: string): Cron | string {
-  if (expression.length > longestExpression) return `is longer than ${longestExpression} characters`
+  if (expression.length > maxExpressionLength) return `is longer than ${maxExpressionLength} characters`
   const fields = expression.trim().split(/\s+/)
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
   if (fields.length !== 5 || !minute || !hour || !dayOfMonth || !month || !dayOfWeek) {
@@ -78,7 +79,7 @@ function refusalOf(name: keyof typeof ranges, text: string): string {
 function comesDue({ months, daysOfMonth, restrictsDayOfMonth, restrictsDayOfWeek }: Cron): boolean {
   if (restrictsDayOfMonth && restrictsDayOfWeek) return true
   const first = Math.min(...daysOfMonth)
-  return longestMonths.some((days, index) => months.has(index + 1) && first <= days)
+  return maxMonthDays.some((days, index) => months.has(index + 1) && first <= days)
 }
 
 function parseField(text: string, range: Range): Set<number> | null {
@@ -91,7 +92,7 @@ function parseField(text: string, range: Range): Set<number> | null {
   return values
 }
 
-/** `*`, `5`, `1-5`, each with an optional `/step`; `5/2` runs to the end of the range. */
+/** Parses `*`, `5` or `1-5`, each with an optional `/step`; `5/2` extends to the end of the range. */
 function parseItem(item: string, range: Range): number[] | null {
   const [base, stepText, ...more] = item.split('/')
   if (base === undefined || more.length > 0) return null
@@ -126,16 +127,16 @@ function parseNumber(text: string): number | null {
   return /^\d{1,4}$/.test(text) ? Number(text) : null
 }
 
-/** Abbreviations that the runtime knows besides the IANA names: most of them mean different places to different people. */
-const runtimesOwn = new Set(
+/** Abbreviations that the runtime accepts in addition to IANA names; most are ambiguous. */
+const runtimeAbbreviations = new Set(
   'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(
     ' ',
   ),
 )
 
-/** IANA names and their aliases; offsets such as `+02:00` are no zones, and of abbreviations only those of IANA. */
+/** Accepts IANA names and aliases. Refuses offsets such as `+02:00` and other abbreviations. */
 export function isTimezone(name: string): boolean {
-  if (runtimesOwn.has(name.toUpperCase()) || /^systemv\//i.test(name)) return false
+  if (runtimeAbbreviations.has(name.toUpperCase()) || /^systemv\//i.test(name)) return false
   if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })

@@ -1,9 +1,8 @@
 import { type ErrorCode, sentenceOf } from '@roost/contracts/kit/errors'
 
 /**
- * A named failure that a caller of the API may see. Domain code throws it with the error's name; the
- * status is looked up when it is answered. `detail` is one sentence for a human, `fields` stand beside it
- * at top level of the body, `headers` beside that where a protocol asks for some.
+ * A named error that API callers may see. Domain code throws it by name; the response's status is looked up
+ * later. `detail` is one sentence for people. `fields` are added to the body, `headers` to the response.
  */
 export class Fault extends Error {
   readonly code: ErrorCode
@@ -23,14 +22,14 @@ export class Fault extends Error {
   }
 }
 
-/** One field of the request broke a rule of the feature: 422 `validation_error` in the schema failure's shape. */
+/** A field violates a rule of the feature: 422 `validation_error` in the format of schema errors. */
 export function invalidField(path: (string | number)[], message: string, type = 'value_error'): Fault {
   return new Fault('validation_error', undefined, {
     issues: [{ loc: ['body', ...path], msg: message, type }],
   })
 }
 
-/** A fault whose code is one of `codes`. */
+/** True for a fault whose code is one of `codes`, or for any fault without `codes`. */
 export function isFault(error: unknown, ...codes: ErrorCode[]): error is Fault {
   return error instanceof Fault && (codes.length === 0 || codes.includes(error.code))
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** 22 URL-safe characters, 128 bits of chance. Never begins like an option of a command line. */
+/** 22 URL-safe characters with 128 random bits. Never starts with a hyphen, like a command line option. */
 export function newId(): string {
   for (;;) {
     const id = randomBytes(16).toString('base64url')
@@ -8,7 +8,7 @@ export function newId(): string {
   }
 }
 
-/** 43 URL-safe characters, 256 bits of chance: keys, tokens, secrets. */
+/** 43 URL-safe characters with 256 random bits, for keys, tokens and secrets. */
 export function newSecretText(): string {
   return randomBytes(32).toString('base64url')
 }

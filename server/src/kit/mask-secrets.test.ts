@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { maskPiece, maskText } from './mask-secrets.ts'
 
-/** What is told of a text that comes in pieces of `length`, and what is held at its end. */
+/** Masks a text in pieces of `length`; returns the masked text and the held rest. */
 function inPieces(text: string, length: number, secrets: string[]) {
   let held = ''
   let told = ''
@@ -14,7 +14,7 @@ function inPieces(text: string, length: number, secrets: string[]) {
   return { told, held }
 }
 
-test('a text that comes in pieces of any length is masked as the whole is', () => {
+test('masking in pieces of any length equals masking the whole text', () => {
   const secrets = ['svc_mcp_abcdefgh', 'abcdefgh', 'abcdefghijkl', 'pass"word\\1', 'aaaaaaaa', 'shorter']
   const texts = [
     'before svc_mcp_abcdefgh after',
@@ -33,7 +33,7 @@ test('a text that comes in pieces of any length is masked as the whole is', () =
   }
 })
 
-test('what may be the beginning of a secret waits, and nothing else does', () => {
+test('only a possible beginning of a secret is held back', () => {
   const secrets = ['svc_mcp_abcdefgh']
   assert.deepEqual(maskPiece('the key is svc_mcp', secrets), { told: 'the key is ', held: 'svc_mcp' })
   assert.deepEqual(maskPiece('svc_mcp is a prefix', secrets), { told: 'svc_mcp is a prefix', held: '' })
@@ -41,7 +41,7 @@ test('what may be the beginning of a secret waits, and nothing else does', () =>
   assert.deepEqual(maskPiece('plain', []), { told: 'plain', held: '' })
 })
 
-test('a secret that another one reaches into is not cut in two', () => {
+test('overlapping secrets are not split', () => {
   const secrets = ['12345678ab', 'abcdefgh']
   assert.deepEqual(maskPiece('x 12345678ab', secrets), { told: 'x ', held: '12345678ab' })
 })

@@ -1,16 +1,16 @@
-/** `text` with every known secret replaced by `[secret]`, also where it stands inside JSON. */
+/** Replaces every known secret by `[secret]`, including its JSON-escaped forms. */
 export function maskText(text: string, secrets: readonly string[]): string {
   return maskForms(text, secrets, allForms)
 }
 
-/** The same for JSON text, whose structure is left alone: in strings a secret stands in its escaped form. */
+/** Masks JSON text without changing its structure: secrets in strings have their escaped form. */
 export function maskJson(text: string, secrets: readonly string[]): string {
   return maskForms(text, secrets, (secret) => [escaped(secret), escaped(escaped(secret))])
 }
 
 /**
- * The same for a text that goes on: `held` is its end, as far as that may be the beginning of a secret or is
- * part of one that may be longer; it belongs before what comes next.
+ * Masks one piece of a stream. `held` is the end of the text that may be part of a longer secret; the caller
+ * prepends it to the next piece.
  */
 export function maskPiece(text: string, secrets: readonly string[]): { told: string; held: string } {
   const forms = secrets.filter(isLongEnough).flatMap(allForms)
@@ -18,10 +18,10 @@ export function maskPiece(text: string, secrets: readonly string[]): { told: str
   return { told: maskText(text.slice(0, end), secrets), held: text.slice(end) }
 }
 
-/** How much of a text is sure not to be part of a secret of which more may come. */
+/** Returns the length of the text that cannot be part of an unfinished secret. */
 function settledLength(text: string, forms: readonly string[]): number {
   let end = Math.min(text.length, ...forms.map((form) => beginningAt(text, form)))
-  // A secret that is whole is not cut in two either.
+  // Complete secrets are not split either.
   for (let before = -1; before !== end; ) {
     before = end
     for (const form of forms) {
@@ -32,7 +32,7 @@ function settledLength(text: string, forms: readonly string[]): number {
   return end
 }
 
-/** Where the end of `text` begins that `form` begins with; the length of `text` when there is none. */
+/** Returns where the text's end may start `form`, or the text's length. */
 function beginningAt(text: string, form: string): number {
   const first = form.charAt(0)
   let at = text.indexOf(first, Math.max(0, text.length - form.length + 1))
@@ -42,7 +42,7 @@ function beginningAt(text: string, form: string): number {
 
 function maskForms(text: string, secrets: readonly string[], formsOf: (secret: string) => string[]): string {
   let masked = text
-  // Longest first: a secret that contains another is replaced whole.
+  // Longest first, so that a secret containing another is replaced as a whole.
   for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
     if (!isLongEnough(secret)) continue
     for (const form of new Set(formsOf(secret))) masked = masked.replaceAll(form, '[secret]')
@@ -50,7 +50,7 @@ function maskForms(text: string, secrets: readonly string[], formsOf: (secret: s
   return masked
 }
 
-/** A shorter one would blot out ordinary words. */
+/** Shorter secrets would mask ordinary words. */
 function isLongEnough(secret: string): boolean {
   return secret.length >= 8
 }

@@ -26,7 +26,7 @@ const cases: [string, string, string, string, string | null][] = [
   ['the end of the gap', '0 3 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:00Z'],
   ['a time that comes twice', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', '2026-10-25T00:30Z'],
   ['fires at the first', '30 2 * * *', 'Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-26T01:30Z'],
-  // Lord Howe: half an hour; Havana and Santiago change at midnight.
+  // Lord Howe changes by half an hour; Havana and Santiago change at midnight.
   ['half an hour', '15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T12:00:00Z', '2026-10-03T15:30Z'],
   ['midnight left out', '0 0 * * *', 'America/Havana', '2026-03-07T12:00:00Z', '2026-03-08T05:00Z'],
   ['midnight twice', '30 23 * * *', 'America/Santiago', '2026-04-04T12:00:00Z', '2026-04-05T02:30Z'],
@@ -35,7 +35,7 @@ for (const [title, expression, zone, after, expected] of cases) {
   test(`${title}: ${expression} in ${zone}`, () => assert.equal(next(expression, zone, after), expected))
 }
 
-test('many times of one gap are due once together', () => {
+test('several skipped times of one gap are due once', () => {
   const cron = parseCron('*/10 * * * *')
   assert.ok(cron)
   const times = timesBetween(cron, openZone('Europe/Berlin'), {
@@ -49,20 +49,20 @@ test('many times of one gap are due once together', () => {
   )
 })
 
-/** Berlin around both changes: an expression, when it is asked, and the times of the clock in UTC that follow. */
+/** Berlin around both clock changes: expression, start time, and the following due times in UTC. */
 const changing: [string, string, string[]][] = [
-  // 02:00 to 02:59 come twice, from 00:00Z and from 01:00Z on: each is due at its first coming, whatever names it.
+  // 02:00 to 02:59 occur twice, from 00:00Z and from 01:00Z. Each is due at its first occurrence.
   ['* * * * *', '2026-10-25T00:58:00Z', ['00:59', '02:00', '02:01']],
   ['*/15 * * * *', '2026-10-25T00:20:00Z', ['00:30', '00:45', '02:00', '02:15']],
   ['0 * * * *', '2026-10-24T22:30:00Z', ['23:00', '00:00', '02:00', '03:00']],
   ['30 2 * * *', '2026-10-24T20:00:00Z', ['00:30', '01:30']],
-  // 02:00 to 02:59 are left out at 01:00Z.
+  // 02:00 to 02:59 are skipped at 01:00Z.
   ['* * * * *', '2026-03-29T00:58:00Z', ['00:59', '01:00', '01:01']],
   ['*/15 * * * *', '2026-03-29T00:40:00Z', ['00:45', '01:00', '01:15']],
   ['30 2 * * *', '2026-03-28T20:00:00Z', ['01:00', '00:30']],
 ]
 for (const [expression, after, expected] of changing) {
-  test(`around a change of the clocks: ${expression} from ${after}`, () => {
+  test(`around a clock change: ${expression} from ${after}`, () => {
     const cron = parseCron(expression)
     assert.ok(cron)
     const span = { after: Date.parse(after), until: Number.POSITIVE_INFINITY, most: expected.length }
@@ -74,7 +74,7 @@ for (const [expression, after, expected] of changing) {
   })
 }
 
-test('times only grow, through a whole year in zones that change at odd hours', () => {
+test('times increase through a whole year in zones with unusual clock changes', () => {
   const cron = parseCron('*/30 * * * *')
   assert.ok(cron)
   for (const name of ['Europe/Berlin', 'America/Havana', 'Australia/Lord_Howe', 'Africa/Casablanca']) {
@@ -83,7 +83,7 @@ test('times only grow, through a whole year in zones that change at odd hours', 
     for (let fires = 0; fires < 5000; fires += 1) {
       const time = nextTime(cron, zone, last)
       assert.ok(time !== null && time > last)
-      // The hour that comes twice is the longest pause.
+      // The longest gap is the repeated hour.
       assert.ok(time - last <= 90 * 60_000, `${name}: ${new Date(last).toISOString()}`)
       last = time
     }

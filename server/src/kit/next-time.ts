@@ -3,18 +3,17 @@ import type { Zone } from './zone.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** 29 February is left out for eight years around a century. */
-const longestSearchDays = 9 * 366
+/** 29 February is skipped for eight years around most centuries. */
+const maxSearchDays = 9 * 366
 
 /**
- * The first time after `after` (milliseconds since 1970) at which the expression is due; null when no day
- * ever matches. A local time that summer time leaves out is due at the first instant after the gap, one that
- * comes twice is due at the first.
+ * Returns the first due time after `after` (milliseconds since 1970), or null when no day matches. A skipped
+ * local time is due at the first instant after the gap, a repeated one at its first occurrence.
  */
 export function nextTime(cron: Cron, zone: Zone, after: number): number | null {
   const local = zone.localAt(after)
   const firstDay = Math.floor(local / day) * day
-  for (let days = 0; days <= longestSearchDays; days += 1) {
+  for (let days = 0; days <= maxSearchDays; days += 1) {
     const date = firstDay + days * day
     if (!matchesDay(cron, new Date(date))) continue
     for (const candidate of localTimes(cron, date, local)) {
@@ -25,7 +24,7 @@ export function nextTime(cron: Cron, zone: Zone, after: number): number | null {
   return null
 }
 
-/** Every time after `after` up to and including `until`, in order; at most `most` of them. */
+/** Returns the due times after `after` up to and including `until`, in order; at most `most`. */
 export function timesBetween(
   cron: Cron,
   zone: Zone,
@@ -47,7 +46,7 @@ function matchesDay(cron: Cron, date: Date): boolean {
   return cron.restrictsDayOfMonth && cron.restrictsDayOfWeek ? ofMonth || ofWeek : ofMonth && ofWeek
 }
 
-/** What the expression names of the day `date`, the minute of `from` and later. */
+/** Yields the local times of the day `date` that match, starting at the minute of `from`. */
 function* localTimes(cron: Cron, date: number, from: number): Generator<number> {
   for (let hour = 0; hour < 24; hour += 1) {
     const start = date + hour * 60 * minute

@@ -4,21 +4,21 @@ import type { Readable } from 'node:stream'
 import { pinnedLookup } from './addresses.ts'
 
 export type PinnedRequest = {
-  /** What the host was looked up to be. */
+  /** Resolved addresses of the host. */
   addresses: readonly string[]
   method: string
   headers: Record<string, string>
-  /** Sent as it comes; absent for none. */
+  /** Streamed as the request body; none when absent. */
   body?: Readable
   signal: AbortSignal
 }
 
 /**
- * A request that connects to addresses which were checked before, and to nothing else: no further look-up, no
- * proxy of the environment, no redirect. Rejects when the host does not answer, and at the signal.
+ * Sends a request only to addresses that were checked before. Makes no further lookup, uses no proxy and
+ * follows no redirect. Rejects on network errors and when the signal aborts.
  */
-export function requestPinned(address: string, asked: PinnedRequest): Promise<IncomingMessage> {
-  const { addresses, method, headers, body, signal } = asked
+export function requestPinned(address: string, request: PinnedRequest): Promise<IncomingMessage> {
+  const { addresses, method, headers, body, signal } = request
   const url = new URL(address)
   const options: RequestOptions = {
     method,
@@ -28,11 +28,11 @@ export function requestPinned(address: string, asked: PinnedRequest): Promise<In
     signal,
   }
   return new Promise((resolve, reject) => {
-    const sent = url.protocol === 'https:' ? tlsRequest(url, options) : plainRequest(url, options)
-    sent.once('response', resolve)
-    sent.on('error', reject)
-    if (!body) return void sent.end()
-    body.once('error', (error) => sent.destroy(error))
-    body.pipe(sent)
+    const outgoing = url.protocol === 'https:' ? tlsRequest(url, options) : plainRequest(url, options)
+    outgoing.once('response', resolve)
+    outgoing.on('error', reject)
+    if (!body) return void outgoing.end()
+    body.once('error', (error) => outgoing.destroy(error))
+    body.pipe(outgoing)
   })
 }

@@ -1,6 +1,6 @@
 /**
- * How each provider of models takes a credential. Tokens of a Claude plan are bearers, and are let in only with
- * the beta that is named for them; keys of the API are neither.
+ * Headers with which each model provider accepts a credential. Tokens of a Claude plan are bearer tokens and
+ * need a beta header; API keys are neither.
  */
 export function credentialHeaders(
   provider: 'anthropic' | 'google' | 'openai',

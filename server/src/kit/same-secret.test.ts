@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isSameSecret } from './same-secret.ts'
 
-test('the same text and the same bytes are the same, and nothing else is', () => {
+test('equal texts and equal bytes are the same, everything else differs', () => {
   const secret = 'svc_mcp_abcdef'
   assert.equal(isSameSecret(secret, 'svc_mcp_abcdef'), true)
   assert.equal(isSameSecret(Buffer.from(secret), secret), true)

@@ -1,9 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
 /**
- * Whether two secrets are the same text or bytes, in a time that tells nothing of how much of them agrees: what
- * is compared are their digests, whose length and content nobody who guesses can steer. The one place in which
- * secrets are compared; `checks/laws.ts` refuses others.
+ * Compares two secrets in constant time. Compares digests, whose length and content an attacker cannot
+ * control. The only place that compares secrets; `checks/laws.ts` refuses others.
  */
 export function isSameSecret(presented: string | Uint8Array, expected: string | Uint8Array): boolean {
   return timingSafeEqual(digest(presented), digest(expected))

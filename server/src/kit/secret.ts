@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 
 /**
- * A value that must not be written anywhere by accident: JSON, templates and inspection print `[secret]`.
- * `reveal()` is called at the last moment, where the value is used.
+ * A value that must not be written by accident: JSON, templates and inspection print `[secret]`. Call
+ * `reveal()` only where the value is used.
  */
 export type Secret = { reveal(): string }
 
@@ -18,8 +18,8 @@ export function secret(value: string): Secret {
 }
 
 /**
- * The first or last characters of a secret, by which people tell secrets apart. Null when they would be more than a
- * quarter of it: nothing of a short secret is shown.
+ * Returns the first or last characters of a secret, with which people tell secrets apart. Null when they
+ * would be more than a quarter of it.
  */
 export function shownPart(text: string, place: 'start' | 'end', characters: number): string | null {
   if (text.length < 4 * characters) return null

@@ -1,13 +1,13 @@
-/** Runs work when it is its turn. */
+/** Runs work when a slot is free. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>
 
-/** At most `atOnce` pieces of work run at the same time; the others wait in the order they came. */
-export function createTurns(atOnce: number): Turns {
+/** Runs at most `limit` tasks concurrently; others wait in order. */
+export function createTurns(limit: number): Turns {
   const waiting: (() => void)[] = []
   let running = 0
   return async (work) => {
-    if (running < atOnce) running += 1
-    // Whoever leaves hands over its place, so the count stays.
+    if (running < limit) running += 1
+    // A finished task hands over its slot, so the count stays.
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       return await work()
@@ -19,20 +19,20 @@ export function createTurns(atOnce: number): Turns {
   }
 }
 
-/** Work of one key is done in the order in which it came, that of different keys beside each other. */
+/** Runs work of one key in order; different keys run concurrently. */
 export type TurnsByKey = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 export function createTurnsByKey(): TurnsByKey {
   const last = new Map<string, Promise<unknown>>()
   return async (key, work) => {
     const before = last.get(key) ?? Promise.resolve()
-    // What came before may have failed; that is its own caller's business.
-    const mine = before.catch(() => {}).then(work)
-    last.set(key, mine)
+    // A failure of earlier work is reported to its own caller.
+    const current = before.catch(() => {}).then(work)
+    last.set(key, current)
     try {
-      return await mine
+      return await current
     } finally {
-      if (last.get(key) === mine) last.delete(key)
+      if (last.get(key) === current) last.delete(key)
     }
   }
 }

@@ -1,12 +1,12 @@
 const minute = 60_000
 const day = 24 * 60 * minute
 
-/** The clocks on the walls of one place. A local time is milliseconds since 1970 read off them as if they were UTC. */
+/** Local time of a zone. A local time is milliseconds since 1970, as if its clock showed UTC. */
 export type Zone = {
   localAt(time: number): number
   /**
-   * When the clocks show `local`: the first time, where they show it twice; the first instant after it, where
-   * summer time leaves it out.
+   * Returns when the clocks show `local`: the first occurrence if repeated, or the first instant after the
+   * gap if skipped.
    */
   timeAt(local: number): number
 }
@@ -29,7 +29,8 @@ export function openZone(name: string): Zone {
   const offsetAt = isUtc ? () => 0 : (time: number) => readLocal(format, time) - wholeSeconds(time)
 
   function timeAt(local: number): number {
-    // Zones are up to 14 hours off, so this is surely before and after; no clock changes twice in between.
+    // Zones differ from UTC by at most 14 hours, so these are before and after any change. No clock changes
+    // twice in between.
     const before = offsetAt(local - day)
     const after = offsetAt(local + day)
     if (before === after) return local - before
@@ -38,7 +39,7 @@ export function openZone(name: string): Zone {
     return firstWith(after, { from: local - day, to: local + day })
   }
 
-  /** The instant from which `offset` is in force; it is at `to` and was not at `from`. */
+  /** Returns the instant from which `offset` applies; it applies at `to` but not at `from`. */
   function firstWith(offset: number, { from, to }: { from: number; to: number }): number {
     let [old, fresh] = [Math.floor(from / 1000), Math.ceil(to / 1000)]
     while (fresh - old > 1) {
@@ -52,7 +53,7 @@ export function openZone(name: string): Zone {
   return { localAt: (time) => time + offsetAt(time), timeAt }
 }
 
-/** Read off the digits of the text: taking it apart with `formatToParts` costs four times as much. */
+/** Reads the digits of the formatted text, because `formatToParts` is four times slower. */
 function readLocal(format: Intl.DateTimeFormat, time: number): number {
   const [month = 1, day = 1, year = 1970, hour = 0, minutes = 0, seconds = 0] = (
     format.format(time).match(/\d+/g) ?? []

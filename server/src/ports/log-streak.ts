@@ -2,40 +2,40 @@ import type { Log } from './log.ts'
 
 export type Streak = {
   failed(error: unknown): void
-  /** It works: says so when it did not before. */
+  /** Records a success; logs the recovery after failures. */
   worked(): void
 }
 
 /**
- * For what is tried again every second or so while something is away: told when it begins to fail, again when it
- * fails in another way, and when it is over. What comes in between is for `debug`.
+ * Logging for frequent retries during an outage. Logs the first failure, failures of another kind and the
+ * recovery; other failures use `debug`.
  */
 export function createStreak(
   log: Pick<Log, 'debug' | 'info' | 'warn'>,
   words: { failing: string; over: string },
 ): Streak {
-  const told = new Set<string>()
+  const reportedKinds = new Set<string>()
   let failures = 0
   return {
     failed(error) {
       failures += 1
       const kind = kindOf(error)
-      if (told.has(kind)) {
+      if (reportedKinds.has(kind)) {
         log.debug({ err: error }, words.failing)
         return
       }
-      told.add(kind)
-      log.warn({ err: error }, `${words.failing}; it is tried again and again, which is not told each time`)
+      reportedKinds.add(kind)
+      log.warn({ err: error }, `${words.failing}; retrying; repeated failures are not logged`)
     },
     worked() {
       if (failures > 0) log.info({ failures }, words.over)
       failures = 0
-      told.clear()
+      reportedKinds.clear()
     },
   }
 }
 
-/** Not its words, which may name a time or a port. */
+/** Ignores the message, which may contain a time or a port. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   return `${error.name} ${'code' in error ? String(error.code) : ''}`

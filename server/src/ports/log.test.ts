@@ -9,7 +9,7 @@ function open(level: LogLevel = 'debug') {
   return { log, lines, last: (): Record<string, unknown> => JSON.parse(lines.at(-1) ?? '{}') }
 }
 
-test('a line is one JSON object with level, time, fields and sentence', () => {
+test('a line is one JSON object with level, time, fields and message', () => {
   const { log, last } = open()
   log.child({ process: 'api' }).info({ agent: 'wren', count: 2 }, 'agent started')
   const { time, ...rest } = last()
@@ -27,7 +27,7 @@ test('lines below the level are not written', () => {
   assert.equal(open('debug').log.isDebug(), true)
 })
 
-test('values under names of secrets are not written, at any depth', () => {
+test('values under secret names are masked at any depth', () => {
   const { log, lines, last } = open()
   log.info(
     {
@@ -45,7 +45,7 @@ test('values under names of secrets are not written, at any depth', () => {
   assert.deepEqual([last().input_tokens, last().key_id], [12, 'k1'])
 })
 
-test('texts shaped like a key are blotted out wherever they stand', () => {
+test('text in the form of a key is masked everywhere', () => {
   const key = 'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_abcde'
   for (const shaped of [
     `svc_mcp_${key}`,
@@ -66,7 +66,7 @@ test('texts shaped like a key are blotted out wherever they stand', () => {
   }
 })
 
-test('passwords and tokens in addresses are blotted out', () => {
+test('passwords and tokens in addresses are masked', () => {
   assert.equal(redactText('postgres://roost:hunter2@db:5432/x'), 'postgres://roost:[secret]@db:5432/x')
   assert.equal(redactText('redis://:hunter2@cache'), 'redis://:[secret]@cache')
   assert.equal(
@@ -76,13 +76,13 @@ test('passwords and tokens in addresses are blotted out', () => {
   assert.equal(redactText('Authorization: Bearer hunter2hunter2'), 'Authorization: Bearer [secret]')
 })
 
-test('plain text stays as it is', () => {
+test('plain text is unchanged', () => {
   for (const text of ['', 'agent wren started', 'http://localhost:8000/api/agents', 'task-sk-1', 'a: b@c']) {
     assert.equal(redactText(text), text)
   }
 })
 
-test('a wrapped secret, bytes, a circle and a date are safe to hand in', () => {
+test('wrapped secrets, bytes, circular references and dates are safe', () => {
   const { log, last } = open()
   const circle: Record<string, unknown> = { name: 'circle' }
   circle.self = circle
@@ -104,7 +104,7 @@ test('a wrapped secret, bytes, a circle and a date are safe to hand in', () => {
   )
 })
 
-test('an error is written with its class, stack, further fields and causes', () => {
+test('an error is logged with its class, stack, other fields and causes', () => {
   const { log, last } = open()
   const error = Object.assign(new TypeError('outer', { cause: new Error('inner') }), { code: 'E1' })
   log.error({ err: error }, 'it failed')
@@ -116,7 +116,7 @@ test('an error is written with its class, stack, further fields and causes', () 
   assert.equal(err.cause.message, 'inner')
 })
 
-test('a text as long as a request that begins like a secret over and over holds nobody up', () => {
+test('long text with repeated beginnings of secrets is processed quickly', () => {
   for (const begun of [
     'a.',
     'eyJ-',
@@ -130,17 +130,17 @@ test('a text as long as a request that begins like a secret over and over holds 
   ]) {
     const text = begun.repeat(1_000_000)
     const { given } = redactFields({ given: text })
-    assert.match(String(given), / \[\d+ characters left out\]$/)
-    // Of messages that are handed on nothing is left out.
+    assert.match(String(given), / \[\d+ characters omitted\]$/)
+    // Forwarded messages are masked completely.
     redactText(text.slice(0, 200_000))
   }
 })
 
-test('the end of what is too long for a line is left out, its secrets are not written', () => {
+test('text beyond the length limit is cut off, and its secrets are masked', () => {
   const { log, last } = open()
   const long = `${'x'.repeat(32_000)} svc_mcp_${'k'.repeat(43)} ${'y'.repeat(5_000)}`
   log.warn({ err: new Error(long), long }, long)
   const line = JSON.stringify(last())
   assert.doesNotMatch(line, /svc_mcp_/)
-  assert.match(String(last().msg), /\[secret\] y+ \[\d+ characters left out\]$/)
+  assert.match(String(last().msg), /\[secret\] y+ \[\d+ characters omitted\]$/)
 })

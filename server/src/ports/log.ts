@@ -1,14 +1,14 @@
 import { type DestinationStream, pino } from 'pino'
 
-/** Structured logs: one JSON object per line. The first argument carries fields, the second the sentence. */
+/** Structured logs: one JSON object per line. The first argument has the fields, the second the message. */
 export type Log = {
   debug(fields: Record<string, unknown>, message: string): void
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void
-  /** A log that adds `fields` to every line. */
+  /** Returns a log that adds `fields` to every line. */
   child(fields: Record<string, unknown>): Log
-  /** Saves building fields that nobody would read. */
+  /** Allows callers to skip building unused fields. */
   isDebug(): boolean
 }
 
@@ -17,21 +17,20 @@ export type LogLevel = (typeof logLevels)[number]
 
 export type LogOptions = {
   level: LogLevel
-  /** Where lines go; the standard output when absent. */
+  /** Destination of lines; standard output by default. */
   destination?: DestinationStream
 }
 
 /**
- * Opens the log of one process. Whatever is handed in, secrets are not written: values under keys that name
- * a secret and texts shaped like one become `[secret]`. An error is written with its class, message, stack
- * and causes.
+ * Opens the log of one process. Masks secrets in everything logged: values under secret names and texts in
+ * the form of a secret become `[secret]`. Errors are logged with class, message, stack and causes.
  */
 export function createLog(options: LogOptions): Log {
   const root = pino(
     {
       level: options.level,
       base: null,
-      // Errors are made plain by `redactFields`; pino's own way would write fields it does not know.
+      // `redactFields` converts errors; pino would write unknown fields.
       serializers: { err: (value) => value },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -51,14 +50,14 @@ export const silentLog: Log = {
   isDebug: () => false,
 }
 
-/** `text` with everything that is shaped like a key, a token or a password in a URL blotted out. */
+/** Masks everything in the form of a key, a token or a password in a URL. */
 export function redactText(text: string): string {
   return shapes.reduce((out, [shape, put]) => out.replace(shape, put), text)
 }
 
-/** `fields` made plain JSON without secrets, by their names and by their shapes, at any depth. */
+/** Converts `fields` to plain JSON and masks secrets by name and form, at any depth. */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
-  // An object stays one.
+  // The value of an object is an object.
   return redactValue(fields, 0, new Set()) as Record<string, unknown>
 }
 
@@ -85,12 +84,12 @@ function wrap(writer: Writer): Log {
 const hidden = '[secret]'
 const secretKeys =
   /(secret|password|passwd|token|authorization|cookie|credential|api[-_]?key|apikey|private[-_]?key|encryption[-_]?key|signature|sealed)/i
-/** Names that hold one of the words above and no secret. */
+/** Names that contain one of the words above but hold no secret. */
 const plainKeys = /(_tokens?|^tokens|_count|_id|_ids|_name|_type|_state|_path|_seconds)$/i
 
 /**
- * What repeats before something that must follow has a bound, longer than any that is real: a text that only begins like
- * a secret, over and over, would take the square of its length, and everybody waits for it.
+ * Repetitions before a required part are bounded, longer than any real secret. Otherwise a text of repeated
+ * beginnings would take quadratic time and block the process.
  */
 const shapes: [RegExp, string][] = [
   [/\bsvc_[a-z]+_[A-Za-z0-9_-]{8,}/g, hidden],
@@ -107,15 +106,15 @@ const shapes: [RegExp, string][] = [
 ]
 
 const maxDepth = 6
-/** Characters of one text in a line; a stack has a tenth. */
-const longestText = 32_768
+/** Limit for each text in a line; a stack has a tenth of that. */
+const maxTextLength = 32_768
 
 function lineText(text: string): string {
-  if (text.length <= longestText) return redactText(text)
-  return `${redactText(text.slice(0, longestText).toWellFormed())} [${text.length - longestText} characters left out]`
+  if (text.length <= maxTextLength) return redactText(text)
+  return `${redactText(text.slice(0, maxTextLength).toWellFormed())} [${text.length - maxTextLength} characters omitted]`
 }
 
-function redactValue(value: unknown, depth: number, above: Set<object>): unknown {
+function redactValue(value: unknown, depth: number, parents: Set<object>): unknown {
   if (typeof value === 'string') return lineText(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object' || value === null) return value
@@ -123,10 +122,10 @@ function redactValue(value: unknown, depth: number, above: Set<object>): unknown
   if ('reveal' in value && typeof value.reveal === 'function') return hidden
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
   if (depth >= maxDepth) return '[deep]'
-  if (above.has(value)) return '[circular]'
-  above.add(value)
+  if (parents.has(value)) return '[circular]'
+  parents.add(value)
   try {
-    if (Array.isArray(value)) return value.map((item) => redactValue(item, depth + 1, above))
+    if (Array.isArray(value)) return value.map((item) => redactValue(item, depth + 1, parents))
     const entries = value instanceof Error ? errorEntries(value) : Object.entries(value)
     return Object.fromEntries(
       entries.map(([key, item]) => [
@@ -135,11 +134,11 @@ function redactValue(value: unknown, depth: number, above: Set<object>): unknown
           ? item === null || item === ''
             ? item
             : hidden
-          : redactValue(item, depth + 1, above),
+          : redactValue(item, depth + 1, parents),
       ]),
     )
   } finally {
-    above.delete(value)
+    parents.delete(value)
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the cron table compares: expressions, zones and the moments from which due times are asked for. The
- * second library answers the same questions; where it says something else, `decided` has what holds and why.
+ * The cases of the cron table: expressions, zones and start times. A second library computes the same cases.
+ * Where it differs, `decided` has the correct times and the reason.
  */
 export type CronCase = { expression: string; zone: string; from: string }
 
@@ -64,7 +64,7 @@ const zones = [
   'Etc/GMT-14',
 ]
 
-/** Names that zones had once, and short ones. */
+/** Former and short names of zones. */
 export const aliases = [
   'GMT',
   'UCT',
@@ -130,7 +130,7 @@ export const aliases = [
   'Australia/LHI',
 ]
 
-/** Both changes of summer time in zones that differ in what, when and by how much they change. */
+/** Both clock changes in zones that differ in date, hour and amount of the change. */
 export const changes: { zone: string; forward: string; back: string }[] = [
   { zone: 'Europe/Berlin', forward: '2026-03-28T20:00:00Z', back: '2026-10-24T20:00:00Z' },
   { zone: 'America/New_York', forward: '2026-03-08T00:00:00Z', back: '2026-11-01T00:00:00Z' },
@@ -177,82 +177,82 @@ export const cronCases: CronCase[] = [
 
 export type Decision = CronCase & { times: string[]; why: string }
 
-const gap =
-  'A local time that is left out is due once, at the first instant after the gap, in a list as alone.'
-const twice = 'A local time that comes twice is due once, at the first, in a list as alone.'
+const skippedTime =
+  'A skipped local time is due once, at the first instant after the gap, alone or in a list.'
+const repeatedTime = 'A repeated local time is due once, at its first occurrence, alone or in a list.'
 const list = '15 1,2,3 * * *'
 
-/** Where the second library says something else: the first times that hold. */
+/** Cases in which the second library differs, with the correct first times. */
 export const decided: Decision[] = [
   {
     zone: 'Europe/Berlin',
     from: '2026-03-28T20:00:00Z',
     times: ['2026-03-29T00:15Z', '2026-03-29T01:00Z', '2026-03-29T01:15Z', '2026-03-29T23:15Z'],
-    why: gap,
+    why: skippedTime,
   },
   {
     zone: 'Europe/Berlin',
     from: '2026-10-24T20:00:00Z',
     times: ['2026-10-24T23:15Z', '2026-10-25T00:15Z', '2026-10-25T02:15Z', '2026-10-26T00:15Z'],
-    why: twice,
+    why: repeatedTime,
   },
   {
     zone: 'America/New_York',
     from: '2026-03-08T00:00:00Z',
     times: ['2026-03-08T06:15Z', '2026-03-08T07:00Z', '2026-03-08T07:15Z', '2026-03-09T05:15Z'],
-    why: gap,
+    why: skippedTime,
   },
   {
     zone: 'America/New_York',
     from: '2026-11-01T00:00:00Z',
     times: ['2026-11-01T05:15Z', '2026-11-01T07:15Z', '2026-11-01T08:15Z', '2026-11-02T06:15Z'],
-    why: twice,
+    why: repeatedTime,
   },
   {
     zone: 'Australia/Lord_Howe',
     from: '2026-10-03T08:00:00Z',
     times: ['2026-10-03T14:45Z', '2026-10-03T15:30Z', '2026-10-03T16:15Z', '2026-10-04T14:15Z'],
-    why: gap,
+    why: skippedTime,
   },
   {
     zone: 'Pacific/Auckland',
     from: '2026-09-26T08:00:00Z',
     times: ['2026-09-26T13:15Z', '2026-09-26T14:00Z', '2026-09-26T14:15Z', '2026-09-27T12:15Z'],
-    why: gap,
+    why: skippedTime,
   },
   {
     zone: 'Pacific/Auckland',
     from: '2026-04-04T08:00:00Z',
     times: ['2026-04-04T12:15Z', '2026-04-04T13:15Z', '2026-04-04T15:15Z', '2026-04-05T13:15Z'],
-    why: twice,
+    why: repeatedTime,
   },
   {
     zone: 'Pacific/Chatham',
     from: '2026-09-26T08:00:00Z',
     times: ['2026-09-26T12:30Z', '2026-09-26T13:30Z', '2026-09-26T14:00Z', '2026-09-27T11:30Z'],
-    why: gap,
+    why: skippedTime,
   },
   {
     zone: 'Pacific/Chatham',
     from: '2026-04-04T08:00:00Z',
     times: ['2026-04-04T11:30Z', '2026-04-04T12:30Z', '2026-04-04T13:30Z', '2026-04-05T12:30Z'],
-    why: twice,
+    why: repeatedTime,
   },
   {
     zone: 'Africa/Casablanca',
     from: '2026-03-21T20:00:00Z',
     times: ['2026-03-22T01:15Z', '2026-03-22T02:00Z', '2026-03-22T02:15Z', '2026-03-23T00:15Z'],
-    why: gap,
+    why: skippedTime,
   },
   {
     zone: 'Africa/Casablanca',
     from: '2026-02-14T20:00:00Z',
     times: ['2026-02-15T00:15Z', '2026-02-15T01:15Z', '2026-02-15T03:15Z', '2026-02-16T01:15Z'],
-    why: twice,
+    why: repeatedTime,
   },
 ].map((decision) => ({ expression: list, ...decision }))
 
-/** The second library does not take a step behind a single number; it is asked for the range that it means. */
+/** The second library rejects a step after a single number, so it gets the equivalent range. */
 export const spelledOut: Record<string, string> = {
   '3/10 3 * * *': '3-59/10 3 * * *',
   '50/4 3 * * *': '50-59/4 3 * * *',
@@ -260,5 +260,5 @@ export const spelledOut: Record<string, string> = {
   '17 3 31/1 * *': '17 3 31 * *',
 }
 
-/** Days that no year has: refused here, never due there. */
+/** Impossible days: refused here, never due in the second library. */
 export const impossible = ['0 0 30 2 *', '0 0 31 2 *', '0 0 31 4 *', '0 0 31 6,9,11 *', '0 0 30-31 FEB *']

@@ -5,7 +5,7 @@ import { agentImagesSuite } from './suite.ts'
 
 agentImagesSuite('fake', { open: async () => createFakeAgentImages({ ready: [] }), runtime: 'claude-code' })
 
-test('a changed source changes every tag and leaves nothing ready', async () => {
+test('a changed source changes every tag and makes no image ready', async () => {
   const images = createFakeAgentImages()
   const before = images.tagFor('codex')
   images.changeSource()

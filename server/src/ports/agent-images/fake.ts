@@ -1,15 +1,15 @@
 import { type AgentImages, type AgentRuntime, agentRuntimes } from './port.ts'
 
 export type FakeAgentImages = AgentImages & {
-  /** What was made, in order. */
+  /** Built images, in order. */
   readonly made: AgentRuntime[]
-  /** The next `ensure` of this runtime fails with the error. */
+  /** Makes the next `ensure` of this runtime fail with the error. */
   failNext(runtime: AgentRuntime, error: Error): void
-  /** As if the source had changed: other tags, nothing ready. */
+  /** Simulates a changed source: other tags, nothing ready. */
   changeSource(): void
 }
 
-/** Images in memory, all ready unless said otherwise. */
+/** Images in memory; by default all are ready. */
 export function createFakeAgentImages(options: { ready?: readonly AgentRuntime[] } = {}): FakeAgentImages {
   let generation = 1
   const ready = new Set(options.ready ?? agentRuntimes)

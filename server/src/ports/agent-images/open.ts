@@ -7,18 +7,18 @@ import type { AgentImages } from './port.ts'
 import { createSandboxAgentImages } from './sandbox.ts'
 
 export type AgentImagesOptions = {
-  /** Makes a client for a `docker:` URL, as the container port does. */
+  /** Creates a client for a `docker:` URL, like the container port. */
   connect: (url: string) => Docker
-  /** `ROOST_AGENT_IMAGE`, null when images are built here. */
+  /** `ROOST_AGENT_IMAGE`; null when images are built here. */
   agentImage: string | null
   dataDir: string
-  /** The environment that builds and package managers run with. */
+  /** The environment of builds and package managers. */
   env: Record<string, string | undefined>
-  /** The repository; by default the one that this file stands in. */
+  /** The repository's root; by default the one with this file. */
   root?: string
 }
 
-/** The URL of the container port picks the adapter. Reads the source of the agent program once, now. */
+/** Selects the adapter by the URL of the container port. Reads the source of the agent program once, now. */
 export async function openAgentImages(
   containersUrl: string,
   options: AgentImagesOptions,

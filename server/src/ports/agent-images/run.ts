@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 
 export type RunOptions = {
-  /** Hears every line of both streams. */
+  /** Called with every line of both streams. */
   onLine?: (line: string) => void
   signal?: AbortSignal
   cwd?: string
   env: Record<string, string | undefined>
 }
 
-/** Runs a command to its end and answers its standard output. Fails with the last lines it printed. */
+/** Runs a command to its end and returns its standard output. An error contains the last lines printed. */
 export function run(command: readonly [string, ...string[]], options: RunOptions): Promise<string> {
   const [file, ...args] = command
   return new Promise((resolve, reject) => {
@@ -18,28 +18,28 @@ export function run(command: readonly [string, ...string[]], options: RunOptions
       stdio: ['ignore', 'pipe', 'pipe'],
       signal: options.signal,
     })
-    const last: string[] = []
+    const lastLines: string[] = []
     let output = ''
     let rest = ''
-    const take = (text: string) => {
+    const receive = (text: string) => {
       const lines = (rest + text).split(/[\r\n]+/)
       rest = lines.pop() ?? ''
       for (const line of lines.filter((each) => each.trim() !== '')) {
-        last.push(line)
-        if (last.length > 12) last.shift()
+        lastLines.push(line)
+        if (lastLines.length > 12) lastLines.shift()
         options.onLine?.(line)
       }
     }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
-      take(text)
+      receive(text)
     })
-    child.stderr.setEncoding('utf8').on('data', take)
+    child.stderr.setEncoding('utf8').on('data', receive)
     child.on('error', reject)
     child.on('close', (code, killedBy) => {
       if (code === 0) return resolve(output)
-      if (rest.trim() !== '') last.push(rest)
-      reject(new Error(`${file} ended with ${killedBy ?? `code ${code}`}:\n${last.join('\n')}`))
+      if (rest.trim() !== '') lastLines.push(rest)
+      reject(new Error(`${file} ended with ${killedBy ?? `code ${code}`}:\n${lastLines.join('\n')}`))
     })
   })
 }

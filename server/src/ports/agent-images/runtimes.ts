@@ -6,10 +6,10 @@ export type RuntimePackage = { package: string; version: string; command: string
 export type RuntimePackages = Record<AgentRuntime, RuntimePackage>
 
 /**
- * The npm package of each runtime's CLI, from `images/agent/runtimes.json`. Pinned: what a CLI prints changes
- * between versions, and the agent program reads exactly these.
+ * Reads the npm package of each runtime's CLI from `images/agent/runtimes.json`. Versions are pinned, because
+ * the agent program parses the CLI's output.
  */
 export async function readRuntimePackages(root: string): Promise<RuntimePackages> {
-  // A file of this repository; its shape is held by the image test.
+  // A file of this repository; the image test checks its shape.
   return JSON.parse(await readFile(join(root, 'images/agent/runtimes.json'), 'utf8')) as RuntimePackages
 }

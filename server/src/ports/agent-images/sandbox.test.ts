@@ -18,7 +18,7 @@ const open = () => createSandboxAgentImages({ dataDir, root, env: process.env })
 
 agentImagesSuite('sandbox', { open, runtime: 'claude-code' })
 
-test('the folder holds the command of the CLI, and it runs', async () => {
+test("the folder contains the CLI's command, and it runs", async () => {
   const images = await open()
   await images.ensure('claude-code', () => {})
   const command = join(images.tagFor('claude-code').image, 'bin/claude')

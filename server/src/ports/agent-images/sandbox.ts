@@ -14,9 +14,9 @@ export type SandboxImagesOptions = {
 }
 
 /**
- * Without an engine an agent's "image" is a folder that holds its runtime's CLI, installed with npm:
- * `<data>/runtimes/<name>-<version>`, the command in `bin/`. Everything else a sandbox shares with this
- * machine. The version also stands for the agent program, so that its change restarts agents as elsewhere.
+ * Without an engine, an agent's "image" is a folder with its runtime's CLI, installed with npm:
+ * `<data>/runtimes/<name>-<version>`. All other programs are the host's. The version includes the agent
+ * program, so that its changes restart agents.
  */
 export async function createSandboxAgentImages(options: SandboxImagesOptions): Promise<AgentImages> {
   const { dataDir, root, env } = options
@@ -41,18 +41,18 @@ export async function createSandboxAgentImages(options: SandboxImagesOptions): P
     isReady,
     async ensure(runtime, onProgress, signal) {
       if (await isReady(runtime)) return
-      const tell = (text: string) => onProgress(`Runtime ${runtime}: ${text}`)
+      const report = (text: string) => onProgress(`Runtime ${runtime}: ${text}`)
       const install = async () => {
         if (await isReady(runtime)) return
-        tell(`installing ${runtimePackages[runtime].package} ${runtimePackages[runtime].version}`)
+        report(`installing ${runtimePackages[runtime].package} ${runtimePackages[runtime].version}`)
         await installCli(runtimePackages[runtime], folder(runtime), env, signal)
       }
-      const onWait = () => tell('waiting for another process that installs it')
+      const onWait = () => report('waiting for another process that installs it')
       await alone(`runtimes ${dataDir}`, install, { onWait, signal }).catch((error: unknown) => {
         if (signal?.aborted) throw new AgentImageError('cancelled', `Installing ${runtime} was cancelled.`)
         if (error instanceof AgentImageError) throw error
-        const why = error instanceof Error ? error.message : String(error)
-        throw new AgentImageError('build_failed', `The runtime ${runtime} cannot be installed: ${why}`, {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new AgentImageError('build_failed', `The runtime ${runtime} cannot be installed: ${reason}`, {
           cause: error,
         })
       })
@@ -60,27 +60,27 @@ export async function createSandboxAgentImages(options: SandboxImagesOptions): P
   }
 }
 
-/** Beside its place first, then moved there: a half-made folder is never taken for a whole one. */
+/** Installs into a temporary folder first, so that a partial installation is never used. */
 async function installCli(
   cli: RuntimePackage,
   folder: string,
   env: Record<string, string | undefined>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const half = `${folder}.half`
-  await rm(half, { recursive: true, force: true })
-  await mkdir(half, { recursive: true })
-  await chmod(half, 0o755)
+  const partial = `${folder}.half`
+  await rm(partial, { recursive: true, force: true })
+  await mkdir(partial, { recursive: true })
+  await chmod(partial, 0o755)
   await run(
     [
-      // Agents of a platform that is root read it as another user, whatever root's umask is.
+      // Makes files readable for agents' users, whatever root's umask is.
       ...(['/bin/sh', '-c', 'umask 022 && exec "$@"', 'sh'] as const),
-      // `--global` with a prefix of its own gives the layout of an image: bin/ and lib/node_modules/.
+      // `--global` with a separate prefix creates the layout of an image: bin/ and lib/node_modules/.
       'npm',
       'install',
       '--global',
       '--prefix',
-      half,
+      partial,
       '--no-audit',
       '--no-fund',
       '--ignore-scripts=false',
@@ -90,5 +90,5 @@ async function installCli(
     { env, signal },
   )
   await rm(folder, { recursive: true, force: true })
-  await rename(half, folder)
+  await rename(partial, folder)
 }

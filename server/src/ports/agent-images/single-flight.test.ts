@@ -6,20 +6,20 @@ import { alone } from './single-flight.ts'
 
 const name = (title: string) => `${title} ${process.pid}`
 
-test('twenty at once run one after another', async () => {
+test('twenty concurrent callers run one after another', async () => {
   let inside = 0
-  let most = 0
+  let maxInside = 0
   const work = async () => {
     inside += 1
-    most = Math.max(most, inside)
+    maxInside = Math.max(maxInside, inside)
     await new Promise((resolve) => setImmediate(resolve))
     inside -= 1
   }
   await Promise.all(Array.from({ length: 20 }, () => alone(name('twenty'), work)))
-  assert.equal(most, 1)
+  assert.equal(maxInside, 1)
 })
 
-test('who waits is told once, and gets its turn', async () => {
+test('a waiter is notified once and then runs', async () => {
   const first = Promise.withResolvers<void>()
   const order: string[] = []
   const holding = alone(name('waits'), async () => {
@@ -39,7 +39,7 @@ test('who waits is told once, and gets its turn', async () => {
   assert.deepEqual(order, ['first', 'waiting', 'second'])
 })
 
-test('work that fails gives the lock back', async () => {
+test('failing work releases the lock', async () => {
   await assert.rejects(
     alone(name('fails'), async () => {
       throw new Error('broken')
@@ -49,7 +49,7 @@ test('work that fails gives the lock back', async () => {
   assert.equal(await alone(name('fails'), async () => 'free'), 'free')
 })
 
-test('a holder that is killed gives the lock back', async () => {
+test('a killed holder releases the lock', async () => {
   const script = `
     import { alone } from ${JSON.stringify(new URL('./single-flight.ts', import.meta.url).href)}
     await alone(${JSON.stringify(name('killed'))}, () => new Promise(() => { console.log('held'); setInterval(() => {}, 1e6) }))`
@@ -61,7 +61,7 @@ test('a holder that is killed gives the lock back', async () => {
   assert.equal(await turn, 'free')
 })
 
-test('a waiter that is cancelled stops waiting', async () => {
+test('a cancelled waiter stops waiting', async () => {
   const end = Promise.withResolvers<void>()
   const holding = alone(name('cancelled'), () => end.promise)
   const controller = new AbortController()

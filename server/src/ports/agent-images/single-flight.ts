@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * Runs `work` while no other process of this machine runs work of the same name. The lock is a socket in
- * the kernel's abstract namespace: it needs no file, and the kernel takes it back when its holder dies,
- * however it dies. `onWait` is called once when somebody else holds it.
+ * Runs `work` while no other process of this machine runs work of the same name. The lock is a socket in the
+ * kernel's abstract namespace. It needs no file, and the kernel releases it when its holder dies. Calls
+ * `onWait` once if the lock is held elsewhere.
  */
 export async function alone<T>(
   name: string,
@@ -15,12 +15,12 @@ export async function alone<T>(
   let waited = false
   for (;;) {
     options.signal?.throwIfAborted()
-    const held = await hold(address)
-    if (held) {
+    const lock = await acquire(address)
+    if (lock) {
       try {
         return await work()
       } finally {
-        await held.release()
+        await lock.release()
       }
     }
     if (!waited) options.onWait?.()
@@ -29,8 +29,8 @@ export async function alone<T>(
   }
 }
 
-/** Null when somebody else holds the address. */
-function hold(address: string): Promise<{ release(): Promise<void> } | null> {
+/** Returns null when another process holds the address. */
+function acquire(address: string): Promise<{ release(): Promise<void> } | null> {
   return new Promise((resolve, reject) => {
     const waiting = new Set<Socket>()
     const server: Server = createServer((socket) => {
@@ -54,7 +54,10 @@ function hold(address: string): Promise<{ release(): Promise<void> } | null> {
   })
 }
 
-/** The holder keeps our connection open until it is done or dead; a refused one means that it just ended. */
+/**
+ * Waits until the holder closes the connection, by finishing or dying. A refused connection means that it
+ * just ended.
+ */
 function untilReleased(address: string, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -67,7 +70,7 @@ function untilReleased(address: string, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', done, { once: true })
     socket.on('error', done)
     socket.on('close', done)
-    // Reading is what lets the end of the stream be seen.
+    // Without reading, the end of the stream goes unnoticed.
     socket.resume()
   })
 }

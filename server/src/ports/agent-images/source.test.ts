@@ -13,7 +13,7 @@ const tree = {
   'images/agent/entry.sh': '#!/bin/sh',
 }
 
-test('the image holds the agent program, the contracts and its own files, by path', async (t) => {
+test('the image contains the agent program, the contracts and its own files, sorted by path', async (t) => {
   const root = await repository(t, tree)
   const files = await readAgentSource(root)
   assert.deepEqual(
@@ -26,7 +26,7 @@ test('the image holds the agent program, the contracts and its own files, by pat
   )
 })
 
-test('tests, dependencies and hidden files are left out', async (t) => {
+test('tests, dependencies and hidden files are excluded', async (t) => {
   const root = await repository(t, {
     ...tree,
     'agent/src/start.test.ts': 'test()',
@@ -38,7 +38,7 @@ test('tests, dependencies and hidden files are left out', async (t) => {
   assert.equal((await readAgentSource(root)).length, Object.keys(tree).length + 1)
 })
 
-test('a changed file gives another version, a changed test does not', async (t) => {
+test('a changed file changes the version, a changed test does not', async (t) => {
   const version = async (files: Record<string, string>) =>
     contentVersion(await readAgentSource(await repository(t, files)), {})
   const before = await version(tree)
@@ -48,7 +48,7 @@ test('a changed file gives another version, a changed test does not', async (t) 
   assert.notEqual(await version({ ...tree, 'images/agent/Dockerfile': 'FROM y' }), before)
 })
 
-test('a moved boundary between two files gives another version', async (t) => {
+test('a moved boundary between two files changes the version', async (t) => {
   const version = async (a: string, b: string) => {
     const files = { ...tree, 'agent/src/a.ts': a, 'agent/src/b.ts': b }
     return contentVersion(await readAgentSource(await repository(t, files)), {})
@@ -56,7 +56,7 @@ test('a moved boundary between two files gives another version', async (t) => {
   assert.notEqual(await version('xy', 'z'), await version('x', 'yz'))
 })
 
-test('the order of parameters does not matter, their values do', () => {
+test('the order of parameters does not change the version, their values do', () => {
   const version = (parameters: Record<string, string>) => contentVersion([], parameters)
   assert.equal(version({ a: '1', b: '2' }), version({ b: '2', a: '1' }))
   assert.notEqual(version({ a: '1', b: '2' }), version({ a: '2', b: '1' }))

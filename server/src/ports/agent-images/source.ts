@@ -5,16 +5,16 @@ import { join } from 'node:path'
 /** `path` is relative to the repository, with slashes. */
 export type SourceFile = { path: string; content: Buffer; executable: boolean }
 
-/** Folders that the image holds, as they stand in the repository. */
+/** Folders of the repository that are copied to the image. */
 const folders = ['agent', 'contracts', 'images/agent']
 
 /**
- * What goes into an agent image from the repository at `root`, without tests: a changed test must not
- * recreate agents. Sorted by path.
+ * Reads the files of an agent image from the repository, sorted by path. Excludes tests, because changed
+ * tests must not recreate agents.
  */
 export async function readAgentSource(root: string): Promise<SourceFile[]> {
   const files: SourceFile[] = [
-    // The repository's own package.json names tools that an agent does not have, and changes with them.
+    // Replaces the repository's package.json, which names tools that agents lack and changes with them.
     { path: 'package.json', content: Buffer.from('{"private":true,"type":"module"}\n'), executable: false },
   ]
   for (const folder of folders) {
@@ -27,7 +27,7 @@ export async function readAgentSource(root: string): Promise<SourceFile[]> {
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** 12 hexadecimal digits that stand for these files and parameters. */
+/** Returns 12 hexadecimal digits that identify these files and parameters. */
 export function contentVersion(files: SourceFile[], parameters: Record<string, string>): string {
   const hash = createHash('sha256')
   for (const { path, content } of files) hash.update(`${path}\0${content.length}\0`).update(content)
@@ -35,7 +35,9 @@ export function contentVersion(files: SourceFile[], parameters: Record<string, s
   return hash.digest('hex').slice(0, 12)
 }
 
-/** The pinned CLIs are parameters of each runtime's own image: a new one of one must not renew the others. */
+/**
+ * Excludes the pinned CLIs: each is a parameter of its own image, so an update does not rebuild the others.
+ */
 function isShipped(path: string): boolean {
   return !/(^|\/)(node_modules|test)\/|\.test\.ts$|(^|\/)(suite\.ts|runtimes\.json)$|(^|\/)\./.test(path)
 }

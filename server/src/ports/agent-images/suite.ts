@@ -4,15 +4,15 @@ import { type AgentImages, type AgentRuntime, agentRuntimes } from './port.ts'
 
 export type SuiteOptions = {
   open: () => Promise<AgentImages>
-  /** A runtime that can be made here and now. */
+  /** A runtime whose image can be built in this environment. */
   runtime: AgentRuntime
   skip?: string | false
 }
 
-/** What every adapter of the port and the fake promise. */
+/** Tests for every adapter of the port, including the fake. */
 export function agentImagesSuite(name: string, { open, runtime, skip = false }: SuiteOptions): void {
   describe(`agent images: ${name}`, { skip }, () => {
-    test('each runtime has an image of its own and a version of 12 hexadecimal digits', async () => {
+    test('each runtime has its own image and a version of 12 hexadecimal digits', async () => {
       const images = await open()
       const tags = agentRuntimes.map((each) => images.tagFor(each))
       assert.equal(new Set(tags.map(({ image }) => image)).size, agentRuntimes.length)
@@ -24,16 +24,16 @@ export function agentImagesSuite(name: string, { open, runtime, skip = false }: 
       assert.deepEqual(first.tagFor(runtime), second.tagFor(runtime))
     })
 
-    test('what was ensured is ready, and is not made again', async () => {
+    test('an ensured image is ready and is not built again', async () => {
       const images = await open()
       await images.ensure(runtime, () => {})
       assert.equal(await images.isReady(runtime), true)
-      const said: string[] = []
-      await images.ensure(runtime, (text) => said.push(text))
-      assert.deepEqual(said, [])
+      const progress: string[] = []
+      await images.ensure(runtime, (text) => progress.push(text))
+      assert.deepEqual(progress, [])
     })
 
-    test('three who ensure it at once all find it ready', async () => {
+    test('three concurrent callers of ensure all find it ready', async () => {
       const images = await open()
       await Promise.all([1, 2, 3].map(() => images.ensure(runtime, () => {})))
       assert.equal(await images.isReady(runtime), true)

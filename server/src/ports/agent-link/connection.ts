@@ -21,13 +21,13 @@ import {
 /** One link: the frames of one socket in both directions. */
 export type Connection = {
   readonly agent: LinkedAgent
-  /** The hello was answered. */
+  /** True after the hello was answered. */
   isGreeted(): boolean
-  /** `request` was checked by its type where it was made; the answer is checked here. */
+  /** The type system has checked `request`; the answer is validated here. */
   call(t: PlatformCallName, request: object, timeoutMs: number, signal?: AbortSignal): Promise<unknown>
-  /** A message without id and answer. */
+  /** Sends a message without id and answer. */
   signal(message: object): void
-  /** Sends a protocol ping; ends a link that left two unanswered. */
+  /** Sends a protocol ping; terminates a link that missed two. */
   ping(): void
   close(code: number, reason: string): void
 }
@@ -42,22 +42,25 @@ export type ConnectionDeps = {
   onClosed(): void
 }
 
-/** Requests of one agent that are worked on at once; above, the socket is read no further. */
+/** Concurrent requests per agent; above this limit the socket is paused. */
 const maxInFlight = 256
-/** Bytes waiting to be sent above which nothing more is read, and nothing more is asked. */
+/** Above this send buffer, the socket is paused and new calls are refused. */
 const maxBuffered = 16 * 1024 * 1024
 
-/** Serves one socket until it closes. Whatever arrives is answered or ignored; nothing that arrives can throw. */
+/** Serves one socket until it closes. Every message is answered or ignored and none can throw. */
 export function createConnection(deps: ConnectionDeps): Connection {
   const { socket, agent, handlers, clock, log } = deps
   const pending = new Map<string, Pending>()
   const tails = new Map<string, Promise<void>>()
-  /** Results that wait for earlier messages of their run: a claim that comes behind one is handled behind it. */
+  /**
+   * Results that wait for earlier messages of their run. A claim received after a result is processed after
+   * it.
+   */
   const results = new Set<Promise<void>>()
   let nextId = 1
   let inFlight = 0
   let unansweredPings = 0
-  let greeting: Promise<void> | null = null
+  let helloHandled: Promise<void> | null = null
   let isGreeted = false
   let isClosed = false
 
@@ -65,9 +68,9 @@ export function createConnection(deps: ConnectionDeps): Connection {
     try {
       receive(data)
     } catch (error) {
-      // Whatever a container sends, it must not end the process that listens to it.
-      log.error({ agent: agent.agentName, err: error }, 'message of an agent could not be read')
-      refuse(null, 'The message could not be read.')
+      // No message of a container may crash this process.
+      log.error({ agent: agent.agentName, err: error }, 'message of an agent is unreadable')
+      refuse(null, 'The message is unreadable.')
     }
   })
   socket.on('pong', () => {
@@ -94,39 +97,39 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const id = 'id' in frame ? FrameIdSchema.safeParse(frame.id) : null
     if (id && !id.success) return refuse(null, 'The id is neither a string nor an integer.')
     const t = 't' in frame && typeof frame.t === 'string' ? frame.t : ''
-    if (!id) return t === 'partial' ? takePartial(frame) : refuse(null, 'A request needs an id.')
+    if (!id) return t === 'partial' ? receivePartial(frame) : refuse(null, 'A request needs an id.')
     if (!isAgentCall(t))
-      return refuse(id.data, `There is no message of type "${t.slice(0, 40)}".`, 'unknown_message')
-    take(id.data, t, frame)
+      return refuse(id.data, `The message type "${t.slice(0, 40)}" does not exist.`, 'unknown_message')
+    receiveRequest(id.data, t, frame)
   }
 
-  /** An answer to one of our own requests; one that nobody waits for any more is dropped. */
+  /** Processes an answer to an own request; drops it when nobody waits for it. */
   function settle(frame: object) {
     const re = 're' in frame ? String(frame.re) : ''
-    const waiting = pending.get(re)
-    if (!waiting) return
+    const request = pending.get(re)
+    if (!request) return
     pending.delete(re)
     if ('error' in frame && frame.error !== undefined) {
       const error = LinkErrorSchema.safeParse(frame.error)
-      return waiting.fail(new LinkFault(error.success ? error.data : unreadableAnswer))
+      return request.fail(new LinkFault(error.success ? error.data : unreadableAnswer))
     }
     try {
-      const answer = platformAnswerSchemas[waiting.t].safeParse(frame)
-      if (answer.success) return waiting.done(answer.data)
+      const answer = platformAnswerSchemas[request.t].safeParse(frame)
+      if (answer.success) return request.done(answer.data)
     } catch {
-      // A tree nested deeper than the stack is a wrong answer like any other.
+      // A tree nested deeper than the stack is an invalid answer too.
     }
-    waiting.fail(new LinkFault(unreadableAnswer))
+    request.fail(new LinkFault(unreadableAnswer))
   }
 
-  function takePartial(frame: object) {
+  function receivePartial(frame: object) {
     const partial = PartialSignal.safeParse(frame)
     if (!partial.success || !isGreeted) return
-    // Behind the lines of its run that are being stored, so that a reader sees both in order.
+    // Queued behind the run's lines that are being stored, so that readers see both in order.
     inOrder(partial.data.execution_id, async () => handlers.partial(agent, partial.data))
   }
 
-  function take<T extends keyof AgentCalls>(id: FrameId, t: T, frame: object) {
+  function receiveRequest<T extends keyof AgentCalls>(id: FrameId, t: T, frame: object) {
     const message = agentCallSchemas[t].safeParse(frame)
     if (!message.success) {
       const issue = message.error.issues[0]
@@ -135,7 +138,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
         issue ? `${issue.path.join('.')}: ${issue.message}`.slice(0, 500) : 'The message is not valid.',
       )
     }
-    if (t !== 'hello' && t !== 'beat' && !greeting) return refuse(id, 'Say hello first.')
+    if (t !== 'hello' && t !== 'beat' && !helloHandled)
+      return refuse(id, 'The first message must be a hello.')
     inFlight += 1
     throttle()
     const act = async () => {
@@ -151,24 +155,24 @@ export function createConnection(deps: ConnectionDeps): Connection {
       }
     }
     if (t === 'hello') {
-      greeting = act()
-      return void greeting.then(() => {
-        if (!isGreeted) greeting = null
+      helloHandled = act()
+      return void helloHandled.then(() => {
+        if (!isGreeted) helloHandled = null
       })
     }
     const run = 'execution_id' in message.data ? message.data.execution_id : null
-    const begun = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
     const ready = async () => {
-      // What an agent sends right behind its hello waits until the hello was dealt with.
-      if (greeting) await greeting
+      // Messages right after the hello wait until it was processed.
+      if (helloHandled) await helloHandled
       if (t === 'claim') await Promise.all(results)
-      const acted = act()
-      results.delete(begun.promise)
-      begun.resolve()
-      await acted
+      const handled = act()
+      results.delete(started.promise)
+      started.resolve()
+      await handled
     }
     if (run === null || t === 'attachment') return void ready()
-    if (t === 'result') results.add(begun.promise)
+    if (t === 'result') results.add(started.promise)
     void inOrder(run, ready)
   }
 
@@ -176,7 +180,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     t: T,
     message: AgentCalls[T]['request'],
   ): Promise<AgentCalls[T]['answer']> {
-    // The table of handlers has one type per name; the compiler does not follow `t` into it.
+    // The table of handlers has one type per name, which the compiler cannot derive from `t`.
     const handler = handlers[t] as (
       agent: LinkedAgent,
       message: AgentCalls[T]['request'],
@@ -184,14 +188,14 @@ export function createConnection(deps: ConnectionDeps): Connection {
     return handler(agent, message)
   }
 
-  /** After the answer is on its way, so that what is asked of the agent from now on comes behind it. */
+  /** Called after the answer was sent, so that later requests follow it. */
   function greet(): void {
     if (isGreeted || isClosed) return
     isGreeted = true
     deps.onGreeted()
   }
 
-  /** Messages of one run are dealt with one after another; runs do not wait for each other. */
+  /** Processes messages of one run in order; runs do not wait for each other. */
   function inOrder(run: string, work: () => Promise<void>): Promise<void> {
     const before = tails.get(run) ?? Promise.resolve()
     const tail = before.then(work).catch((error: unknown) => {
@@ -208,7 +212,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     if (error instanceof LinkFault)
       return send({ re: id, error: { code: error.code, message: error.message } })
     log.error({ agent: agent.agentName, t, err: error }, 'message of an agent failed')
-    send({ re: id, error: { code: 'io_error', message: 'The platform could not do this now.' } })
+    send({ re: id, error: { code: 'io_error', message: 'The platform failed to process the request.' } })
   }
 
   function refuse(id: FrameId | null, message: string, code: LinkError['code'] = 'invalid_message') {
@@ -222,7 +226,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     throttle()
   }
 
-  /** Reads no further while too much is being worked on or waits to be sent. */
+  /** Pauses the socket while too many requests are running or too much is buffered. */
   function throttle(): void {
     if (isClosed) return
     const busy = inFlight >= maxInFlight || socket.bufferedAmount > maxBuffered
@@ -272,7 +276,7 @@ type Pending = { t: PlatformCallName; done(answer: unknown): void; fail(error: u
 
 const unreadableAnswer: LinkError = {
   code: 'invalid_message',
-  message: 'The agent answered something else than it was asked.',
+  message: "The agent's answer has an invalid format.",
 }
 
 function isAgentCall(t: string): t is keyof AgentCalls {

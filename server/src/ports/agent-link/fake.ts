@@ -9,14 +9,14 @@ import {
 
 export type FakeAgentLink = AgentLink & {
   /**
-   * From now on the agent is linked and answers calls of the named types so; others end as `LinkDown`, and so do
-   * those that an older link was asked and has not answered.
+   * Links the agent. It answers calls of the given types; others fail with `LinkDown`. Pending calls of an
+   * earlier link fail with `LinkDown` too.
    */
   link(agentId: string, answers?: FakeAnswers): void
   unlink(agentId: string): void
-  /** No agent is linked any more: nothing waits for an answer. */
+  /** Unlinks all agents; pending calls fail. */
   unlinkAll(): void
-  /** Everything that was asked, in order; wakes and disconnects included. */
+  /** All calls in order, including wakes and disconnects. */
   readonly asked: { agentId: string; t: string; request: unknown }[]
 }
 
@@ -26,7 +26,7 @@ export type FakeAnswers = {
   ) => PlatformCalls[T]['answer'] | Promise<PlatformCalls[T]['answer']>
 }
 
-/** Links in memory, for tests of features that ask agents. */
+/** Links in memory, for tests of features that call agents. */
 export function createFakeAgentLink(): FakeAgentLink {
   const agents = new Map<string, { answers: FakeAnswers; cut: PromiseWithResolvers<never> }>()
   const asked: FakeAgentLink['asked'] = []
@@ -39,7 +39,7 @@ export function createFakeAgentLink(): FakeAgentLink {
     link(agentId, answers = {}) {
       unlink(agentId)
       const cut = Promise.withResolvers<never>()
-      // Nobody has to be waiting for an answer.
+      // The promise may have no waiter.
       cut.promise.catch(() => {})
       agents.set(agentId, { answers, cut })
     },

@@ -23,7 +23,7 @@ const settings = {
   way_out: null,
 }
 
-function quietHandlers(over: Partial<LinkHandlers> = {}): LinkHandlers {
+function quietHandlers(overrides: Partial<LinkHandlers> = {}): LinkHandlers {
   return {
     hello: async () => ({ settings, acked: {}, drop: [], lease_seconds: 60 }),
     claim: async () => ({ runs: [] }),
@@ -34,17 +34,17 @@ function quietHandlers(over: Partial<LinkHandlers> = {}): LinkHandlers {
     attachment: async () => ({ stale: true }),
     queue: async () => ({ updates: [] }),
     partial: () => {},
-    ...over,
+    ...overrides,
   }
 }
 
-/** One process of the platform: a hub behind a real listener; the path says which agent dials. */
+/** One process of the platform: a hub behind a real listener. The path names the connecting agent. */
 async function startHub(
-  over: Partial<LinkHandlers> = {},
+  overrides: Partial<LinkHandlers> = {},
   { clock = systemClock, ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog }) } = {},
 ): Promise<{ hub: AgentLinkHub; dial(agentId?: string): Promise<LinkAgent> }> {
   const hub = createAgentLinkHub({ ephemeral, clock, log: silentLog })
-  hub.serve(quietHandlers(over))
+  hub.serve(quietHandlers(overrides))
   await hub.open()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes })
   const server: Server = createServer()
@@ -65,7 +65,7 @@ async function startHub(
   return { hub, dial: (agentId = 'a1') => dialLink(`ws://127.0.0.1:${port}/${agentId}`) }
 }
 
-test('a greeted agent is connected, and is told that there is work', async () => {
+test('a greeted agent is connected and receives wake signals', async () => {
   const { hub, dial } = await startHub()
   await using agent = await dial()
   assert.equal(hub.isConnected('a1'), false)
@@ -75,7 +75,7 @@ test('a greeted agent is connected, and is told that there is work', async () =>
   assert.deepEqual(await agent.next('wake'), { t: 'wake' })
 })
 
-test('a call is answered by the agent, in any order', async () => {
+test('calls are answered by the agent in any order', async () => {
   const { hub, dial } = await startHub()
   await using agent = await dial()
   await agent.hello()
@@ -91,7 +91,7 @@ test('a call is answered by the agent, in any order', async () => {
   assert.deepEqual(await calls[0], { path: '/a' })
 })
 
-test("an agent's named error arrives as a fault with its name", async () => {
+test("an agent's named error becomes a fault with that name", async () => {
   const { hub, dial } = await startHub()
   await using agent = await dial()
   await agent.hello()
@@ -102,7 +102,7 @@ test("an agent's named error arrives as a fault with its name", async () => {
   )
 })
 
-test('an answer of the wrong shape is a fault, not a value', async () => {
+test('an answer of the wrong shape is a fault', async () => {
   const { hub, dial } = await startHub()
   await using agent = await dial()
   await agent.hello()
@@ -113,14 +113,14 @@ test('an answer of the wrong shape is a fault, not a value', async () => {
   )
 })
 
-test('no link, or one that was not greeted, is LinkDown', async () => {
+test('a missing or ungreeted link is LinkDown', async () => {
   const { hub, dial } = await startHub()
   await assert.rejects(hub.call('a1', 'info', {}), LinkDown)
   await using _ = await dial()
   await assert.rejects(hub.call('a1', 'info', {}), LinkDown)
 })
 
-test('a link that breaks ends its calls as LinkDown', async () => {
+test('a broken link fails its calls with LinkDown', async () => {
   const lost = Promise.withResolvers<string>()
   const { hub, dial } = await startHub({ disconnected: ({ agentId }) => lost.resolve(agentId) })
   const agent = await dial()
@@ -133,7 +133,7 @@ test('a link that breaks ends its calls as LinkDown', async () => {
   assert.equal(hub.isConnected('a1'), false)
 })
 
-test('no answer within 30 s is LinkTimeout', async () => {
+test('a missing answer after 30 s is LinkTimeout', async () => {
   const clock = createTestClock()
   const { hub, dial } = await startHub({}, { clock })
   await using agent = await dial()
@@ -144,7 +144,7 @@ test('no answer within 30 s is LinkTimeout', async () => {
   await call
 })
 
-test('an aborted signal ends the call with its reason', async () => {
+test('an aborted signal rejects the call with its reason', async () => {
   const { hub, dial } = await startHub()
   await using agent = await dial()
   await agent.hello()
@@ -155,7 +155,7 @@ test('an aborted signal ends the call with its reason', async () => {
   await assert.rejects(call, /gone/)
 })
 
-test('the newest link wins: the older one is closed with 4009 and is not missed', async () => {
+test('the newest link wins: the older one is closed with 4009', async () => {
   let lost = 0
   const { hub, dial } = await startHub({ disconnected: () => (lost += 1) })
   const older = await dial()
@@ -175,7 +175,7 @@ test('a message above 8 MiB closes the link with 1009', async () => {
   assert.equal((await agent.closed).code, 1009)
 })
 
-test('whatever is wrong is answered by name, and the link stays', async () => {
+test('invalid messages get named errors, and the link stays open', async () => {
   const { dial } = await startHub()
   await using agent = await dial()
   for (const text of [
@@ -208,7 +208,7 @@ test('whatever is wrong is answered by name, and the link stays', async () => {
   assert.deepEqual(await agent.call('claim', { free: 1 }), { runs: [] })
 })
 
-test('a handler that fails is answered io_error without its text, and the link stays', async () => {
+test('a failing handler is answered with io_error without its message, and the link stays open', async () => {
   const { dial } = await startHub({
     claim: async () => {
       throw new Error('secret details')
@@ -223,7 +223,7 @@ test('a handler that fails is answered io_error without its text, and the link s
   assert.deepEqual(await agent.call('beat', {}), { ok: true })
 })
 
-test('messages of one run are dealt with in order, runs beside each other', async () => {
+test('messages of one run are processed in order, runs concurrently', async () => {
   const order: string[] = []
   const gate = Promise.withResolvers<void>()
   const { dial } = await startHub({
@@ -246,20 +246,20 @@ test('messages of one run are dealt with in order, runs beside each other', asyn
   assert.deepEqual(order, ['quick:1', 'slow:1', 'slow:piece', 'slow:2'])
 })
 
-test('an agent that leaves two pings unanswered is cut off', async () => {
+test('an agent that leaves two pings unanswered is disconnected', async () => {
   const clock = createTestClock()
   const lost = Promise.withResolvers<void>()
   const { dial } = await startHub({ disconnected: () => lost.resolve() }, { clock })
   const agent = await dial()
   await agent.hello()
-  // Stops reading, as a machine does that hangs: pings are not answered any more.
+  // Stops reading like a hung machine, so that pings stay unanswered.
   agent.deaf()
   for (let minute = 0; minute < 3; minute += 1) await clock.advance(30)
   await lost.promise
   agent.cut()
 })
 
-test('work for an agent is brought to the process that holds its link, and back', async () => {
+test('a call for an agent is forwarded to the process that holds its link', async () => {
   const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
   const here = await startHub({}, { ephemeral })
   const there = await startHub({}, { ephemeral })
@@ -295,7 +295,7 @@ test('a newer link in another process replaces the older one', async () => {
   assert.equal(here.hub.isConnected('a1'), true)
 })
 
-test('a process that starts later learns who is linked elsewhere', async () => {
+test('a process that starts later learns which agents are linked elsewhere', async () => {
   const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
   const there = await startHub({}, { ephemeral })
   await using agent = await there.dial()
@@ -304,7 +304,7 @@ test('a process that starts later learns who is linked elsewhere', async () => {
   assert.equal(late.hub.isConnected('a1'), true)
 })
 
-test('a process that fell silent holds nothing any more', async () => {
+test('links of a silent process expire', async () => {
   const clock = createTestClock()
   const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
   const here = await startHub({}, { ephemeral, clock })

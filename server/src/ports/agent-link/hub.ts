@@ -16,17 +16,17 @@ import {
 import { createReplicas, presenceSeconds } from './replicas.ts'
 
 /**
- * The links that this process holds, and the way to those that others hold. One link per agent: the newest
- * wins, in whichever process it arrived.
+ * The links of this process, and calls through other processes. Each agent has one link: the newest wins, in
+ * whichever process it was opened.
  */
 export type AgentLinkHub = AgentLink & {
-  /** What is done with the agents' messages; set once, before the first `accept`. */
+  /** Sets the handlers of agents' messages; call once, before the first `accept`. */
   serve(handlers: LinkHandlers): void
-  /** Starts to listen to the other processes and to ping; call before the first `accept`. */
+  /** Starts listening to other processes and sending pings; call before the first `accept`. */
   open(): Promise<void>
-  /** Takes an upgraded socket of an agent whose key was checked. */
+  /** Takes over an upgraded socket of an agent whose key was checked. */
   accept(socket: WebSocket, agent: LinkedAgent): void
-  /** Closes every link of this process (1001); agents dial in again elsewhere. */
+  /** Closes every link of this process (1001); agents reconnect elsewhere. */
   close(): Promise<void>
 }
 
@@ -86,8 +86,8 @@ export function createAgentLinkHub(deps: {
   }
 
   return {
-    serve(given) {
-      handlers = given
+    serve(handlersToUse) {
+      handlers = handlersToUse
     },
     async open() {
       await replicas.open()
@@ -133,7 +133,7 @@ export function createAgentLinkHub(deps: {
       const answer = await (links.has(agentId)
         ? callLocal(agentId, t, request, timeoutMs, options.signal)
         : abortable(replicas.forward(agentId, t, request, timeoutMs), options.signal))
-      // Checked against the schema of `t` in the process that holds the link.
+      // Validated against the schema of `t` in the process that holds the link.
       return answer as PlatformCalls[T]['answer']
     },
     isConnected(agentId) {
@@ -168,7 +168,7 @@ function isGreeted({ connection }: { connection: Connection }): boolean {
   return connection.isGreeted()
 }
 
-/** Stops waiting when the signal aborts; the request itself runs out by its timeout. */
+/** Stops waiting when the signal aborts; the request itself ends by its timeout. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   signal.throwIfAborted()

@@ -2,14 +2,14 @@ import type { AgentCalls, LinkError, PlatformCalls } from '@roost/contracts/link
 import type { Partial } from '@roost/contracts/link/runs'
 
 /**
- * The inner protocol spoken to one agent, whichever process of the platform holds its connection. An
- * agent's program dials in and keeps one link; a newer one replaces it.
+ * Calls an agent through whichever process of the platform holds its connection. An agent's program opens one
+ * link; a newer one replaces it.
  */
 export type AgentLink = {
   /**
-   * Asks the agent and waits for its answer, at most `answerSeconds` (30) unless `options` says otherwise.
-   * Throws `LinkDown` when no link is there or it breaks, `LinkTimeout` when no answer comes in time, and
-   * `LinkFault` when the agent answers with an error; an aborted signal throws its reason.
+   * Sends a request and waits for the answer, for `answerSeconds` (30) unless `options` differ. Throws
+   * `LinkDown` without a link or when it breaks, `LinkTimeout` without an answer in time, and `LinkFault` for
+   * an error. An aborted signal throws its reason.
    */
   call<T extends PlatformCallName>(
     agentId: string,
@@ -17,11 +17,13 @@ export type AgentLink = {
     request: PlatformRequest<T>,
     options?: CallOptions,
   ): Promise<PlatformCalls[T]['answer']>
-  /** A link is open and greeted, in this process or in another one that was heard from lately. */
+  /** True when a greeted link exists in this process or in a recently active other one. */
   isConnected(agentId: string): boolean
-  /** There is work: the agent should claim. Never waits, never throws; an agent without a link claims when it dials in. */
+  /**
+   * Tells the agent that work is waiting. Never waits or throws; an unlinked agent claims when it connects.
+   */
   wake(agentId: string): void
-  /** Closes the link, wherever it is held: the agent was deleted or its key is void. */
+  /** Closes the link in any process, because the agent was deleted or its key revoked. */
   disconnect(agentId: string, code?: number, reason?: string): void
 }
 
@@ -29,10 +31,10 @@ export type PlatformCallName = keyof PlatformCalls
 export type PlatformRequest<T extends PlatformCallName> = Omit<PlatformCalls[T]['request'], 't'>
 export type CallOptions = { signal?: AbortSignal; timeoutSeconds?: number }
 
-/** Who dialled in, as the key says. */
+/** The connected agent, as identified by its key. */
 export type LinkedAgent = { agentId: string; agentName: string; keyId: string }
 
-/** What is done with an agent's messages; filled by the features, in `compose.ts`. */
+/** Handlers of agents' messages, provided by the features in `compose.ts`. */
 export type LinkHandlers = {
   hello(agent: LinkedAgent, message: AgentCalls['hello']['request']): Promise<AgentCalls['hello']['answer']>
   claim(agent: LinkedAgent, message: AgentCalls['claim']['request']): Promise<AgentCalls['claim']['answer']>
@@ -52,13 +54,13 @@ export type LinkHandlers = {
   ): Promise<AgentCalls['attachment']['answer']>
   queue(agent: LinkedAgent, message: AgentCalls['queue']['request']): Promise<AgentCalls['queue']['answer']>
   partial(agent: LinkedAgent, message: Partial): void
-  /** The hello was answered: calls reach the agent from now on. */
+  /** Called after the hello was answered, when calls can reach the agent. */
   connected?(agent: LinkedAgent): void
-  /** The link ended and no newer one took its place. */
+  /** Called when the link ended without a newer one. */
   disconnected?(agent: LinkedAgent): void
 }
 
-/** No link to the agent, or it broke before the answer came. */
+/** The agent has no link, or it broke before the answer. */
 export class LinkDown extends Error {
   constructor(message = 'The agent has no link to the platform.') {
     super(message)
@@ -66,7 +68,7 @@ export class LinkDown extends Error {
   }
 }
 
-/** The agent has a link and did not answer in time. */
+/** The linked agent did not answer in time. */
 export class LinkTimeout extends Error {
   constructor(message = 'The agent did not answer in time.') {
     super(message)

@@ -6,30 +6,30 @@ import type { Log } from '../log.ts'
 import { LinkDown, LinkFault, LinkTimeout, type PlatformCallName } from './port.ts'
 
 /**
- * What the processes of one platform tell each other about links: who holds which, and requests that must
- * reach an agent through the process that holds its link. It goes over topics of the ephemeral store, so it
- * may be lost: presence is repeated, and a request that is lost ends as a timeout.
+ * Exchanges link information between the platform's processes: who holds which link, and requests forwarded
+ * to the holder. Uses topics of the ephemeral store, so messages may be lost. Presence is repeated, and a
+ * lost request times out.
  */
 export type Replicas = {
   open(): Promise<void>
-  /** Some other process has a greeted link to the agent. */
+  /** True when another process has a greeted link to the agent. */
   holds(agentId: string): boolean
-  /** Asks through the process that holds the link. Throws as `AgentLink.call`. */
+  /** Sends a request through the process that holds the link. Throws like `AgentLink.call`. */
   forward(agentId: string, t: PlatformCallName, request: object, timeoutMs: number): Promise<unknown>
   announceOpened(agentId: string, openedAt: number): void
   announceGreeted(agentId: string): void
   announceClosed(agentId: string): void
   wake(agentId: string): void
   disconnect(agentId: string, code: number, reason: string): void
-  /** Repeats what this process holds, and forgets processes that fell silent. */
+  /** Repeats this process's presence and drops silent processes. */
   repeat(): void
   close(): Promise<void>
 }
 
-/** What this process is asked to do by the others. */
+/** Operations of this process on behalf of others. */
 export type LocalLinks = {
   greeted(): string[]
-  /** Another process took a link of the agent at `openedAt`: an older one here gives way. */
+  /** Closes an own link that is older than `openedAt`, because another process opened a newer one. */
   giveWay(agentId: string, openedAt: number): void
   call(agentId: string, t: PlatformCallName, request: object, timeoutMs: number): Promise<unknown>
   wake(agentId: string): void
@@ -37,7 +37,7 @@ export type LocalLinks = {
 }
 
 export const presenceSeconds = 5
-/** Presence that was not repeated for this long counts as gone. */
+/** Presence expires without a repetition for this long. */
 const presenceExpirySeconds = 16
 
 export function createReplicas(deps: {
@@ -47,22 +47,22 @@ export function createReplicas(deps: {
   log: Log
 }): Replicas {
   const { ephemeral, local, clock, log } = deps
-  const me = newId()
-  const heard = new Map<string, { agents: Set<string>; at: number }>()
-  const waiting = new Map<string, (answer: CallAnswer) => void>()
+  const ownId = newId()
+  const replicas = new Map<string, { agents: Set<string>; at: number }>()
+  const pendingCalls = new Map<string, (answer: CallAnswer) => void>()
   const subscriptions: { close(): Promise<void> }[] = []
 
   function publish(topic: string, notice: Notice | Direct): void {
     ephemeral.publish(topic, JSON.stringify(notice)).catch((error: unknown) => {
-      // Fails open: links of this process work on, those of others are out of reach until the store is back.
+      // Fails open: own links keep working; those of others are unreachable until the store is back.
       if (!(error instanceof EphemeralDown)) log.error({ err: error }, 'link notice not sent')
     })
   }
 
   function onNotice(text: string): void {
     const notice = parse(Notice, text)
-    if (!notice || notice.from === me) return
-    const known = heard.get(notice.from) ?? { agents: new Set<string>(), at: 0 }
+    if (!notice || notice.from === ownId) return
+    const known = replicas.get(notice.from) ?? { agents: new Set<string>(), at: 0 }
     known.at = clock.now().getTime()
     switch (notice.k) {
       case 'held':
@@ -86,13 +86,13 @@ export function createReplicas(deps: {
       case 'who':
         repeat()
     }
-    heard.set(notice.from, known)
+    replicas.set(notice.from, known)
   }
 
   async function onDirect(text: string): Promise<void> {
     const direct = parse(Direct, text)
     if (!direct) return
-    if (direct.k === 'answer') return waiting.get(direct.call)?.(direct)
+    if (direct.k === 'answer') return pendingCalls.get(direct.call)?.(direct)
     const reply = (answer: Omit<CallAnswer, 'k' | 'call'>) =>
       publish(topicOf(direct.from), { k: 'answer', call: direct.call, ...answer })
     try {
@@ -110,32 +110,32 @@ export function createReplicas(deps: {
   }
 
   function repeat(): void {
-    publish(everybody, { k: 'held', from: me, agents: local.greeted() })
+    publish(noticeTopic, { k: 'held', from: ownId, agents: local.greeted() })
     const oldest = clock.now().getTime() - presenceExpirySeconds * 1000
-    for (const [replica, { at }] of heard) if (at < oldest) heard.delete(replica)
+    for (const [replica, { at }] of replicas) if (at < oldest) replicas.delete(replica)
   }
 
   function holderOf(agentId: string): string | null {
     const oldest = clock.now().getTime() - presenceExpirySeconds * 1000
-    for (const [replica, { agents, at }] of heard) if (at >= oldest && agents.has(agentId)) return replica
+    for (const [replica, { agents, at }] of replicas) if (at >= oldest && agents.has(agentId)) return replica
     return null
   }
 
-  const askAgain = () => {
-    publish(everybody, { k: 'who', from: me })
+  const onReconnect = () => {
+    publish(noticeTopic, { k: 'who', from: ownId })
     repeat()
   }
 
   return {
     async open() {
       try {
-        subscriptions.push(await ephemeral.subscribe(everybody, onNotice, askAgain))
-        subscriptions.push(await ephemeral.subscribe(topicOf(me), (text) => void onDirect(text)))
+        subscriptions.push(await ephemeral.subscribe(noticeTopic, onNotice, onReconnect))
+        subscriptions.push(await ephemeral.subscribe(topicOf(ownId), (text) => void onDirect(text)))
       } catch (error) {
         if (!(error instanceof EphemeralDown)) throw error
-        log.warn({ err: error }, 'links of other processes are out of reach: the ephemeral store is down')
+        log.warn({ err: error }, 'links of other processes are unreachable: the ephemeral store is down')
       }
-      askAgain()
+      onReconnect()
     },
     holds: (agentId) => holderOf(agentId) !== null,
     async forward(agentId, t, request, timeoutMs) {
@@ -143,42 +143,42 @@ export function createReplicas(deps: {
       if (!replica) throw new LinkDown()
       const call = newId()
       const ended = new AbortController()
-      const answered = new Promise<CallAnswer>((resolve) => waiting.set(call, resolve))
-      // A little longer than the holder waits, so that its own word comes first.
+      const answered = new Promise<CallAnswer>((resolve) => pendingCalls.set(call, resolve))
+      // Slightly longer than the holder waits, so that the holder's answer comes first.
       const late = clock
         .wait(timeoutMs + 1000, ended.signal)
         .then((): CallAnswer => ({ k: 'answer', call, down: 'timeout' }))
       publish(topicOf(replica), {
         k: 'call',
         call,
-        from: me,
+        from: ownId,
         agent: agentId,
         t,
         request: { ...request },
         timeoutMs,
       })
       const answer = await Promise.race([answered, late])
-      waiting.delete(call)
+      pendingCalls.delete(call)
       ended.abort()
       if (answer.fault) throw new LinkFault(answer.fault)
       if (answer.down) throw answer.down === 'timeout' ? new LinkTimeout() : new LinkDown()
       return answer.answer
     },
-    announceOpened: (agent, at) => publish(everybody, { k: 'opened', from: me, agent, at }),
-    announceGreeted: (agent) => publish(everybody, { k: 'greeted', from: me, agent }),
-    announceClosed: (agent) => publish(everybody, { k: 'closed', from: me, agent }),
-    wake: (agent) => publish(everybody, { k: 'wake', from: me, agent }),
+    announceOpened: (agent, at) => publish(noticeTopic, { k: 'opened', from: ownId, agent, at }),
+    announceGreeted: (agent) => publish(noticeTopic, { k: 'greeted', from: ownId, agent }),
+    announceClosed: (agent) => publish(noticeTopic, { k: 'closed', from: ownId, agent }),
+    wake: (agent) => publish(noticeTopic, { k: 'wake', from: ownId, agent }),
     disconnect: (agent, code, reason) =>
-      publish(everybody, { k: 'disconnect', from: me, agent, code, reason }),
+      publish(noticeTopic, { k: 'disconnect', from: ownId, agent, code, reason }),
     repeat,
     async close() {
-      publish(everybody, { k: 'held', from: me, agents: [] })
+      publish(noticeTopic, { k: 'held', from: ownId, agents: [] })
       for (const subscription of subscriptions) await subscription.close()
     },
   }
 }
 
-const everybody = 'links'
+const noticeTopic = 'links'
 const topicOf = (replica: string) => `links:${replica}`
 
 const about = { from: z.string(), agent: z.string() }
@@ -214,7 +214,7 @@ const Direct = z.discriminatedUnion('k', [
 ])
 type Direct = z.infer<typeof Direct>
 
-/** Null for what another version of the platform may say and this one does not know. */
+/** Returns null for messages of other platform versions. */
 function parse<T>(schema: z.ZodType<T>, text: string): T | null {
   try {
     const result = schema.safeParse(JSON.parse(text))

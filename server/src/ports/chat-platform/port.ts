@@ -1,34 +1,37 @@
 import type { Secret } from '../../kit/secret.ts'
 
-/** What is asked of a chat platform, in the name of the bot whose token is given. */
+/** Operations of a chat platform on behalf of the bot that owns the token. */
 export type ChatPlatform = {
-  /** Whose the token is. Throws `ChatPlatformDown`. */
+  /** Returns the token's bot. Throws `ChatPlatformDown`. */
   whoAmI(token: Secret): Promise<{ ok: true; identity: BotIdentity } | Refused>
-  /** Throws `ChatPlatformDown`. */
+  /** Returns a channel. Throws `ChatPlatformDown`. */
   channel(token: Secret, channelId: string): Promise<{ ok: true; channel: ChannelInfo } | Refused>
-  /** Posts into a thread. Throws `ChatPlatformDown`: nobody knows whether it was posted. */
+  /** Posts into a thread. Throws `ChatPlatformDown` when it is unknown whether the message was posted. */
   post(token: Secret, post: Post, signal: AbortSignal): Promise<Posted>
-  /** Whether `post` of this id is in the thread. False also when the bot may not look. Throws `ChatPlatformDown`. */
+  /**
+   * True when the post with this id is in the thread; false when not visible to the bot. Throws
+   * `ChatPlatformDown`.
+   */
   isPosted(token: Secret, post: Omit<Post, 'text'>, signal: AbortSignal): Promise<boolean>
 }
 
 export type BotIdentity = { teamId: string; workspaceName: string; botUserId: string; botUser: string }
-/** `isMember`: the bot is in it; null when the platform does not say. */
+/** `isMember`: the bot is a member; null when unknown. */
 export type ChannelInfo = { name: string | null; isMember: boolean | null }
 export type Post = {
-  /** Ours; travels with the message, so that it can be found again. */
+  /** Own id, stored in the message's metadata so that the message can be found again. */
   id: string
   channelId: string
   threadTs: string
   /** In the platform's own markup. */
   text: string
 }
-/** `code` is the platform's own word for it. */
+/** `code` is the platform's own error code. */
 export type Refused = { ok: false; code: string }
-/** `later`: not posted, and worth another try; `afterSeconds` where the platform says when. */
+/** `later`: not posted, but a retry may succeed; `afterSeconds` when the platform specifies it. */
 export type Posted = { ok: true } | (Refused & { later: boolean; afterSeconds: number | null })
 
-/** It does not answer, or not as one does; its text is not told. */
+/** The platform is unreachable or its response is invalid. Its text is not shown. */
 export class ChatPlatformDown extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)

@@ -3,22 +3,22 @@ import type { Secret } from '../../kit/secret.ts'
 import { type ChatPlatform, ChatPlatformDown } from './port.ts'
 
 export type SlackOptions = {
-  /** Of the Web API, without a slash at its end. */
+  /** Base address of the Web API, without a trailing slash. */
   apiUrl: string
   fetch: typeof fetch
 }
 
 const timeoutMs = 30_000
-const longestReply = 8 * 1024 * 1024
-/** So many replies of a thread are looked through for a message that may have been posted. */
+const maxReplyLength = 8 * 1024 * 1024
+/** Replies of a thread that are searched for a message of unknown outcome. */
 const lookBackReplies = 200
 
-/** Errors of a reply that say nothing about the message: another try may do. */
-const passing = new Set([
+/** Errors after which a retry may succeed. */
+const retryable = new Set([
   'ratelimited',
   'rate_limited',
   'service_unavailable',
-  // The app was taken out of the workspace or its token changed: an admin mends that.
+  // The app was removed from the workspace or its token changed; an admin can fix that.
   'invalid_auth',
   'not_authed',
   'token_revoked',
@@ -26,7 +26,7 @@ const passing = new Set([
   'account_inactive',
 ])
 
-/** After these Slack may have done what was asked all the same, as its reference says. */
+/** According to Slack's reference, the request may have been executed despite these errors. */
 const unclear = new Set(['internal_error', 'fatal_error', 'request_timeout'])
 
 const Reply = z.looseObject({ ok: z.boolean(), error: z.string().optional() })
@@ -50,12 +50,12 @@ const Replies = z.object({
   ),
 })
 
-/** Marks our messages; the payload has their id. */
+/** Marks own messages; the payload contains their id. */
 const eventType = 'roost_post'
 
 /**
- * Slack's Web API: the few methods that are needed, asked once each. Trying again is not done here: what waits to
- * be posted waits in the database, where it survives this process.
+ * Slack's Web API, limited to the required methods. Makes one attempt per call: pending posts wait in the
+ * database, where they survive this process.
  */
 export function createSlack({ apiUrl, fetch }: SlackOptions): ChatPlatform {
   async function ask(
@@ -69,7 +69,7 @@ export function createSlack({ apiUrl, fetch }: SlackOptions): ChatPlatform {
         method: 'POST',
         headers: { authorization: `Bearer ${token.reveal()}`, 'user-agent': 'roost' },
         body: new URLSearchParams(fields),
-        // A token must not follow to another host.
+        // Redirects must not send the token to another host.
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       })
@@ -80,7 +80,7 @@ export function createSlack({ apiUrl, fetch }: SlackOptions): ChatPlatform {
         const afterSeconds = Number.isFinite(wait) && wait > 0 ? wait : null
         return { reply: { ok: false, error: 'ratelimited' }, status, afterSeconds }
       }
-      const read = Reply.safeParse(text.length > longestReply ? null : parsed(text))
+      const read = Reply.safeParse(text.length > maxReplyLength ? null : parsed(text))
       if (status !== 200 || !read.success) throw new ChatPlatformDown(`Slack answered ${status}.`)
       return { reply: read.data, status, afterSeconds: null }
     } catch (cause) {
@@ -102,7 +102,7 @@ export function createSlack({ apiUrl, fetch }: SlackOptions): ChatPlatform {
 
     async channel(token, channelId) {
       const { reply } = await ask('conversations.info', token, { channel: channelId })
-      // The app may not look channels up, and can work all the same.
+      // The app lacks the scope for lookups but can still post.
       if (reply.error === 'missing_scope') return { ok: true, channel: { name: null, isMember: null } }
       if (!reply.ok) return refused(reply)
       const { channel } = read(Channel, reply)
@@ -115,7 +115,8 @@ export function createSlack({ apiUrl, fetch }: SlackOptions): ChatPlatform {
         thread_ts: threadTs,
         text,
         metadata: JSON.stringify({ event_type: eventType, event_payload: { post_id: id } }),
-        // Slack would fetch what an answer links to: an address may carry what the agent was told to give away.
+        // Prevents Slack from fetching links: an address may contain data that an agent was tricked into
+        // leaking.
         unfurl_links: 'false',
         unfurl_media: 'false',
       }
@@ -123,7 +124,7 @@ export function createSlack({ apiUrl, fetch }: SlackOptions): ChatPlatform {
       if (reply.ok) return { ok: true }
       const { code } = refused(reply)
       if (unclear.has(code)) throw new ChatPlatformDown(`Slack answered ${code}.`)
-      return { ok: false, code, later: passing.has(code), afterSeconds }
+      return { ok: false, code, later: retryable.has(code), afterSeconds }
     },
 
     async isPosted(token, { id, channelId, threadTs }, signal) {
@@ -149,7 +150,7 @@ function refused({ error }: Reply) {
 
 function read<T extends z.ZodType>(shape: T, reply: Reply): z.output<T> {
   const found = shape.safeParse(reply)
-  if (!found.success) throw new ChatPlatformDown('Slack answered something else than was asked.')
+  if (!found.success) throw new ChatPlatformDown('Slack sent a response in an invalid format.')
   return found.data
 }
 
@@ -157,7 +158,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A page is no answer of the API.
+    // An HTML page is not a response of the API.
     return null
   }
 }

@@ -22,18 +22,18 @@ test('a hybrid host is read through version 1', () => {
   assert.equal(folders.get('cpuacct'), '/sys/fs/cgroup/cpu,cpuacct/docker/abc')
 })
 
-test('a unified host has one folder for all', () => {
+test('a unified host has one folder for all controllers', () => {
   const mounts = parseCgroupMounts(unified)
   assert.ok(mounts)
   const folders = cgroupFolders(mounts, '0::/system.slice/docker-abc.scope\n')
   assert.deepEqual([...folders], [['', '/sys/fs/cgroup/system.slice/docker-abc.scope']])
 })
 
-test('no control groups is null', () => {
+test('a host without control groups returns null', () => {
   assert.equal(parseCgroupMounts('22 1 254:0 / / rw - ext4 /dev/vda rw'), null)
 })
 
-test('figures of version 2 leave page cache that can go out of the memory', async () => {
+test('version 2 excludes reclaimable page cache from memory', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-cgroup-'))
   try {
     await mkdir(join(folder, 'g'))
@@ -60,12 +60,12 @@ test('figures of version 2 leave page cache that can go out of the memory', asyn
   }
 })
 
-test('a group that is gone is null', async () => {
+test('a missing group returns null', async () => {
   const mounts = { version: 2 as const, mountPoint: '/nowhere', root: '/' }
   assert.equal(await readCgroupUsage(mounts, new Map([['', '/nowhere/g']])), null)
 })
 
-test('the CPU rate is percent of one CPU, from the second look on, and starts over with the counter', () => {
+test('the CPU rate is percent of one CPU, starts with the second sample and restarts with the counter', () => {
   const rate = createCpuRate()
   assert.equal(rate.percent('a', 0, 0), null)
   assert.equal(rate.percent('a', 2e9, 1000), 200)
@@ -75,7 +75,7 @@ test('the CPU rate is percent of one CPU, from the second look on, and starts ov
   assert.equal(rate.percent('a', 1.5e9, 3000), 50)
 })
 
-test('with the time of the start the first look has the mean since then', () => {
+test('with a known start time the first sample is the mean since then', () => {
   const rate = createCpuRate()
   rate.startedAt('a', 1000)
   assert.equal(rate.percent('a', 1e9, 3000), 50)

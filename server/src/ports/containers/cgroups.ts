@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 
-/** Where the kernel shows each controller on this host. In version 2 all of them are one folder. */
+/** Mount points of the controllers on this host. In version 2 all share one folder. */
 export type CgroupMounts =
   | { version: 1; controllers: Map<string, { mountPoint: string; root: string }> }
   | { version: 2; mountPoint: string; root: string }
 
 export type CgroupUsage = { cpuNanoseconds: number; memoryBytes: number; memoryLimitBytes: number | null }
 
-/** Reads the layout from /proc/self/mountinfo; null where no cgroup file system is mounted. */
+/** Reads the layout from /proc/self/mountinfo; null when no cgroup file system is mounted. */
 export async function findCgroupMounts(): Promise<CgroupMounts | null> {
   const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')
   return parseCgroupMounts(text)
@@ -28,12 +28,15 @@ export function parseCgroupMounts(mountinfo: string): CgroupMounts | null {
       if (!controllers.has(option)) controllers.set(option, { mountPoint, root })
     }
   }
-  // A hybrid host mounts both; its controllers are then those of version 1.
+  // A hybrid host mounts both versions; its controllers belong to version 1.
   if (controllers.has('memory')) return { version: 1, controllers }
   return unified ? { version: 2, ...unified } : null
 }
 
-/** Folder of `pid` under each controller (key '' in version 2), from the text of /proc/<pid>/cgroup. */
+/**
+ * Returns the folder of a process under each controller (key '' in version 2), from the text of
+ * /proc/<pid>/cgroup.
+ */
 export function cgroupFolders(mounts: CgroupMounts, processCgroups: string): Map<string, string> {
   const folders = new Map<string, string>()
   for (const line of processCgroups.split('\n')) {
@@ -51,7 +54,7 @@ export function cgroupFolders(mounts: CgroupMounts, processCgroups: string): Map
   return folders
 }
 
-/** CPU time and memory of a group; null when its files cannot be read. Page cache that can go at once is not counted. */
+/** Reads CPU time and memory of a group, without reclaimable page cache; null when unreadable. */
 export async function readCgroupUsage(
   mounts: CgroupMounts,
   folders: Map<string, string>,
@@ -93,7 +96,7 @@ async function readVersion1(folders: Map<string, string>): Promise<CgroupUsage |
   return {
     cpuNanoseconds: Number(cpu),
     memoryBytes: Math.max(0, Number(current) - field(stat ?? '', 'total_inactive_file')),
-    // "No limit" is written as the largest number of pages.
+    // "No limit" is the largest number of pages.
     memoryLimitBytes: limitBytes > 2 ** 60 ? null : limitBytes,
   }
 }

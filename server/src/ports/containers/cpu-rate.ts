@@ -1,8 +1,8 @@
-/** Turns a counter of CPU time into percent of one CPU, from the difference to the previous look at the same container. */
+/** Converts a CPU time counter to percent of one CPU since the previous sample of the same container. */
 export type CpuRate = {
-  /** Null at the first look, and after a restart that set the counter back. */
+  /** Null for the first sample, and after a restart that reset the counter. */
   percent(id: string, cpuNanoseconds: number, atMs: number): number | null
-  /** When it is known, the first look has a figure too: the mean since then. */
+  /** With a known start time the first sample is the mean since then. */
   startedAt(id: string, atMs: number): void
   forget(id: string): void
 }
@@ -12,7 +12,7 @@ export function createCpuRate(): CpuRate {
   return {
     percent(id, cpuNanoseconds, atMs) {
       const last = previous.get(id)
-      // Two looks in the same millisecond have no rate between them: the older answer stands.
+      // Two samples in the same millisecond have no rate, so the previous one is returned.
       if (last && atMs - last.atMs < 1) return last.percent
       const percent =
         last && cpuNanoseconds >= last.cpuNanoseconds

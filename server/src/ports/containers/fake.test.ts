@@ -47,7 +47,7 @@ containersSuite('containers of the fake', async () => {
   }
 })
 
-/** Nothing runs here, so this says no more than that the adapter kept the mounts of the spec. */
+/** Nothing runs here, so this only shows that the adapter kept the spec's mounts. */
 function readThrough({ mounts }: ContainerSpec): string[] {
   const isEmpty = mounts.some(
     ({ type, target }) => type === 'empty' && target === '/home/developer/shared-in',
@@ -57,7 +57,7 @@ function readThrough({ mounts }: ContainerSpec): string[] {
   return isRead ? ['saw one', 'published', 'ready'] : ['saw *', 'nothing', 'ready']
 }
 
-test('a port in use is port_taken at the start, and free once its container stopped', async () => {
+test('a used port is port_taken at the start, and is free after its container stopped', async () => {
   const containers = createFakeEngine().containers('one')
   const ssh = { bind: '127.0.0.1', port: 2222 }
   const first = await containers.create(specOf(image, 'stay', { ssh }))
@@ -68,7 +68,7 @@ test('a port in use is port_taken at the start, and free once its container stop
   await containers.start(second.id)
 })
 
-test('a failure on request comes once', async () => {
+test('a requested failure occurs once', async () => {
   const engine = createFakeEngine()
   const containers = engine.containers('one')
   engine.failNext('create', 'engine_fault')
@@ -76,7 +76,7 @@ test('a failure on request comes once', async () => {
   await containers.create(specOf(image, 'stay'))
 })
 
-test('an engine that comes back resyncs its listeners, who hear nothing of what was meanwhile', async () => {
+test('a returning engine sends a resync, and listeners miss events of the outage', async () => {
   const engine = createFakeEngine()
   const containers = engine.containers('one')
   const { id } = await containers.create(specOf(image, 'stay'))
@@ -94,7 +94,7 @@ test('an engine that comes back resyncs its listeners, who hear nothing of what 
   assert.equal((await events.next()).done, true)
 })
 
-test('the use that a test sets is what samples say', async () => {
+test('samples report the usage set by a test', async () => {
   let time = 0
   const engine = createFakeEngine({ clock: { now: () => new Date(time), wait: async () => {} } })
   const containers = engine.containers('one')

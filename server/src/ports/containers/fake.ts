@@ -9,36 +9,36 @@ import {
   type Containers,
 } from './port.ts'
 
-/** What a container of the fake does once it is started: nothing runs, so somebody has to say it. */
+/** The simulated behaviour of a started container. */
 export type FakeProgram = {
-  /** What it writes at each start. */
+  /** Output of each start. */
   output: string[]
-  /** Ends by itself right after its start, with this code; absent for one that stays. */
+  /** Exits right after the start with this code; absent for a container that keeps running. */
   exits?: { code: number; oomKilled: boolean }
-  /** Takes no notice of the polite signal, so that only a kill ends it (137). */
+  /** Ignores SIGTERM, so that only a kill ends it (137). */
   ignoresStop?: boolean
 }
 
-/** One pretended engine, which several installations can share. */
+/** A simulated engine that several installations can share. */
 export type FakeEngine = {
-  /** Makes the adapter of an installation on this engine. */
+  /** Creates the adapter of an installation on this engine. */
   containers(install: string): Containers
-  /** Ends a container from outside with the given code, as a crash; the restart policy brings it back. */
+  /** Crashes a container with the given code; the restart policy starts it again. */
   crash(id: string, exitCode?: number, oomKilled?: boolean): void
-  /** Breaks the event stream under all listeners; they get a resync. */
+  /** Breaks the event stream of all listeners; they get a resync. */
   dropEvents(): void
-  /** From now on every call throws engine_down and events are held back; containers go on. False ends it. */
+  /** While true, every call throws engine_down and events are held back; containers keep running. */
   refuse(isRefusing: boolean): void
-  /** Lets the next call of this name fail, once: for creates and starts that die half-way. */
+  /** Makes the next call of this name fail once, for creates and starts that fail halfway. */
   failNext(call: keyof Containers, fault: ContainerError['fault']): void
-  /** CPU seconds that a container has used since its start, and its memory now. */
+  /** Sets CPU seconds since the start and current memory. */
   use(id: string, usage: { cpuSeconds?: number; memoryBytes?: number }): void
 }
 
 export type FakeOptions = {
   clock?: Clock
   images?: string[]
-  /** Host paths that cannot be mounted: there is no host to look at, so every other path is taken to exist. */
+  /** Host paths that cannot be mounted; every other path counts as existing. */
   missingPaths?: string[]
   program?(spec: ContainerSpec): FakeProgram
 }
@@ -51,18 +51,18 @@ type FakeContainer = {
   program: FakeProgram
   cpuSeconds: number
   memoryBytes: number
-  /** Set while the policy waits to bring it back. */
+  /** True while the restart policy waits. */
   isRestarting: boolean
 }
 
 type Listener = { install: string; push(event: ContainerEvent): void; isBehind(): boolean }
 
-/** So many events that nobody has taken yet put off the next restart by the policy. */
-const manyUnheard = 4
+/** With more unread events than this, the restart policy waits. */
+const maxUnreadEvents = 4
 
 /**
- * An engine in memory with the state machine and the faults of the real ones. It restarts what ends by
- * itself without a bound, as Docker does, at the next turn of the event loop.
+ * An in-memory engine with the states and faults of real ones. Like Docker it restarts crashed containers
+ * without limit, in the next iteration of the event loop.
  */
 export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   const clock = options.clock ?? systemClock
@@ -72,7 +72,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   const listeners = new Set<Listener>()
   const failures = new Map<keyof Containers, ContainerError['fault']>()
   let isRefusing = false
-  let whenBack = Promise.withResolvers<void>()
+  let returned = Promise.withResolvers<void>()
 
   return {
     containers: adapterOf,
@@ -86,8 +86,8 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     refuse(refusing) {
       isRefusing = refusing
       if (refusing) return
-      whenBack.resolve()
-      whenBack = Promise.withResolvers()
+      returned.resolve()
+      returned = Promise.withResolvers()
       for (const { push } of listeners) push({ type: 'resync' })
     },
     failNext(call, fault) {
@@ -116,7 +116,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     return {
       kind: 'fake',
       publishesSsh: true,
-      isolation: { level: 'none', weaker: ['Nothing runs: containers are pretended.'] },
+      isolation: { level: 'none', weaker: ['Nothing runs: containers are simulated.'] },
 
       ping: call('ping', () => ({ name: 'fake', version: '1', cpus: 4, memoryBytes: 8 * 2 ** 30 })),
       hasImage: call('hasImage', (image: string) => images.includes(image)),
@@ -169,7 +169,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         container.isRestarting = false
         if (container.state.status !== 'running') return
         const isKilled = container.program.ignoresStop === true || graceSeconds === 0
-        // An engine answers after the end: what is asked of it next is later, on a clock that stands still too.
+        // A real engine returns after the end, so later calls must be later even on a fixed clock.
         const at = new Date(clock.now().getTime() - 1).toISOString()
         end(container, isKilled ? 137 : 0, false, false, at)
       }),
@@ -180,7 +180,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         if (container.state.status === 'running') end(container, 137, false, false)
         containers.delete(id)
         rate.forget(id)
-        tell(container, { type: 'removed', id, name: container.state.name, at: now() })
+        notify(container, { type: 'removed', id, name: container.state.name, at: now() })
       }),
 
       rename: call('rename', (id: string, name: string) => {
@@ -239,14 +239,14 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     }
   }
 
-  /** A call as the outside sees it: later than now, refused while the engine is away, failing where a test says so. */
+  /** Simulates a remote call: asynchronous, refused while the engine is down, failing on request. */
   function call<A extends unknown[], R>(
     name: keyof Containers,
     act: (...args: A) => R,
   ): (...args: A) => Promise<R> {
     return async (...args) => {
       await Promise.resolve()
-      if (isRefusing) throw new ContainerError('engine_down', `${name}: the engine is away`)
+      if (isRefusing) throw new ContainerError('engine_down', `${name}: the engine is down`)
       const fault = failures.get(name)
       failures.delete(name)
       if (fault) throw new ContainerError(fault, `${name}: failed on request`)
@@ -265,7 +265,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       oomKilled: false,
       startedAt: now(),
     }
-    tell(container, { type: 'started', id: container.state.id, name: container.state.name, at: now() })
+    notify(container, { type: 'started', id: container.state.id, name: container.state.name, at: now() })
     const { exits } = container.program
     if (!exits) return
     setImmediate(() => {
@@ -277,30 +277,30 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     container: FakeContainer,
     exitCode: number,
     oomKilled: boolean,
-    comesBack: boolean,
+    willRestart: boolean,
     at = now(),
   ): void {
     container.state = { ...container.state, status: 'stopped', exitCode, oomKilled }
     const { id, name } = container.state
-    tell(container, { type: 'exited', id, name, exitCode, oomKilled, at })
-    container.isRestarting = comesBack
-    if (!comesBack) return
-    bringBack(container)
+    notify(container, { type: 'exited', id, name, exitCode, oomKilled, at })
+    container.isRestarting = willRestart
+    if (!willRestart) return
+    scheduleRestart(container)
   }
 
-  /** As an engine pauses longer and longer: who listens is never told of ends faster than it hears of them. */
-  function bringBack(container: FakeContainer): void {
+  /** Like an engine's growing delays: a restart waits until listeners have read its end. */
+  function scheduleRestart(container: FakeContainer): void {
     setImmediate(() => {
       if (!container.isRestarting || !containers.has(container.state.id)) return
-      const isUnheard = [...listeners].some(
+      const hasUnread = [...listeners].some(
         ({ install, isBehind }) => install === container.install && isBehind(),
       )
-      if (isUnheard) bringBack(container)
+      if (hasUnread) scheduleRestart(container)
       else begin(container)
     }).unref()
   }
 
-  function tell(container: FakeContainer, event: ContainerEvent): void {
+  function notify(container: FakeContainer, event: ContainerEvent): void {
     for (const listener of listeners) {
       if (listener.install === container.install) listener.push(event)
     }
@@ -312,12 +312,12 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     const listener: Listener = {
       install,
       push(event) {
-        // While the engine is away its stream is too; what was missed is what the resync is for.
+        // While the engine is down its stream is too; the resync covers missed events.
         if (isRefusing) return
         queue.push(event)
         wake.resolve()
       },
-      isBehind: () => queue.length > manyUnheard,
+      isBehind: () => queue.length > maxUnreadEvents,
     }
     const stop = () => wake.resolve()
     signal.addEventListener('abort', stop, { once: true })
@@ -325,7 +325,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       signal.addEventListener('abort', () => resolve(), { once: true }),
     )
     try {
-      while (isRefusing && !signal.aborted) await Promise.race([whenBack.promise, aborted])
+      while (isRefusing && !signal.aborted) await Promise.race([returned.promise, aborted])
       listeners.add(listener)
       while (!signal.aborted) {
         const event = queue.shift()
@@ -369,7 +369,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   function refuseForeignVolume(install: string, name: string): void {
     const owner = volumes.get(name)
     if (owner !== undefined && owner !== install) {
-      throw new ContainerError('name_taken', `volume ${name} belongs to somebody else`)
+      throw new ContainerError('name_taken', `volume ${name} belongs to another installation`)
     }
   }
 

@@ -14,7 +14,7 @@ async function withOptions(act: (options: OpenContainersOptions) => Promise<void
   }
 }
 
-test('the scheme of the URL picks the adapter', () =>
+test('the scheme of the URL selects the adapter', () =>
   withOptions(async (options) => {
     const kinds = {
       'docker:': 'docker',
@@ -27,7 +27,7 @@ test('the scheme of the URL picks the adapter', () =>
     }
   }))
 
-test('an unknown scheme is refused by the name of the variable', () =>
+test('an unknown scheme is refused with the name of the variable', () =>
   withOptions(async (options) => {
     for (const url of ['', 'docker', 'podman:', '/var/run/docker.sock', 'sandbox:x', 'docker:x']) {
       await assert.rejects(openContainers(url, options), /ROOST_CONTAINERS_URL/, url)

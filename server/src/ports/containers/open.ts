@@ -5,21 +5,21 @@ import type { Containers } from './port.ts'
 import { createSandboxContainers, type SandboxOptions } from './sandbox/sandbox.ts'
 
 export type OpenContainersOptions = {
-  /** Keeps this installation's containers, volumes and network apart from any other's on the same engine. */
+  /** Separates this installation's containers, volumes and network from others on the same engine. */
   install: string
-  /** `docker:` only: name of the agents' network. Two installations on one engine need two names. */
+  /** `docker:` only: name of the agents' network, unique per installation on an engine. */
   network: string
-  /** `sandbox:` only: where its state goes and what an image name stands for. */
+  /** `sandbox:` only: its state folder and the resolver of image names. */
   sandbox: Pick<SandboxOptions, 'stateDir' | 'resolveImage' | 'bwrapPath'>
-  /** `fake:` only: the images it pretends to have. */
+  /** `fake:` only: names of its images. */
   fakeImages?: string[]
   clock?: Clock
 }
 
 /**
- * The container engine that a URL names: `docker:` (default socket or `DOCKER_HOST`), `docker:///path.sock`,
- * `docker:tcp://host:port`, `sandbox:`, `fake:`. Does not ask the engine anything yet: an engine that is
- * away is found out by `ping`. Throws an Error that names ROOST_CONTAINERS_URL for anything else.
+ * Opens the container engine of a URL: `docker:` (default socket or `DOCKER_HOST`), `docker:///path.sock`,
+ * `docker:tcp://host:port`, `sandbox:`, `fake:`. Makes no request: `ping` detects an unreachable engine.
+ * Other URLs throw an Error that names ROOST_CONTAINERS_URL.
  */
 export async function openContainers(url: string, options: OpenContainersOptions): Promise<Containers> {
   const { install, network, clock } = options

@@ -1,70 +1,76 @@
 /**
- * What Roost asks of a container engine. Adapters: `docker:` (Engine API over a socket), `sandbox:`
- * (no engine at all), `fake:` (in memory, for tests). All pass `suite.ts`.
+ * The operations that Roost needs from a container engine. Adapters: `docker:` (Engine API over a socket),
+ * `sandbox:` (without an engine), `fake:` (in memory, for tests). All pass `suite.ts`.
  *
- * An adapter touches only containers and volumes that carry its own `roost.install` label, so that two
- * installations share one engine without seeing each other.
+ * An adapter changes only containers and volumes with its own `roost.install` label, so installations can
+ * share an engine.
  */
 export interface Containers {
   readonly kind: 'docker' | 'sandbox' | 'fake'
-  /** What this engine keeps apart, in plain words for start-up notices and an agent's details. */
+  /** The isolation of this engine, for startup notices and an agent's details. */
   readonly isolation: Isolation
-  /** Whether `ssh` of a spec has an effect. Where it has none, agents need no SSH port claimed for them. */
+  /** False when `ssh` of a spec has no effect; agents then need no SSH port. */
   readonly publishesSsh: boolean
 
-  /** Answers when the engine does; throws `ContainerError` engine_down otherwise. */
+  /** Returns the engine's data; throws `ContainerError` engine_down without an answer. */
   ping(signal?: AbortSignal): Promise<EngineInfo>
 
   /** True when `image` can be started now, without a build or pull. */
   hasImage(image: string): Promise<boolean>
 
   /**
-   * Makes what every agent of this installation shares (the agents' network). Safe to repeat.
-   * `hostAddress` is where a listener of the platform must bind to be reached by agents, and
-   * `platformUrlHost` the host part under which an agent reaches it.
+   * Creates the agents' network, which all agents of this installation share. Idempotent. `hostAddress` is
+   * the address to bind for listeners of the platform. `platformUrlHost` is the host name under which agents
+   * reach them.
    */
   ensureNetwork(): Promise<AgentsNetwork>
-  /** What this engine can take away from containers that are made with `isClosed`. */
+  /** How well this engine can close containers that have `isClosed`. */
   readonly closing: Closing
   /**
-   * The same for the network from which nothing but the platform is reached; made when it is first needed. Throws
-   * `engine_fault` where it cannot be had.
+   * Creates the network that reaches only the platform. Throws `engine_fault` when the engine cannot provide
+   * it.
    */
   ensureClosedNetwork(): Promise<AgentsNetwork>
 
-  /** Creates without starting. Throws `ContainerError`: name_taken, port_taken, image_missing, engine_down, engine_fault. */
+  /**
+   * Creates without starting. Throws `ContainerError`: name_taken, port_taken, image_missing, engine_down,
+   * engine_fault.
+   */
   create(spec: ContainerSpec): Promise<{ id: string }>
   /**
-   * Starting a running container is a no-op. Throws no_such_container, port_taken, …
-   * From here until a stop, what ends by itself is brought back by the engine after a short wait, at least
-   * four times in ten minutes. Only the sandbox gives up then; elsewhere the caller ends a loop with a stop.
+   * Starts a container; no-op when running. Throws no_such_container, port_taken and others. The engine then
+   * restarts it after every unexpected end, at least four times in ten minutes. Only the sandbox stops
+   * trying; elsewhere the caller ends a restart loop with a stop.
    */
   start(id: string): Promise<void>
-  /** Polite signal, then kill after `graceSeconds`. Stopping a stopped container is a no-op. */
+  /** Sends SIGTERM, then kills after `graceSeconds`. No-op when stopped. */
   stop(id: string, graceSeconds: number): Promise<void>
-  /** Removes container (killing it first); unknown ids are a no-op. Volumes stay. */
+  /** Kills and removes the container; unknown ids are a no-op. Volumes stay. */
   remove(id: string): Promise<void>
   rename(id: string, name: string): Promise<void>
 
-  /** Null when there is no such container. */
+  /** Null for an unknown container. */
   inspect(id: string): Promise<ContainerState | null>
   /** Every container of this installation, running or not. */
   list(): Promise<ContainerState[]>
-  /** The last `tail` lines of both output streams in order, also of stopped containers. */
+  /** The last `tail` lines of both output streams in order, even of stopped containers. */
   logs(id: string, tail: number): Promise<string>
-  /** One sample; null when the container does not run. Cheap: may be called for 50 agents in a background pass. */
+  /**
+   * Returns one sample; null when the container is not running. Cheap enough for 50 agents in a background
+   * loop.
+   */
   sample(id: string): Promise<ContainerSample | null>
 
   /**
-   * State changes as they happen, until `signal` aborts. Yields `resync` first, and again after each
-   * interruption of the engine's event stream: whoever listens then lists everything anew. Never throws
-   * for an engine that is away: it waits and retries with backoff.
+   * Yields state changes until `signal` aborts. Yields `resync` first and after each interruption of the
+   * engine's event stream; the listener then lists all containers again. Never throws for an unreachable
+   * engine, but retries with backoff.
    */
   events(signal: AbortSignal): AsyncIterable<ContainerEvent>
 
-  /** Makes the volume when absent. */
+  /** Creates the volume if missing. */
   createVolume(name: string, labels: Record<string, string>): Promise<void>
-  /** Unknown volumes are a no-op. Throws volume_in_use while a container, running or not, mounts it. */
+  /** Unknown volumes are a no-op. Throws volume_in_use while any container, running or not, mounts it. */
   removeVolume(name: string): Promise<void>
   /** Names of this installation's volumes. */
   listVolumes(): Promise<string[]>
@@ -76,31 +82,31 @@ export type EngineInfo = { name: string; version: string; cpus: number; memoryBy
 
 export type Closing = {
   can: boolean
-  /** Every container is closed, whatever its spec says. */
+  /** True when every container is closed, whatever its spec says. */
   always: boolean
-  /** What stays open, in sentences for people. */
+  /** Remaining gaps, as sentences for people. */
   notes: readonly string[]
 }
 
-/** A TCP address may appear only with the first running container (Podman): who binds it tries again. */
+/** A TCP address may exist only once the first container runs (Podman), so binding is retried. */
 export type AgentsNetwork = { hostAddress: HostAddress; platformUrlHost: string }
-/** A TCP address to bind beside loopback, a unix socket path (sandbox), or nothing more than loopback. */
+/** A TCP address to bind in addition to loopback, a unix socket path (sandbox), or only loopback. */
 export type HostAddress =
   | { type: 'tcp'; address: string }
   | { type: 'unix'; path: string }
   | { type: 'loopback' }
 
 export type Isolation = {
-  /** One of the words an operator can search for: `container` or `sandbox`. */
+  /** A word that an operator can search for: `container` or `sandbox`. */
   level: 'container' | 'sandbox' | 'none'
-  /** Sentences naming what is weaker than a container; empty for a container engine. */
+  /** Sentences about what is weaker than a container; empty for a container engine. */
   weaker: string[]
 }
 
 export type ContainerSpec = {
   name: string
   image: string
-  /** `roost.install` is added by the adapter. */
+  /** The adapter adds `roost.install`. */
   labels: Record<string, string>
   env: Record<string, string>
   cpus: number
@@ -111,11 +117,11 @@ export type ContainerSpec = {
   /** Adds DAC_OVERRIDE, FOWNER, KILL and allows new privileges (sudo). */
   fullCapabilities: boolean
   mounts: Mount[]
-  /** No way out but to the platform; `ssh` has no effect then. */
+  /** Allows network access only to the platform; `ssh` has no effect then. */
   isClosed?: boolean
   /**
-   * Port 22 of the container, published at `bind:port`; null for none. Bound to loopback no other agent
-   * reaches it; bound to any other address of the host, every agent does, over the host.
+   * Publishes port 22 of the container at `bind:port`; null for none. Bound to loopback, other agents cannot
+   * reach it. Bound to another address, every agent can reach it through the host.
    */
   ssh: { bind: string; port: number } | null
 }
@@ -124,8 +130,8 @@ export type Mount =
   | { type: 'volume'; volume: string; target: string; readOnly?: boolean }
   | { type: 'bind'; source: string; target: string; readOnly: boolean }
   /**
-   * An empty folder of the container's own, anew at each start, in which its users make nothing: other mounts
-   * stand in it, so that nothing of theirs is left behind in a volume and nothing in a volume is in their way.
+   * An empty read-only folder, created at each start, as the parent of other mounts. Keeps files out of the
+   * volume's folder and out of its mount points.
    */
   | { type: 'empty'; target: string }
 
@@ -138,12 +144,12 @@ export type ContainerState = {
   exitCode: number | null
   oomKilled: boolean
   startedAt: string | null
-  /** Mounted volume names, to tell whether a recreate is due. */
+  /** Mounted volume names, to detect whether a recreate is needed. */
   volumes: string[]
 }
 
 export type ContainerSample = {
-  /** Percent of one CPU: 200 is two cores busy. Null in the first sample of a container. */
+  /** Percent of one CPU: 200 means two busy cores. Null in the first sample of a container. */
   cpuPercent: number | null
   memoryUsedBytes: number
   memoryLimitBytes: number | null
@@ -158,7 +164,7 @@ export type ContainerEvent =
   | { type: 'exited'; id: string; name: string; exitCode: number | null; oomKilled: boolean; at: string }
   | { type: 'removed'; id: string; name: string; at: string }
 
-/** `fault` says which decided answer a caller gives; the message is for the log. */
+/** `fault` is for callers; the message is for the log. */
 export class ContainerError extends Error {
   readonly fault:
     | 'engine_down'

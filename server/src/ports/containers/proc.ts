@@ -1,25 +1,25 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /**
- * When a process started, in clock ticks since boot, null when there is no such process. With the pid it
- * names a process for good: pids are used again, the pair is not.
+ * Returns the start time of a process in clock ticks since boot, or null. Together with the pid it identifies
+ * a process: pids are reused, the pair is not.
  */
 export async function processStartTicks(pid: number): Promise<number | null> {
   const fields = await statFields(pid)
-  // A zombie has ended; only its parent has not looked yet.
+  // A zombie has ended but was not reaped yet.
   return fields && fields.state !== 'Z' && fields.state !== 'X' ? fields.startTicks : null
 }
 
 export type StatFields = { state: string; cpuTicks: number; startTicks: number; rssPages: number }
 
-/** The parts of /proc/<pid>/stat that are of use here; `cpuTicks` includes children that were waited for. */
+/** The required fields of /proc/<pid>/stat; `cpuTicks` includes reaped children. */
 export async function statFields(pid: number): Promise<StatFields | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   return text === null ? null : parseStat(text)
 }
 
 export function parseStat(text: string): StatFields {
-  // The command's name may hold spaces and brackets: fields are counted after its last bracket.
+  // The command's name may contain spaces and brackets, so fields are counted after the last bracket.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const number = (index: number) => Number(fields[index] ?? 0)
   return {
@@ -30,7 +30,7 @@ export function parseStat(text: string): StatFields {
   }
 }
 
-/** Bytes received and sent over all interfaces but loopback in the network namespace of `pid`. */
+/** Bytes received and sent in the network namespace of `pid`, without loopback. */
 export async function networkBytes(pid: number): Promise<{ received: number; sent: number } | null> {
   const text = await readFile(`/proc/${pid}/net/dev`, 'utf8').catch(() => null)
   if (text === null) return null
@@ -47,7 +47,7 @@ export async function networkBytes(pid: number): Promise<{ received: number; sen
   return interfaces === 0 ? null : sums
 }
 
-/** How many threads run as a user, over all processes of this process namespace. */
+/** Counts the threads of a user's processes in this process namespace. */
 export async function threadsOf(uid: number): Promise<number> {
   const owned = new RegExp(`^Uid:\\s+${uid}\\s`, 'm')
   let count = 0

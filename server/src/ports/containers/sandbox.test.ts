@@ -7,7 +7,7 @@ import { containersSuite } from './suite.ts'
 
 const isRoot = process.geteuid?.() === 0
 
-// The first process of an agent does the same: root's part of it is over before the agent's begins.
+// An agent's first process does the same: root drops its rights before the agent starts.
 const asDeveloper = isRoot ? ['/usr/bin/setpriv', '--reuid', '1000', '--regid', '1000', '--init-groups'] : []
 
 containersSuite('containers of the sandbox', async () => {

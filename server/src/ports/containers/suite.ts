@@ -3,37 +3,37 @@ import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { ContainerError, type ContainerEvent, type ContainerSpec, type Containers } from './port.ts'
 
-/** What an adapter's test gives the suite: the adapter, and a hand on the world behind it. */
+/** The adapter under test and control over its engine. */
 export type Harness = {
   containers: Containers
   /** Another installation on the same engine. */
   neighbour: Containers
   /** An adapter whose engine does not answer. */
   away: Containers
-  /** An image that runs `ROOST_TEST_SCRIPT`, or behaves as `ROOST_TEST_BEHAVIOUR` says where nothing runs. */
+  /** An image that runs `ROOST_TEST_SCRIPT`, or simulates `ROOST_TEST_BEHAVIOUR` in the fake. */
   image: string
-  /** A path of the host that does not exist. */
+  /** A missing host path. */
   missingPath: string
-  /** Whether this host's memory limits come with a killer that the adapter can tell from other ends. */
+  /** True when the adapter can recognize out-of-memory kills on this host. */
   tellsMemoryKills: boolean
-  /** Kills the container's first process from outside, behind the engine's back. */
+  /** Kills the container's first process behind the engine's back. */
   crash(id: string): Promise<void>
-  /** Breaks the event stream under whoever listens; the engine stays. */
+  /** Breaks the event stream of listeners; the engine keeps running. */
   interruptEvents(): Promise<void>
   close(): Promise<void>
 }
 
-/** What the suite's containers do. Shell for those that run it, a word for the one that only remembers. */
+/** What the suite's containers do: a shell script, or its name for the fake. */
 export const behaviours = {
   stay: 'trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
   stubborn: 'trap "" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
   talk: 'for i in 1 2 3 4 5; do echo "line $i"; done; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
   fail: 'echo "cannot go on"; exit 3',
-  // It lives for a moment first: Docker begins to look out for the memory killer only after the start.
+  // Runs for a moment first: Docker watches for out-of-memory kills only after the start.
   devour: 'echo eating; sleep 1; x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done',
   publish:
     'echo published > /home/developer/shared-out/note; trap "exit 0" TERM; echo ready; while :; do sleep 3600 & wait $!; done',
-  // What it can read of another one's folder, and what it can change there and beside it.
+  // Shows what it can read and change in another agent's folder and next to it.
   consume: [
     'cd /home/developer/shared-in; for name in *; do echo "saw $name"; done',
     'cat one/note 2>/dev/null || echo nothing',
@@ -49,7 +49,7 @@ export const behaviours = {
 }
 export type Behaviour = keyof typeof behaviours
 
-/** A container of the suite; every test names its own, so that none depends on another's leavings. */
+/** A container of the suite; every test uses its own name. */
 export function specOf(
   image: string,
   behaviour: Behaviour,
@@ -71,45 +71,45 @@ export function specOf(
   }
 }
 
-/** What takes longer has failed: generous, for a real engine on a machine that does much else. */
-const patienceMs = 60_000
+/** Generous, for a real engine on a busy machine. */
+const timeoutMs = 60_000
 
 export function uniqueName(): string {
   return `suite-${randomBytes(6).toString('hex')}`
 }
 
-/** Collects events from now on; `next` answers the first one since the last `next` that fits. */
+/** Collects events from now on; `next` returns the first matching one since the last call. */
 export function collect(containers: Containers) {
   const controller = new AbortController()
-  const seen: ContainerEvent[] = []
+  const collected: ContainerEvent[] = []
   let at = 0
   let wake = () => {}
   const ended = (async () => {
     for await (const event of containers.events(controller.signal)) {
-      seen.push(event)
+      collected.push(event)
       wake()
     }
   })()
   return {
-    seen,
+    seen: collected,
     async next<T extends ContainerEvent['type']>(
       type: T,
       id?: string,
     ): Promise<Extract<ContainerEvent, { type: T }>> {
-      const deadline = AbortSignal.timeout(patienceMs)
+      const deadline = AbortSignal.timeout(timeoutMs)
       for (;;) {
-        for (; at < seen.length; at += 1) {
-          const event = seen[at]
+        for (; at < collected.length; at += 1) {
+          const event = collected[at]
           if (event?.type === type && (id === undefined || ('id' in event && event.id === id))) {
             at += 1
-            // The type was compared one line above; the compiler does not carry it through the parameter.
+            // The type was compared one line above; the compiler cannot derive it.
             return event as Extract<ContainerEvent, { type: T }>
           }
         }
         await new Promise<void>((resolve, reject) => {
           wake = resolve
           deadline.addEventListener('abort', () =>
-            reject(new Error(`no event ${type} came; seen: ${JSON.stringify(seen)}`)),
+            reject(new Error(`no event ${type} came; seen: ${JSON.stringify(collected)}`)),
           )
         })
       }
@@ -121,11 +121,11 @@ export function collect(containers: Containers) {
   }
 }
 
-/** Asks again until the answer is true, each time with a real look at the engine; a minute at most. */
-export async function until(question: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + patienceMs
-  while (!(await question())) {
-    if (Date.now() > deadline) throw new Error(`never became true: ${question}`)
+/** Repeats the check until it is true, for at most a minute. */
+export async function until(check: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (!(await check())) {
+    if (Date.now() > deadline) throw new Error(`never became true: ${check}`)
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
@@ -134,7 +134,7 @@ export function hasFault(fault: ContainerError['fault']) {
   return (error: unknown) => error instanceof ContainerError && error.fault === fault
 }
 
-/** The promises of `Containers`. Every adapter and the fake run all of them. */
+/** Tests for every adapter of `Containers`, including the fake. */
 export function containersSuite(title: string, open: () => Promise<Harness>): void {
   describe(title, () => {
     let harness: Harness
@@ -165,28 +165,28 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       return id
     }
 
-    test('the engine says who it is and what the host has', async () => {
+    test("the engine reports its identity and the host's resources", async () => {
       const info = await containers.ping()
       assert.ok(info.name.length > 0 && info.version.length > 0)
       assert.ok(info.cpus >= 1 && info.memoryBytes > 0)
     })
 
-    test('an engine that is away is engine_down, and soon', { timeout: patienceMs }, async () => {
+    test('an unreachable engine is engine_down, quickly', { timeout: timeoutMs }, async () => {
       await assert.rejects(harness.away.ping(), hasFault('engine_down'))
       await assert.rejects(harness.away.create(spec('stay')), hasFault('engine_down'))
     })
 
-    test('an image is known or not', async () => {
+    test('an image is known or unknown', async () => {
       assert.equal(await containers.hasImage(harness.image), true)
       assert.equal(await containers.hasImage('roost-test-nowhere:0'), false)
     })
 
-    test('the network can be made any number of times, also at once', async () => {
+    test('the network can be created repeatedly and concurrently', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => containers.ensureNetwork()))
       for (const answer of answers) assert.deepEqual(answer, answers[0])
     })
 
-    test('so can the network without a way out, and a container is made in it', async () => {
+    test('a closed network can be created, and a container in it', async () => {
       const answers = await Promise.all(Array.from({ length: 4 }, () => containers.ensureClosedNetwork()))
       for (const answer of answers) assert.deepEqual(answer, answers[0])
       assert.ok(containers.closing.can)
@@ -195,11 +195,11 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.equal((await containers.inspect(id))?.status, 'running')
     })
 
-    test('a new container is created, labelled as ours and not running', async () => {
-      const wanted = spec('stay', { labels: { 'roost.agent-name': 'ada' } })
-      const { id } = await containers.create(wanted)
+    test('a new container is created, labelled and not running', async () => {
+      const desired = spec('stay', { labels: { 'roost.agent-name': 'ada' } })
+      const { id } = await containers.create(desired)
       const state = await containers.inspect(id)
-      assert.equal(state?.name, wanted.name)
+      assert.equal(state?.name, desired.name)
       assert.equal(state?.status, 'created')
       assert.equal(state?.startedAt, null)
       assert.equal(state?.exitCode, null)
@@ -207,23 +207,23 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.ok(state?.labels['roost.install'])
     })
 
-    test('a taken name is refused and nothing is left of the attempt', async () => {
+    test('a used name is refused and the attempt leaves nothing behind', async () => {
       const first = spec('stay')
       await containers.create(first)
       await assert.rejects(containers.create({ ...spec('stay'), name: first.name }), hasFault('name_taken'))
       assert.equal((await containers.list()).length, 1)
     })
 
-    test('of ten that create one name at once, one wins', async () => {
-      const wanted = spec('stay')
-      const results = await Promise.allSettled(Array.from({ length: 10 }, () => containers.create(wanted)))
+    test('of ten concurrent creates of one name one succeeds', async () => {
+      const desired = spec('stay')
+      const results = await Promise.allSettled(Array.from({ length: 10 }, () => containers.create(desired)))
       const losers = results.filter((result) => result.status === 'rejected')
       assert.equal(losers.length, 9)
       for (const loser of losers) assert.ok(hasFault('name_taken')(loser.reason), String(loser.reason))
       assert.equal((await containers.list()).length, 1)
     })
 
-    test('a missing image is refused by name', async () => {
+    test('a missing image is refused as image_missing', async () => {
       await assert.rejects(
         containers.create({ ...spec('stay'), image: 'roost-test-nowhere:0' }),
         hasFault('image_missing'),
@@ -241,7 +241,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.ok(Math.abs(Date.now() - Date.parse(state?.startedAt ?? '')) < 60_000)
     })
 
-    test('a stop is polite, stays a stop, and is no error when repeated', async () => {
+    test('a stop is polite, final and idempotent', async () => {
       const id = await running('stay')
       await containers.stop(id, 10)
       const state = await containers.inspect(id)
@@ -252,11 +252,11 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.equal((await containers.inspect(id))?.status, 'stopped')
     })
 
-    test('what ignores the polite signal is killed after its grace', async () => {
+    test('a container that ignores SIGTERM is killed after its grace period', async () => {
       const id = await running('stubborn')
       const before = Date.now()
       await containers.stop(id, 1)
-      assert.ok(Date.now() - before < patienceMs)
+      assert.ok(Date.now() - before < timeoutMs)
       const state = await containers.inspect(id)
       assert.equal(state?.status, 'stopped')
       assert.equal(state?.exitCode, 137)
@@ -270,7 +270,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.equal((await containers.inspect(id))?.status, 'running')
     })
 
-    test('an unknown container is null, nothing to remove, and an error to act on', async () => {
+    test('an unknown container is null, removable and an error for other calls', async () => {
       const id = '0'.repeat(64)
       assert.equal(await containers.inspect(id), null)
       assert.equal(await containers.sample(id), null)
@@ -282,18 +282,18 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
     })
 
     test('removing a running container frees its name and keeps its volumes', async () => {
-      const wanted = spec('stay')
-      await containers.createVolume(`${wanted.name}-home`, {})
+      const desired = spec('stay')
+      await containers.createVolume(`${desired.name}-home`, {})
       const mounts: ContainerSpec['mounts'] = [
-        { type: 'volume', volume: `${wanted.name}-home`, target: '/home/developer' },
+        { type: 'volume', volume: `${desired.name}-home`, target: '/home/developer' },
       ]
-      const { id } = await containers.create({ ...wanted, mounts })
+      const { id } = await containers.create({ ...desired, mounts })
       await containers.start(id)
-      assert.deepEqual((await containers.inspect(id))?.volumes, [`${wanted.name}-home`])
+      assert.deepEqual((await containers.inspect(id))?.volumes, [`${desired.name}-home`])
       await containers.remove(id)
       assert.equal(await containers.inspect(id), null)
-      assert.deepEqual(await containers.listVolumes(), [`${wanted.name}-home`])
-      await containers.create({ ...wanted, mounts })
+      assert.deepEqual(await containers.listVolumes(), [`${desired.name}-home`])
+      await containers.create({ ...desired, mounts })
     })
 
     test('a volume outlives the container that wrote to it', async () => {
@@ -307,7 +307,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.match(await containers.logs(second, 100), /kept/)
     })
 
-    test("one container's folder is read by another one, which changes nothing in it nor beside it", async () => {
+    test("a container can read another one's folder but change nothing in it or next to it", async () => {
       const shared = `${uniqueName()}-shared`
       await containers.createVolume(shared, {})
       const publisher = await running('publish', {
@@ -321,19 +321,19 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       ]
       const one = { volume: shared, target: '/home/developer/shared-in/one', readOnly: true }
       const reader = await running('consume', { mounts: [...mounts, { type: 'volume', ...one }] })
-      const told = async (id: string) => (await containers.logs(id, 100)).trimEnd().split('\n')
-      assert.deepEqual(await told(reader), ['saw one', 'published', 'ready'])
-      // At its next start it is there again, without what a container without it may find of it.
+      const linesOf = async (id: string) => (await containers.logs(id, 100)).trimEnd().split('\n')
+      assert.deepEqual(await linesOf(reader), ['saw one', 'published', 'ready'])
+      // After a restart the mounts are back, and other containers find nothing of them.
       await containers.stop(reader, 10)
       await containers.start(reader)
-      await until(async () => (await told(reader)).length === 6)
-      assert.deepEqual((await told(reader)).slice(3), ['saw one', 'published', 'ready'])
+      await until(async () => (await linesOf(reader)).length === 6)
+      assert.deepEqual((await linesOf(reader)).slice(3), ['saw one', 'published', 'ready'])
       await containers.remove(reader)
-      assert.deepEqual(await told(await running('consume', { mounts })), ['saw *', 'nothing', 'ready'])
+      assert.deepEqual(await linesOf(await running('consume', { mounts })), ['saw *', 'nothing', 'ready'])
       await containers.remove(publisher)
     })
 
-    test('a volume that a container mounts is in use, also while that one stands still', async () => {
+    test('a volume mounted by a container is in use, even while the container is stopped', async () => {
       const volume = `${uniqueName()}-shared`
       await containers.createVolume(volume, {})
       const id = await running('stay', {
@@ -348,7 +348,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.deepEqual(await containers.listVolumes(), [])
     })
 
-    test('a volume is made once and removed once', async () => {
+    test('creating and removing a volume are idempotent', async () => {
       const name = `${uniqueName()}-home`
       await containers.createVolume(name, { 'roost.agent-name': 'ada' })
       await containers.createVolume(name, { 'roost.agent-name': 'ada' })
@@ -359,19 +359,19 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
     })
 
     test('a rename keeps the container running under its id and frees the old name', async () => {
-      const wanted = spec('stay')
-      const { id } = await containers.create(wanted)
+      const desired = spec('stay')
+      const { id } = await containers.create(desired)
       await containers.start(id)
       const name = uniqueName()
       await containers.rename(id, name)
       const state = await containers.inspect(id)
       assert.equal(state?.name, name)
       assert.equal(state?.status, 'running')
-      const { id: second } = await containers.create(wanted)
+      const { id: second } = await containers.create(desired)
       await assert.rejects(containers.rename(second, name), hasFault('name_taken'))
     })
 
-    test('another installation sees and touches nothing of ours', async () => {
+    test('another installation sees and changes none of our objects', async () => {
       const id = await running('stay')
       const volume = `${uniqueName()}-home`
       await containers.createVolume(volume, {})
@@ -385,7 +385,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.deepEqual(await containers.listVolumes(), [volume])
     })
 
-    test('logs end with the last lines asked for, also of a stopped container', async () => {
+    test('logs return the last requested lines, even of a stopped container', async () => {
       const id = await running('talk')
       const last = (await containers.logs(id, 3)).trimEnd().split('\n')
       assert.deepEqual(last, ['line 4', 'line 5', 'ready'])
@@ -394,47 +394,47 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       assert.deepEqual(all, ['line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'ready'])
     })
 
-    test('a sample has memory, its limit and, from the second on, a CPU rate', async () => {
-      const wanted = spec('stay')
-      const { id } = await containers.create(wanted)
+    test('a sample has memory and its limit, and a CPU rate from the second sample on', async () => {
+      const desired = spec('stay')
+      const { id } = await containers.create(desired)
       assert.equal(await containers.sample(id), null)
       await containers.start(id)
       await isReady(id)
       const first = await containers.sample(id)
       assert.ok(first?.cpuPercent === null || (first?.cpuPercent ?? -1) >= 0)
       assert.ok(first && first.memoryUsedBytes > 0)
-      assert.equal(first.memoryLimitBytes, wanted.memoryBytes)
+      assert.equal(first.memoryLimitBytes, desired.memoryBytes)
       await until(async () => ((await containers.sample(id))?.cpuPercent ?? -1) >= 0)
       await containers.stop(id, 10)
       assert.equal(await containers.sample(id), null)
     })
 
-    test('events begin with resync and tell start, end and removal in order', async () => {
+    test('events start with resync and report start, end and removal in order', async () => {
       const events = collect(containers)
       try {
         await events.next('resync')
-        const wanted = spec('stay')
-        const { id } = await containers.create(wanted)
+        const desired = spec('stay')
+        const { id } = await containers.create(desired)
         await containers.start(id)
-        assert.equal((await events.next('started', id)).name, wanted.name)
+        assert.equal((await events.next('started', id)).name, desired.name)
         await isReady(id)
         await containers.stop(id, 10)
         const exited = await events.next('exited', id)
         assert.equal(exited.exitCode, 0)
         assert.equal(exited.oomKilled, false)
         await containers.remove(id)
-        assert.equal((await events.next('removed', id)).name, wanted.name)
+        assert.equal((await events.next('removed', id)).name, desired.name)
       } finally {
         await events.stop()
       }
     })
 
-    test('events of another installation are not ours', async () => {
+    test('events of another installation are not reported', async () => {
       const events = collect(harness.neighbour)
       try {
         await events.next('resync')
-        const ours = await running('stay')
-        await containers.stop(ours, 10)
+        const own = await running('stay')
+        await containers.stop(own, 10)
         const { id: theirs } = await harness.neighbour.create(spec('stay'))
         await harness.neighbour.start(theirs)
         await events.next('started', theirs)
@@ -444,7 +444,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       }
     })
 
-    test('a container that ends by itself is reported with its code and brought back', async () => {
+    test('an unexpected end is reported with its code, and the container restarts', async () => {
       const events = collect(containers)
       try {
         await events.next('resync')
@@ -465,7 +465,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       }
     })
 
-    test('a crash is reported and brought back, a stop afterwards stays', async () => {
+    test('a crash is reported and the container restarts; a later stop is final', async () => {
       const id = await running('stay')
       const events = collect(containers)
       try {
@@ -483,7 +483,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       }
     })
 
-    test('the memory limit kills, and the end says so', async (context) => {
+    test('the memory limit kills, and the end is marked as oomKilled', async (context) => {
       if (!harness.tellsMemoryKills) return context.skip('this user has no control groups here')
       const events = collect(containers)
       try {
@@ -493,7 +493,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
         const exited = await events.next('exited', id)
         assert.equal(exited.exitCode, 137)
         assert.equal(exited.oomKilled, true)
-        // It comes back and is killed again, over and over: between two runs the state says why.
+        // It restarts and is killed repeatedly; between two runs the state shows why.
         await until(async () => (await containers.inspect(id))?.oomKilled === true)
         await containers.stop(id, 0)
       } finally {
@@ -501,7 +501,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       }
     })
 
-    test('a broken event stream comes back with resync and goes on', async () => {
+    test('a broken event stream resumes with resync', async () => {
       const events = collect(containers)
       try {
         await events.next('resync')
@@ -515,18 +515,18 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       }
     })
 
-    test('listening to an engine that is away waits without an error until it is told to stop', async () => {
+    test('listening to an unreachable engine waits without an error until aborted', async () => {
       const events = collect(harness.away)
       await new Promise((resolve) => setImmediate(resolve))
       await events.stop()
       assert.deepEqual(events.seen, [])
     })
 
-    test('a spec that cannot be kept leaves nothing behind', async () => {
-      const wanted = spec('stay', {
+    test('an impossible spec leaves nothing behind', async () => {
+      const desired = spec('stay', {
         mounts: [{ type: 'bind', source: harness.missingPath, target: '/template', readOnly: true }],
       })
-      await assert.rejects(containers.create(wanted), hasFault('engine_fault'))
+      await assert.rejects(containers.create(desired), hasFault('engine_fault'))
       assert.deepEqual(await containers.list(), [])
     })
   })

@@ -1,4 +1,4 @@
-/** A copy cannot be made or put back; the message says what to do. */
+/** A copy cannot be created or restored; the message says what to do. */
 export class CopyError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -6,13 +6,13 @@ export class CopyError extends Error {
   }
 }
 
-/** Whole databases as files: made while the platform works, and put back into an empty database. */
+/** Copies whole databases to files while the platform runs, and restores them into an empty database. */
 export type DatabaseCopies = {
   dialect: 'sqlite' | 'postgres'
-  /** Everything as it was at one moment, written to a new file. Throws `CopyError`. */
+  /** Writes a consistent snapshot to a new file. Throws `CopyError`. */
   copyTo(file: string): Promise<void>
-  /** Throws `CopyError` when there is something in the database already. */
+  /** Throws `CopyError` when the database is not empty. */
   refuseFull(): Promise<void>
-  /** Takes the file. All of it is there afterwards, or nothing. Throws `CopyError`. */
+  /** Consumes the file and restores it completely or not at all. Throws `CopyError`. */
   restoreFrom(file: string): Promise<void>
 }

@@ -4,15 +4,15 @@ import { closeSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { CopyError, type DatabaseCopies } from './port.ts'
 
-/** With the programs of PostgreSQL, which are looked for in `path`. */
+/** Uses PostgreSQL's client programs, found in `path`. */
 export function postgresCopies(url: string, path: string): DatabaseCopies {
   const { password } = new URL(url)
-  /** The password goes by the environment: other users see the arguments of a program. */
+  /** The password is passed in the environment, because other users can read arguments. */
   const bare = new URL(url)
   bare.password = ''
 
   async function run(program: string, args: string[]): Promise<string> {
-    // Nothing of the platform's own environment, which holds its keys.
+    // Passes none of the platform's own environment, which contains its keys.
     const env = { PATH: path, ...(password ? { PGPASSWORD: decodeURIComponent(password) } : {}) }
     const child = spawn(program, [...args, `--dbname=${bare.href}`], {
       env,
@@ -32,8 +32,7 @@ export function postgresCopies(url: string, path: string): DatabaseCopies {
   async function refuseFull(): Promise<void> {
     const count = "select count(*) from information_schema.tables where table_schema = 'public'"
     const found = await run('psql', ['--no-psqlrc', '--tuples-only', '--no-align', '--command', count])
-    if (found.trim() !== '0')
-      throw new CopyError('There is something in the database already: restore into an empty one.')
+    if (found.trim() !== '0') throw new CopyError('The database is not empty: restore into an empty one.')
   }
   return {
     dialect: 'postgres',
@@ -44,8 +43,8 @@ export function postgresCopies(url: string, path: string): DatabaseCopies {
     refuseFull,
     async restoreFrom(file) {
       await refuseFull()
-      const whole = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
-      await run('pg_restore', [...whole, file])
+      const options = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
+      await run('pg_restore', [...options, file])
     },
   }
 }

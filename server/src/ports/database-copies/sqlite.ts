@@ -3,21 +3,21 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CopyError, type DatabaseCopies } from './port.ts'
 
-/** Of the file that `sqlite:<path>` names. */
+/** Copies the file of `sqlite:<path>`. */
 export function sqliteCopies(path: string): DatabaseCopies {
-  const isThere = () => existsSync(path) && statSync(path).size > 0
+  const isPresent = () => existsSync(path) && statSync(path).size > 0
 
   async function refuseFull(): Promise<void> {
-    if (isThere())
-      throw new CopyError(`There is a database already: ${path}. Restore into another data folder.`)
+    if (isPresent())
+      throw new CopyError(`The database ${path} already exists. Restore into another data folder.`)
   }
   return {
     dialect: 'sqlite',
     async copyTo(file) {
-      if (!isThere()) throw new CopyError(`There is no database at ${path}.`)
+      if (!isPresent()) throw new CopyError(`The database ${path} does not exist.`)
       const source = new DatabaseSync(path, { readOnly: true, timeout: 30_000 })
       try {
-        // One statement reads one state of the database, and keeps nobody from writing meanwhile.
+        // One statement reads one consistent state and blocks no writer.
         source.exec(`vacuum into '${file.replaceAll("'", "''")}'`)
       } finally {
         source.close()
@@ -30,14 +30,14 @@ export function sqliteCopies(path: string): DatabaseCopies {
       await refuseFull()
       refuseBroken(file)
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      // What an earlier database left beside it is not this one's.
+      // Remains of an earlier database do not belong to this one.
       for (const rest of ['-wal', '-shm']) rmSync(path + rest, { force: true })
       renameSync(file, path)
     },
   }
 }
 
-/** A copy that cannot be read is none; better known now than on the day it is needed. */
+/** Checks the copy now, because a broken one would be noticed only when needed. */
 function refuseBroken(file: string): void {
   const copy = new DatabaseSync(file, { readOnly: true })
   try {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, SchemaTools, Tx } from './port.ts'
 
-/** What each dialect has in its own words. */
+/** Schema operations with a different syntax per dialect. */
 export function schemaTools(tx: Tx, dialect: Db['dialect']): SchemaTools {
   return {
     async makeAppendOnly(table, timeColumn, guard) {

@@ -12,7 +12,7 @@ forEachDialect((dialect, open) => {
   databaseSuite(dialect, open)
 
   if (dialect === 'sqlite') {
-    test('a process that writes on and on keeps no other one out', async () => {
+    test('a process with continuous writes does not starve others', async () => {
       await using db = await open({ migrated: false })
       await using other = await db.openAgain()
       await db.withTables().schema.createTable('nest').addColumn('id', 'text').execute()
@@ -28,16 +28,16 @@ forEachDialect((dialect, open) => {
           await write(tx, 'mine')
           written += 1
         })
-      const mine = Array.from({ length: 400 }, writeForLong)
-      await mine[0]
+      const ownWrites = Array.from({ length: 400 }, writeForLong)
+      await ownWrites[0]
       await write(other, 'other')
       isOtherIn = true
       const before = written
-      await Promise.all(mine)
-      assert.ok(before < mine.length, 'it came before the last of them')
+      await Promise.all(ownWrites)
+      assert.ok(before < ownWrites.length, 'the other write came before the last of them')
     })
 
-    test('a new file and its companions are readable by their owner only', async () => {
+    test('a new file and its companions are readable only by their owner', async () => {
       await using db = await open({ migrated: false })
       await db.withTables().schema.createTable('nest').addColumn('id', 'text').execute()
       const path = db.url.slice('sqlite:'.length)

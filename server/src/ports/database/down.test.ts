@@ -11,7 +11,7 @@ import { namedFault } from './down.ts'
 import { openDatabase } from './open.ts'
 import { DatabaseDown, DatabaseFull } from './port.ts'
 
-test('a server that is away is DatabaseDown, in a transaction and without', async () => {
+test('an unreachable server is DatabaseDown, inside and outside a transaction', async () => {
   const db = await openDatabase('postgres://nobody@127.0.0.1:1/none', silentLog)
   await assert.rejects(db.ping(), DatabaseDown)
   const rows = (on: Pick<typeof db, 'withTables'>) =>
@@ -32,14 +32,15 @@ test('a server that hangs up is DatabaseDown', async () => {
   server.close()
 })
 
-test('what a server says of itself is named, what it says of a statement is not', () => {
-  const said = (code: string) => namedFault(Object.assign(new Error('no'), { code }))
-  for (const code of ['57P01', '57P03', '08006', '53300']) assert.ok(said(code) instanceof DatabaseDown, code)
+test('errors about the server are named, errors about a statement are not', () => {
+  const faultOf = (code: string) => namedFault(Object.assign(new Error('no'), { code }))
+  for (const code of ['57P01', '57P03', '08006', '53300'])
+    assert.ok(faultOf(code) instanceof DatabaseDown, code)
   for (const code of ['23505', '40001', '42P01', '57014'])
-    assert.ok(!(said(code) instanceof DatabaseDown), code)
+    assert.ok(!(faultOf(code) instanceof DatabaseDown), code)
 })
 
-test('a disk without room is DatabaseFull: of SQLite, what is there can be read and written again later', async (t) => {
+test('SQLite: a full disk is DatabaseFull; data stays readable and becomes writable again', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-full-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   await using db = await closing(`sqlite:${join(folder, 'one.db')}`)
@@ -62,7 +63,7 @@ test('a disk without room is DatabaseFull: of SQLite, what is there can be read 
   assert.equal(rows.length, 1)
 })
 
-test('a disk without room is DatabaseFull: of PostgreSQL', () => {
+test('PostgreSQL: a full disk is DatabaseFull', () => {
   assert.ok(namedFault(Object.assign(new Error('no'), { code: '53100' })) instanceof DatabaseFull)
 })
 

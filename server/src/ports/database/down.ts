@@ -1,6 +1,6 @@
 import { DatabaseDown, DatabaseFull } from './port.ts'
 
-/** SQLSTATEs by which a server says that it goes, comes, or takes nobody now; class 08 is the connection's own. */
+/** SQLSTATEs of a server that is stopping, starting or full of connections; class 08 is connection errors. */
 const sqlStates = /^(?:08...|57P0[123]|53300)$/
 const systemCodes = [
   'ECONNREFUSED',
@@ -11,24 +11,24 @@ const systemCodes = [
   'ETIMEDOUT',
   'ENOENT',
 ]
-/** What the client library says without a code. */
-const words =
+/** Messages of the client library that have no code. */
+const messages =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Cannot use a pool after/
 
-/** Disk full; SQLite's own number for it is in another field. */
+/** Disk full; SQLite has its own number in another field. */
 const sqlStateFull = '53100'
 const sqliteFull = 13
 
-/** The fault of a client of the database, named when it is the database that cannot be reached or has no room. */
+/** Converts a client error to `DatabaseDown` or `DatabaseFull` if it matches; returns others unchanged. */
 export function namedFault(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
   if (code === sqlStateFull || sqliteCode(error) === sqliteFull) return new DatabaseFull(error)
-  const isDown = sqlStates.test(code) || systemCodes.includes(code) || words.test(error.message)
+  const isDown = sqlStates.test(code) || systemCodes.includes(code) || messages.test(error.message)
   return isDown ? new DatabaseDown(error) : error
 }
 
-/** The number of SQLite without what its extended codes add; null for another fault. */
+/** Returns SQLite's primary error code; null for other errors. */
 export function sqliteCode(error: unknown): number | null {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null
 }

@@ -16,7 +16,7 @@ const egg: Migration = {
 }
 
 forEachDialect((_dialect, open) => {
-  test('migrates an empty database, and a second time does nothing', async () => {
+  test('migrates an empty database, and does nothing the second time', async () => {
     await using db = await open({ migrated: false })
     const all = migrations.map(({ name }) => name).toSorted()
     assert.deepEqual(await migrationState(db, migrations), {
@@ -30,15 +30,15 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(state, { applied: all.length, expected: all.length, first_pending: null })
   })
 
-  test('applies in the order of names and tells what it does', async () => {
+  test('applies migrations in the order of names and reports progress', async () => {
     await using db = await open({ migrated: false })
-    const told: string[] = []
-    const applied = await migrate(db, [egg, nest], { now, progress: (text) => told.push(text) })
+    const reported: string[] = []
+    const applied = await migrate(db, [egg, nest], { now, progress: (text) => reported.push(text) })
     assert.deepEqual(applied, ['0001-nest', '0002-egg'])
-    assert.deepEqual(told, ['applying migration 0001-nest', 'applying migration 0002-egg'])
+    assert.deepEqual(reported, ['applying migration 0001-nest', 'applying migration 0002-egg'])
   })
 
-  test('twenty starters at once apply each migration once', async () => {
+  test('twenty concurrent starts apply each migration once', async () => {
     await using db = await open({ migrated: false })
     const starters = await Promise.all(Array.from({ length: 20 }, () => db.openAgain()))
     const applied = await Promise.all(starters.map((starter) => migrate(starter, [nest, egg], { now })))
@@ -46,7 +46,7 @@ forEachDialect((_dialect, open) => {
     await Promise.all(starters.map((starter) => starter.close()))
   })
 
-  test('a migration that fails leaves nothing behind and is done again by the next start', async () => {
+  test('a failed migration leaves nothing behind and is repeated at the next start', async () => {
     await using db = await open({ migrated: false })
     const broken: Migration = {
       name: '0002-egg',
@@ -64,7 +64,7 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await migrate(db, [nest, egg], { now }), ['0002-egg'])
   })
 
-  test('refuses a database of a later version and changes nothing', async () => {
+  test('refuses a database of a newer version without changes', async () => {
     await using db = await open({ migrated: false })
     await migrate(db, [nest, egg], { now })
     await assert.rejects(migrate(db, [nest], { now }), (error) => {
@@ -76,8 +76,8 @@ forEachDialect((_dialect, open) => {
   })
 })
 
-test('two migrations of one name are a mistake', async (t) => {
-  t.diagnostic('found before the database is asked')
+test('two migrations with the same name are an error', async (t) => {
+  t.diagnostic('found before any request to the database')
   const never = { dialect: 'sqlite' } as never
   await assert.rejects(migrationState(never, [nest, nest]), /Two migrations are named 0001-nest/)
 })

@@ -5,9 +5,8 @@ import { type Db, type Migration, type MigrationState, NewerSchemaError, type Tx
 type Tables = { schema_migrations: { name: string; applied_at: string } }
 
 /**
- * Applies what is pending, each migration once, whoever else starts at the same time. Answers the names it
- * applied itself. Throws `NewerSchemaError` and changes nothing when the database knows migrations that
- * this version does not.
+ * Applies pending migrations, each once even with concurrent starts. Returns the names that it applied.
+ * Throws `NewerSchemaError` without changes when the database has migrations unknown to this version.
  */
 export async function migrate(
   db: Db,
@@ -36,7 +35,7 @@ export async function migrate(
   }
 }
 
-/** What `/health` shows. Throws `NewerSchemaError`. */
+/** The data for `/health`. Throws `NewerSchemaError`. */
 export async function migrationState(db: Db, migrations: Migration[]): Promise<MigrationState> {
   const ordered = inOrder(migrations)
   const applied = await appliedNames(db)
@@ -48,7 +47,9 @@ export async function migrationState(db: Db, migrations: Migration[]): Promise<M
   }
 }
 
-/** One at a time: on SQLite the transaction has the write lock, PostgreSQL has locks of its own for this. */
+/**
+ * Serializes migrations: on SQLite the transaction holds the write lock, PostgreSQL uses an advisory lock.
+ */
 async function lockedNames(tx: Tx, dialect: Db['dialect']): Promise<Set<string>> {
   const kysely = tx.withTables<Tables>()
   if (dialect === 'postgres') {
@@ -64,7 +65,7 @@ async function lockedNames(tx: Tx, dialect: Db['dialect']): Promise<Set<string>>
   return readNames(kysely)
 }
 
-/** An arbitrary number that nothing else of Roost locks. */
+/** An arbitrary number that Roost locks nowhere else. */
 const advisoryLock = 7_706_778
 
 async function appliedNames(db: Db): Promise<Set<string>> {
@@ -94,7 +95,7 @@ function refuseNewer(applied: Set<string>, ordered: Migration[]): void {
 
 function inOrder(migrations: Migration[]): Migration[] {
   const ordered = migrations.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const twice = ordered.find((migration, index) => migration.name === ordered[index + 1]?.name)
-  if (twice) throw new Error(`Two migrations are named ${twice.name}.`)
+  const duplicate = ordered.find((migration, index) => migration.name === ordered[index + 1]?.name)
+  if (duplicate) throw new Error(`Two migrations are named ${duplicate.name}.`)
   return ordered
 }

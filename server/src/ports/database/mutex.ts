@@ -1,5 +1,5 @@
 export type Mutex = {
-  /** Resolves when the lock is held, in the order of asking; call the result to let the next one in. */
+  /** Resolves when the lock is held, in call order; call the result to release it. */
   lock(): Promise<() => void>
 }
 

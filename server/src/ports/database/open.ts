@@ -9,7 +9,10 @@ import { createRowStatements, type RunRows } from './row-statements.ts'
 import { createShared } from './shared.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** Opens `sqlite:<path>` (the file is made when absent) or `postgres://…`, whose client is read only then; nothing is migrated. */
+/**
+ * Opens `sqlite:<path>` (creates the file if missing) or `postgres://…`, whose client is loaded only then.
+ * Runs no migrations.
+ */
 export async function openDatabase(url: string, log: Pick<Log, 'warn' | 'error'>): Promise<Db> {
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1]
   if (path !== undefined) return createDb('sqlite', await openSqlite(path), log)
@@ -22,8 +25,8 @@ export async function openDatabase(url: string, log: Pick<Log, 'warn' | 'error'>
 }
 
 const attempts = 8
-/** A transaction that lasts longer holds up all other writers on SQLite. */
-const longMs = 1_000
+/** Above this duration a transaction is logged, because on SQLite it blocks all other writers. */
+const slowMs = 1_000
 
 function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | 'error'>): Db {
   const { dialect } = opened
@@ -44,8 +47,8 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
   const rowStatements = createRowStatements()
   const manyRowsOn = (on: Kysely<unknown>) => rowStatements((query) => on.executeQuery(query))
 
-  /** Kysely would send a statement of a transaction only when the one before it was answered. */
-  async function together(transaction: Transaction<unknown>): Promise<Transaction<unknown>> {
+  /** Kysely would wait for each statement of a transaction before sending the next. */
+  async function pipelinedTransaction(transaction: Transaction<unknown>): Promise<Transaction<unknown>> {
     const queue = transaction.getExecutor()
     const connection = await queue.provideConnection(async (given) => given)
     const executor = queue.withConnectionProvider({ provideConnection: (consumer) => consumer(connection) })
@@ -59,22 +62,22 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
     const startedAt = performance.now()
     try {
       const result = await kysely.transaction().execute(async (transaction) => {
-        const on = await together(transaction)
+        const on = await pipelinedTransaction(transaction)
         const tx = createTx({ on, manyRows: manyRowsOn(on) }, acts, statements)
         const result = await scopes.run(scope, () => work(tx))
-        // SQLite would commit what is left of a transaction of which a statement failed.
+        // Otherwise SQLite would commit the rest of a transaction with a failed statement.
         if (name === 'sqlite') await Promise.all(statements)
         return result
       })
       return { result, acts }
     } catch (error) {
-      // PostgreSQL turned the commit into a rollback: the reason is the statement that failed.
+      // PostgreSQL turned the commit into a rollback; the failed statement has the reason.
       await Promise.all(statements)
       throw error
     } finally {
       scope.open = false
       const ms = Math.round(performance.now() - startedAt)
-      if (ms > longMs) log.warn({ ms }, 'a database transaction took long')
+      if (ms > slowMs) log.warn({ ms }, 'slow database transaction')
     }
   }
 
@@ -125,7 +128,7 @@ function createDb(name: Db['dialect'], opened: Opened, log: Pick<Log, 'warn' | '
       await sql`select 1`.execute(kysely)
     },
     async close() {
-      // Does nothing for a database that was never asked anything, hence the second step.
+      // Does nothing for an unused database, hence the second step.
       await kysely.destroy()
       await opened.close()
     },
@@ -142,7 +145,7 @@ function createTx(
     manyRows,
     alongside(statement) {
       statements.push(statement)
-      // Heard at the commit; until then a rejection is nobody's fault.
+      // The rejection is handled at the commit.
       statement.catch(() => {})
     },
     inTurn: (work) => work(),
@@ -150,7 +153,7 @@ function createTx(
   }
 }
 
-/** The work is committed: an act that fails must not make it look as if it were not. */
+/** The transaction is committed: a failing callback must not make it look failed. */
 function runCommitted(act: () => void, log: Pick<Log, 'error'>): void {
   try {
     act()
@@ -159,7 +162,7 @@ function runCommitted(act: () => void, log: Pick<Log, 'error'>): void {
   }
 }
 
-/** Queries of an open transaction do not acquire a connection, so whoever does is outside of it. */
+/** Queries of an open transaction acquire no connection, so every acquisition comes from outside it. */
 function guarded(driver: Driver, check: () => void): Driver {
   const acquire = driver.acquireConnection.bind(driver)
   driver.acquireConnection = async (options) => {

@@ -1,8 +1,8 @@
 import type { Dialect } from 'kysely'
 
-/** What an adapter opened for one database. */
+/** The adapter's objects for an opened database. */
 export type Opened = {
   dialect: Dialect
-  /** Ends the connections; nothing is being asked any more. */
+  /** Closes the connections; no more queries follow. */
   close(): Promise<void>
 }

@@ -2,23 +2,22 @@ import type { PoolClient, QueryResult } from 'pg'
 import { namedFault } from './down.ts'
 import { isOutdated, type Prepared } from './postgres-prepared.ts'
 
-/** What Kysely asks of a connection. */
+/** The interface that Kysely needs from a connection. */
 export type Client = {
   query(sql: string, parameters: readonly unknown[]): Promise<QueryResult>
   release(isBroken?: boolean): void
 }
 
 /**
- * A connection on which statements that are asked for together leave together, and on which a transaction
- * begins with its first statement: each wait for the server costs more than most statements. The server works
- * on them one after another, each sees what the one before it did, and none runs after one that failed.
+ * A connection that pipelines concurrent statements and sends `begin` with the first statement. Each round
+ * trip costs more than most statements. The server runs them in order, and none runs after a failed one.
  */
 export function pipelined(client: PoolClient, prepared: Prepared): Client {
   let mustBegin = false
   let isCorked = false
 
-  /** What is sent until this turn of the event loop has no more to do becomes one write. */
-  function gather(): void {
+  /** Combines everything sent in this iteration of the event loop into one write. */
+  function cork(): void {
     if (isCorked) return
     isCorked = true
     const { stream } = client.connection
@@ -39,13 +38,13 @@ export function pipelined(client: PoolClient, prepared: Prepared): Client {
     async query(sql, parameters) {
       if (sql === 'begin') {
         mustBegin = true
-        return nothing('BEGIN')
+        return emptyResult('BEGIN')
       }
       if (mustBegin && (sql === 'commit' || sql === 'rollback')) {
         mustBegin = false
-        return nothing(sql.toUpperCase())
+        return emptyResult(sql.toUpperCase())
       }
-      gather()
+      cork()
       try {
         if (!mustBegin) return await send(sql, parameters)
         mustBegin = false
@@ -54,7 +53,7 @@ export function pipelined(client: PoolClient, prepared: Prepared): Client {
       } catch (error) {
         if (!isOutdated(error)) throw namedFault(error)
         prepared.forget()
-        // A transaction is done again as a whole, by whoever began it.
+        // Inside a transaction the caller must repeat all of it.
         if (client.getTransactionStatus() !== 'I') throw error
         return send(sql, parameters)
       }
@@ -65,6 +64,6 @@ export function pipelined(client: PoolClient, prepared: Prepared): Client {
   }
 }
 
-function nothing(command: string): QueryResult {
+function emptyResult(command: string): QueryResult {
   return { command, rowCount: 0, oid: 0, rows: [], fields: [] }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPrepared } from './postgres-prepared.ts'
 
-test('a text that comes again is prepared, one without parameters never', () => {
+test('a repeated text is prepared, one without parameters never', () => {
   const prepared = createPrepared()
   assert.equal(prepared.nameOf('select $1', [1]), null)
   const name = prepared.nameOf('select $1', [2])
@@ -11,7 +11,7 @@ test('a text that comes again is prepared, one without parameters never', () => 
   for (let time = 0; time < 3; time += 1) assert.equal(prepared.nameOf('commit', []), null)
 })
 
-test('texts that never come again push out no other, and there is an end to names', () => {
+test('unique texts do not displace others, and the number of names is limited', () => {
   const prepared = createPrepared()
   for (let time = 0; time < 5_000; time += 1) assert.equal(prepared.nameOf(`select $1 + ${time}`, [1]), null)
   let count = 0
@@ -22,7 +22,7 @@ test('texts that never come again push out no other, and there is an end to name
   assert.equal(count, 300)
 })
 
-test('what was forgotten is prepared under another name', () => {
+test('a forgotten text is prepared under another name', () => {
   const prepared = createPrepared()
   const twice = () => [prepared.nameOf('select $1', [1]), prepared.nameOf('select $1', [1])][1]
   const before = twice()

@@ -11,7 +11,9 @@ import type { Opened } from './opened.ts'
 import { type Client, pipelined } from './postgres-client.ts'
 import { createPrepared } from './postgres-prepared.ts'
 
-/** PostgreSQL through a pool. `onLost` hears of idle connections that broke; the pool makes new ones. */
+/**
+ * PostgreSQL with a connection pool. `onLost` receives errors of idle connections; the pool replaces them.
+ */
 export function openPostgres(url: string, onLost: (error: Error) => void): Opened {
   const pool = new pg.Pool({
     connectionString: url,
@@ -26,10 +28,10 @@ export function openPostgres(url: string, onLost: (error: Error) => void): Opene
     types: { getTypeParser: (oid, format) => numbers(oid) ?? pg.types.getTypeParser(oid, format) },
   })
   pool.on('error', onLost)
-  // Of connections in use the pool does not hear: one that breaks between two statements of a transaction would
-  // end the process. Its next statement fails, and the pool takes it out.
+  // The pool does not watch connections in use: without a handler, a break between two statements would crash
+  // the process. The next statement fails, and the pool removes the connection.
   pool.on('connect', (client) => client.on('error', () => {}))
-  // One for each connection: Kysely remembers by it what it has set up.
+  // One per connection, because Kysely identifies connections by this object.
   const clients = new WeakMap<pg.PoolClient, Client>()
   const prepared = createPrepared()
   const base = new PostgresDialect({
@@ -37,12 +39,12 @@ export function openPostgres(url: string, onLost: (error: Error) => void): Opene
       Client: pg.Client,
       options: pool.options,
       async connect() {
-        const made = await pool.connect().catch((error: unknown) => {
+        const connection = await pool.connect().catch((error: unknown) => {
           throw namedFault(error)
         })
-        const client = clients.get(made) ?? pipelined(made, prepared)
-        clients.set(made, client)
-        // Its other form of query, a cursor, is never asked for.
+        const client = clients.get(connection) ?? pipelined(connection, prepared)
+        clients.set(connection, client)
+        // The other query form, a cursor, is never used.
         return client as object as PostgresPoolClient
       },
       end: () => pool.end(),
@@ -62,8 +64,8 @@ export function openPostgres(url: string, onLost: (error: Error) => void): Opene
 }
 
 /**
- * The portable column types mean the same as on SQLite: `integer` has 64 bits, `text` is ordered and
- * compared by its bytes whatever the locale of the database.
+ * Gives the portable column types the same meaning as on SQLite: `integer` has 64 bits, `text` is ordered by
+ * bytes in any locale.
  */
 class PortableCompiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
@@ -78,7 +80,7 @@ class PortableCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** 64-bit integers and sums of them arrive as text by default; every number Roost keeps fits a double. */
+/** 64-bit integers and sums arrive as text by default; all numbers in Roost fit into a double. */
 function numbers(oid: number): ((text: string) => number) | undefined {
   return oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC ? Number : undefined
 }

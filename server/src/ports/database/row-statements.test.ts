@@ -21,7 +21,7 @@ const lines = (from: number, to: number, text: string): Line[] =>
   Array.from({ length: to - from }, (_, index) => ({ execution_id: 'x', n: from + index, line: text }))
 
 forEachDialect((_name, open) => {
-  test('every row is written with its own values, whole statements and the rest', async () => {
+  test('every row is written with its own values, in full and partial statements', async () => {
     await using db = await open()
     const insert = (on: Executor, rows: readonly Line[]) => on.manyRows(statementOn(on), rows)
     const first = await insert(db, lines(0, 8, 'first'))
@@ -33,7 +33,7 @@ forEachDialect((_name, open) => {
     assert.deepEqual(
       second.map(({ n }) => n),
       [8, 9, 10, 11, 12, 13, 14],
-      'what was there is not answered',
+      'existing rows are not returned',
     )
     const rows = await db
       .withTables<Tables>()
@@ -47,7 +47,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test('a text is built once for each of few numbers of rows', async () => {
+  test('a text is built once for each of a few row counts', async () => {
     await using db = await open()
     const made: number[] = []
     const counted = { ...statementOn(db) }
@@ -75,7 +75,7 @@ forEachDialect((_name, open) => {
     assert.equal(rows.map(({ line }) => line.slice(5)).join(''), '012225555999991414')
   })
 
-  test('nothing is sent for no rows, and a statement that fails takes the transaction with it', async () => {
+  test('no rows send nothing, and a failed statement rolls the transaction back', async () => {
     await using db = await open()
     assert.deepEqual(await db.manyRows(statementOn(db), []), [])
     const broken = { ...lines(7, 8, '')[0], line: null } as unknown as Line

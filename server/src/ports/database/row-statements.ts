@@ -1,15 +1,15 @@
 import { type Compilable, CompiledQuery, type QueryResult } from 'kysely'
 
-/** A statement that takes the values of its rows, in the order of their columns, and nothing else. */
+/** A statement whose parameters are the values of its rows, in the order of their columns. */
 export type RowStatement<Row, Result> = {
-  /** Says which statement it is; one name for one text, but for the columns and the number of rows. */
+  /** Identifies the statement's text, apart from its columns and number of rows. */
   name: string
-  /** Rows of a whole statement. What is left goes by halves of it, so that few texts come again and are prepared. */
+  /** Rows of a full statement. The rest is split in halves, so that few texts occur and can be prepared. */
   rows: number
   make(rows: readonly Row[]): Compilable<Result>
 }
 
-/** Sends all of the rows at once; answers what their statements returned, in order. */
+/** Sends all rows concurrently and returns the statements' results in order. */
 export type RunRows = <Row extends object, Result>(
   statement: RowStatement<Row, Result>,
   rows: readonly Row[],
@@ -17,13 +17,12 @@ export type RunRows = <Row extends object, Result>(
 
 type Run = (query: CompiledQuery<never>) => Promise<QueryResult<unknown>>
 
-/** A text of so many values is tens of kilobytes; there are few shapes of rows, and few numbers of them. */
-const keptTexts = 150
+/** A text with that many values has tens of kilobytes; row shapes and row counts are few. */
+const maxTexts = 150
 
 /**
- * Statements about many rows. Building one by the query builder costs more than what the database does with it,
- * and what it builds of is garbage by the megabyte: a text is built once for each shape of its rows and each of the few
- * numbers of them.
+ * Runs statements about many rows. The query builder would cost more than the database and create megabytes
+ * of garbage. Each text is therefore built once per row shape and row count.
  */
 export function createRowStatements(): (run: Run) => RunRows {
   const texts = new Map<string, string>()
@@ -36,21 +35,21 @@ export function createRowStatements(): (run: Run) => RunRows {
     const key = `${name} ${rows.length} ${columns.join()}`
     const known = texts.get(key)
     if (known !== undefined) return CompiledQuery.raw(known, valuesOf(rows, columns)) as CompiledQuery<never>
-    const made = make(rows).compile()
-    if (texts.size < keptTexts) texts.set(key, made.sql)
-    return made as CompiledQuery<never>
+    const compiled = make(rows).compile()
+    if (texts.size < maxTexts) texts.set(key, compiled.sql)
+    return compiled as CompiledQuery<never>
   }
 
   return (run) =>
     async <Row extends object, Result>(statement: RowStatement<Row, Result>, rows: readonly Row[]) => {
-      const sent: Promise<QueryResult<unknown>>[] = []
+      const pending: Promise<QueryResult<unknown>>[] = []
       let size = statement.rows
       for (let from = 0; from < rows.length; from += size) {
         while (size > rows.length - from) size = Math.ceil(size / 2)
-        sent.push(run(compile(statement, rows.slice(from, from + size))))
+        pending.push(run(compile(statement, rows.slice(from, from + size))))
       }
-      // What the statement returns is what its builder says.
-      return (await Promise.all(sent)).flatMap((result) => result.rows) as Result[]
+      // The builder determines the result type.
+      return (await Promise.all(pending)).flatMap((result) => result.rows) as Result[]
     }
 }
 

@@ -17,7 +17,7 @@ forEachDialect((_, open) => {
     return db
   }
 
-  test('transactions that meet are committed together, and each hears its own answer', async () => {
+  test('concurrent transactions are committed together, and each gets its own result', async () => {
     await using db = await openBirds()
     const transactions = new Set<Tx['withTables']>()
     const answers = await Promise.all(
@@ -34,7 +34,7 @@ forEachDialect((_, open) => {
     assert.ok(transactions.size < 20, `${transactions.size} transactions`)
   })
 
-  test('one that fails costs the others nothing: each is kept or undone by itself, its acts too', async () => {
+  test('a failing one is undone alone; the others and their callbacks are kept', async () => {
     await using db = await openBirds()
     await add(db, 'bird 3', 0)
     const acts: number[] = []
@@ -44,18 +44,18 @@ forEachDialect((_, open) => {
           tx.onCommitted(() => acts.push(number))
           if (number === 5) tx.alongside(add(tx, 'bird 3', 0))
           await add(tx, `bird ${number}`, number)
-          if (number === 6) throw new Error('Changed its mind.')
+          if (number === 6) throw new Error('Aborted on purpose.')
         }),
       ),
     )
     const failed = answers.flatMap(({ status }, number) => (status === 'rejected' ? [number] : []))
     assert.deepEqual(failed, [3, 5, 6])
     assert.deepEqual(acts.toSorted(), [0, 1, 2, 4, 7])
-    const kept = await ids(db)
-    assert.deepEqual(kept, ['bird 0', 'bird 1', 'bird 2', 'bird 3', 'bird 4', 'bird 7'])
+    const stored = await ids(db)
+    assert.deepEqual(stored, ['bird 0', 'bird 1', 'bird 2', 'bird 3', 'bird 4', 'bird 7'])
   })
 
-  test('who changes its mind while the others are worked on is not kept, and costs them nothing', async () => {
+  test('one that fails during the work of others is undone alone', async () => {
     await using db = await openBirds()
     const last = Promise.withResolvers<void>()
     const late = new Error('Too late.')
@@ -83,7 +83,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(await ids(db), ['bird 1', 'bird 2', 'bird 3'])
   })
 
-  test('what is about one thing is worked on one after another, in the order of asking', async () => {
+  test('work about the same thing runs in call order', async () => {
     await using db = await openBirds()
     await add(db, 'heron', 0)
     let inside = 0
@@ -111,7 +111,7 @@ forEachDialect((_, open) => {
     )
   })
 
-  test('in their turns members of one transaction see what the one before them did', async () => {
+  test('in its turn a member sees the changes of earlier members', async () => {
     await using db = await openBirds()
     await add(db, 'heron', 0)
     await Promise.all(
@@ -119,7 +119,7 @@ forEachDialect((_, open) => {
         db.atomicallyShared({ kind: 'count', about: String(number) }, (tx) =>
           tx.inTurn(async () => {
             const weight = await weightOf(tx, 'heron')
-            // A turn within the turn does not wait for itself.
+            // A nested turn does not wait for itself.
             await tx.inTurn(() => setWeight(tx, 'heron', weight + 1))
           }),
         ),

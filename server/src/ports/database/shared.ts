@@ -5,39 +5,39 @@ type Member = Shared & {
   done: PromiseWithResolvers<unknown>
 }
 
-/** So many are committed together at most: who waits for the first waits for the last. */
-const mostTogether = 16
-/** And so many about the same thing, which are worked on one after another. */
-const mostAbout = 4
-/** Commits at a time: one that waits for a lock does not hold up all others. */
-const mostAtOnce = 2
+/** Members per commit; a larger commit delays its first members. */
+const maxMembers = 16
+/** Members per commit that are about the same thing, which run in sequence. */
+const maxPerSubject = 4
+/** Concurrent commits, so that one waiting for a lock does not block all others. */
+const maxConcurrent = 2
 
 /**
- * Transactions that are asked for at the same moment, or while others are on their way, become one: beginning and
- * committing, and the writing to a socket that goes with it, cost more than what most of them do.
+ * Combines concurrent transactions into one: beginning, committing and the socket writes cost more than most
+ * of their work.
  */
 export function createShared(atomically: Db['atomically']): Db['atomicallyShared'] {
   let waiting: Member[] = []
   let isPlanned = false
   let open = 0
   const busy = new Set<string>()
-  /** What failed goes by itself until it succeeds: one that always fails must not cost others their commit. */
+  /** Work that failed runs alone until it succeeds, so that it does not undo others again. */
   const failed = new Set<string>()
 
-  /** In one order whoever asked first, so that of two processes neither waits for what the other holds. */
+  /** Sorted by subject, so that two processes take locks in the same order and cannot deadlock. */
   function next(): Member[][] {
     const lists = new Map<string, Member[]>()
     const rest: Member[] = []
-    const passed = new Set(busy)
+    const skipped = new Set(busy)
     let kind: string | null = null
     let count = 0
     for (const member of waiting) {
       const { about } = member
       const list = lists.get(about) ?? []
       const isNext =
-        !passed.has(about) &&
-        count < mostTogether &&
-        list.length < mostAbout &&
+        !skipped.has(about) &&
+        count < maxMembers &&
+        list.length < maxPerSubject &&
         (kind === null || (kind === member.kind && !failed.has(about) && !lists.values().some(hasFailed)))
       if (isNext) {
         lists.set(about, [...list, member])
@@ -45,8 +45,8 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
         count += 1
       } else {
         rest.push(member)
-        // What came later about the same thing stays behind it.
-        passed.add(about)
+        // Later work about the same thing stays behind it.
+        skipped.add(about)
       }
     }
     waiting = rest
@@ -57,12 +57,12 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
     return first !== undefined && failed.has(first.about)
   }
 
-  async function alone({ about, work, lastly, done }: Member): Promise<void> {
+  async function runAlone({ about, work, lastly, done }: Member): Promise<void> {
     try {
       const result = await atomically(async (tx) => {
-        const worked = await work(tx)
+        const value = await work(tx)
         lastly?.()
-        return worked
+        return value
       })
       done.resolve(result)
       failed.delete(about)
@@ -72,17 +72,17 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
     }
   }
 
-  async function together(lists: readonly Member[][]): Promise<void> {
+  async function runTogether(lists: readonly Member[][]): Promise<void> {
     const members = lists.flat()
     const [only, second] = members
-    if (only && !second) return alone(only)
+    if (only && !second) return runAlone(only)
     try {
       const results = (await atomically((tx) => workOf(lists, tx))).flat()
       for (const [index, { done }] of members.entries()) done.resolve(results[index])
     } catch (error) {
-      // Nobody knows whether it was committed: to do it again could be to do it twice.
+      // The commit's result is unknown, and a repetition could apply it twice.
       if (error instanceof DatabaseDown) return members.forEach(({ done }) => void done.reject(error))
-      await Promise.all(lists.map((list) => oneByOne(list, alone)))
+      await Promise.all(lists.map((list) => oneByOne(list, runAlone)))
     }
   }
 
@@ -90,14 +90,14 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
     const abouts = lists.flatMap(([first]) => first?.about ?? [])
     open += 1
     for (const about of abouts) busy.add(about)
-    await together(lists)
+    await runTogether(lists)
     for (const about of abouts) busy.delete(about)
     open -= 1
     start()
   }
 
   function start(): void {
-    while (open < mostAtOnce) {
+    while (open < maxConcurrent) {
       const lists = next()
       if (lists.length === 0) return
       void commit(lists)
@@ -109,18 +109,18 @@ export function createShared(atomically: Db['atomically']): Db['atomicallyShared
     waiting.push({ ...shared, work, done })
     if (!isPlanned) {
       isPlanned = true
-      // Behind everything that has arrived by now.
+      // Runs after everything that has arrived by now.
       setImmediate(() => {
         isPlanned = false
         start()
       })
     }
-    // What its own work answered.
+    // The result of its own work.
     return (await done.promise) as T
   }
 }
 
-/** All have come to their end before the transaction comes to its own. */
+/** Waits for all work before the transaction ends. */
 async function workOf(lists: readonly Member[][], tx: Tx): Promise<unknown[][]> {
   const inTurn = createTurns()
   const settled = await Promise.allSettled(
@@ -140,7 +140,7 @@ async function oneByOne<T>(list: readonly Member[], act: (member: Member) => Pro
   return results
 }
 
-/** One member at a time; what a member does within its turn needs no other. */
+/** Runs one member at a time; nested calls of a member run directly. */
 function createTurns(): () => Tx['inTurn'] {
   let last: Promise<unknown> = Promise.resolve()
   return () => {

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { namedFault } from './down.ts'
 
-/** One connection whose prepared statements are kept. */
+/** A connection with a cache of prepared statements. */
 export type Statements = {
   /** Throws `DatabaseFull` when the disk is full; so does `exec`. */
   run(query: CompiledQuery): QueryResult<never>
@@ -11,31 +11,31 @@ export type Statements = {
   close(): void
 }
 
-/** Texts of queries are few; those with lists of changing length must not fill the memory. */
-const keptStatements = 500
+/** Query texts are few, but those with lists of varying length must not fill the memory. */
+const maxStatements = 500
 
 export function openStatements(file: DatabaseSync): Statements {
-  const kept = new Map<string, { statement: StatementSync; returnsRows: boolean }>()
+  const cache = new Map<string, { statement: StatementSync; returnsRows: boolean }>()
 
   const prepare = (sql: string) => {
-    const found = kept.get(sql)
+    const found = cache.get(sql)
     if (found) {
-      // Moved to the end: the first of the map is the one that was not used for the longest time.
-      kept.delete(sql)
-      kept.set(sql, found)
+      // Moved to the end, so that the first entry is the least recently used.
+      cache.delete(sql)
+      cache.set(sql, found)
       return found
     }
     const statement = file.prepare(sql)
-    const made = { statement, returnsRows: statement.columns().length > 0 }
-    kept.set(sql, made)
-    const [oldest] = kept.keys()
-    if (kept.size > keptStatements && oldest !== undefined) kept.delete(oldest)
-    return made
+    const entry = { statement, returnsRows: statement.columns().length > 0 }
+    cache.set(sql, entry)
+    const [oldest] = cache.keys()
+    if (cache.size > maxStatements && oldest !== undefined) cache.delete(oldest)
+    return entry
   }
 
   const run = ({ sql, parameters }: CompiledQuery): QueryResult<never> => {
     const { statement, returnsRows } = prepare(sql)
-    // The stores bind text, numbers and null only; anything else is refused by the driver.
+    // Stores bind only text, numbers and null; the driver refuses other values.
     const values = parameters as SQLInputValue[]
     if (returnsRows) return { rows: statement.all(...values) as never[] }
     const { changes, lastInsertRowid } = statement.run(...values)
@@ -43,17 +43,17 @@ export function openStatements(file: DatabaseSync): Statements {
   }
 
   return {
-    run: (query) => named(() => run(query)),
-    exec: (sql) => named(() => file.exec(sql)),
+    run: (query) => withNamedFaults(() => run(query)),
+    exec: (sql) => withNamedFaults(() => file.exec(sql)),
     isTransaction: () => file.isTransaction,
     close() {
-      kept.clear()
+      cache.clear()
       if (file.isOpen) file.close()
     },
   }
 }
 
-function named<T>(work: () => T): T {
+function withNamedFaults<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {

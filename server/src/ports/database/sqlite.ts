@@ -17,14 +17,13 @@ import { openStatements, type Statements } from './sqlite-statements.ts'
 import { createWriteTurns } from './write-turns.ts'
 
 /**
- * SQLite in WAL mode through node:sqlite. Two connections: reads outside transactions have one of their
- * own, so that they never wait for a transaction; all writing goes through the other, one at a time.
- * Several processes may share the file: write transactions take the write lock when they begin, and a busy
- * file is waited for without blocking this process, and no process keeps the others out by writing on and on.
+ * SQLite in WAL mode through node:sqlite, with two connections. Reads outside transactions have their own and
+ * never wait. Writes share the other one. Processes may share the file: write transactions take the lock when
+ * they begin, waiting does not block this process, and no process starves others.
  */
 export async function openSqlite(path: string): Promise<Opened> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // SQLite would make a file that everybody may read; its companions get the mode of this one.
+  // SQLite would create a world-readable file; its companion files copy this mode.
   closeSync(openSync(path, 'a', 0o600))
   const writer = await whenFree(() => openConnection(path))
   const reader = await whenFree(() => openConnection(path, { readOnly: true }))
@@ -42,7 +41,7 @@ export async function openSqlite(path: string): Promise<Opened> {
   }
 }
 
-/** Kysely would queue everything on one connection; the driver below queues writes only. */
+/** Kysely would queue everything on one connection; the driver below queues only writes. */
 class SharedFileAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
@@ -71,7 +70,7 @@ function createDriver(writer: Statements, reader: Statements): Driver {
     try {
       if (writer.isTransaction()) writer.exec(command)
     } finally {
-      // A commit that failed leaves the transaction open; nothing may stay behind it.
+      // A failed commit leaves the transaction open, so it is rolled back.
       if (writer.isTransaction()) writer.exec('rollback')
       connection.transaction = null
       transaction.release()
@@ -85,7 +84,7 @@ function createDriver(writer: Statements, reader: Statements): Driver {
         transaction: null,
         executeQuery: <R>(query: CompiledQuery) => execute(connection, query) as Promise<QueryResult<R>>,
         async *streamQuery<R>(query: CompiledQuery) {
-          // Read at once: an open cursor would keep the file from being checkpointed for as long as it lives.
+          // Read immediately: an open cursor would prevent checkpoints of the file.
           yield (await execute(connection, query)) as QueryResult<R>
         },
       }
@@ -109,7 +108,7 @@ function createDriver(writer: Statements, reader: Statements): Driver {
     },
     async releaseConnection() {},
     async destroy() {
-      // What is being written is written; the connections are closed by whoever opened them.
+      // Waits for running writes; whoever opened the connections closes them.
       const release = await turn()
       release()
     },
@@ -137,15 +136,17 @@ function openConnection(path: string, options: { readOnly?: boolean } = {}): Sta
   }
 }
 
-/** SQLite's own waiting blocks this process, so it is short; the rest is waited for between attempts. */
+/** SQLite's own waiting blocks this process, so it is short; the rest is waited between attempts. */
 const busyTimeoutMs = 1
 const busyLimitMs = 15_000
-/** With what chance adds, shorter than the gap that others leave (see `createWriteTurns`): no gap is missed. */
-const longestPauseMs = 8
+/**
+ * With jitter still shorter than the gap of other processes (see `createWriteTurns`), so no gap is missed.
+ */
+const maxPauseMs = 8
 
 async function whenFree<T>(attempt: () => T): Promise<T> {
   const giveUpAt = performance.now() + busyLimitMs
-  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     try {
       return attempt()
     } catch (error) {

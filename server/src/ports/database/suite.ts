@@ -6,7 +6,7 @@ import type { Db, Executor } from './port.ts'
 
 type Tables = { birds: { id: string; weight: number; born_at: string | null } }
 
-/** What every database promises. */
+/** Tests for every database. */
 export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): void {
   const open = async () => {
     const db = await openEmpty({ migrated: false })
@@ -20,13 +20,13 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     return db
   }
 
-  test('answers a ping and says which dialect it is', async () => {
+  test('answers a ping and reports its dialect', async () => {
     await using db = await open()
     await db.ping()
     assert.equal(db.dialect, dialect)
   })
 
-  test('closes whether it was used or not, and answers nothing afterwards', async () => {
+  test('closes whether used or not, and refuses queries afterwards', async () => {
     await using db = await open()
     const unused = await db.openAgain()
     await unused.close()
@@ -37,7 +37,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     await assert.rejects(used.ping())
   })
 
-  test('numbers come back as numbers: 53-bit integers, counts and sums', async () => {
+  test('numbers are returned as numbers: 53-bit integers, counts and sums', async () => {
     await using db = await open()
     await add(db, 'heron', Number.MAX_SAFE_INTEGER - 1)
     await add(db, 'wren', 1)
@@ -53,20 +53,20 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     )
   })
 
-  test('what a snapshot reads is of one state, whatever is written meanwhile', async () => {
+  test('a snapshot reads one consistent state during concurrent writes', async () => {
     await using db = await open()
     await using elsewhere = await db.openAgain()
     let writing: Promise<void> | undefined
-    const seen = await db.snapshot(async (on) => {
+    const counts = await db.snapshot(async (on) => {
       const before = await on.withTables<Tables>().selectFrom('birds').select('id').execute()
       writing = add(elsewhere, 'wren', 1)
-      // On PostgreSQL it is written now; on SQLite it waits for the snapshot's end.
+      // PostgreSQL writes now; SQLite waits for the end of the snapshot.
       if (db.dialect === 'postgres') await writing
       const after = await on.withTables<Tables>().selectFrom('birds').select('id').execute()
       return [before.length, after.length]
     })
     await writing
-    assert.deepEqual(seen, [0, 0])
+    assert.deepEqual(counts, [0, 0])
     assert.deepEqual(await ids(db), ['wren'])
     await assert.rejects(
       db.snapshot(async () => ids(db)),
@@ -74,20 +74,20 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     )
   })
 
-  test('text is ordered by its bytes', async () => {
+  test('text is ordered by bytes', async () => {
     await using db = await open()
     for (const id of ['a', 'B', '_', 'Z', '-', 'é']) await add(db, id, 1)
     assert.deepEqual(await ids(db), ['-', 'B', 'Z', '_', 'a', 'é'])
   })
 
-  test('an update says how many rows it changed', async () => {
+  test('an update returns the number of changed rows', async () => {
     await using db = await open()
     await add(db, 'wren', 1)
     const [won, lost] = await Promise.all([1, 1].map((from) => move(db, 'wren', from, 2)))
     assert.deepEqual([won, lost].toSorted(), [0n, 1n])
   })
 
-  test('all of a transaction is kept, or nothing', async () => {
+  test('a transaction is committed completely or not at all', async () => {
     await using db = await open()
     await db.atomically(async (tx) => {
       await add(tx, 'wren', 1)
@@ -119,7 +119,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.deepEqual(await ids(db), ['wren'])
   })
 
-  test('acts run after the commit, in order, and not after a rollback', async () => {
+  test('callbacks run after the commit, in order, and not after a rollback', async () => {
     await using db = await open()
     const acts: string[] = []
     await db.atomically(async (tx) => {
@@ -140,7 +140,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.deepEqual(acts, ['first', 'second'])
   })
 
-  test('a statement that is sent alongside is kept with the rest, and undoes all when it fails', async () => {
+  test('an unawaited statement is committed with the rest, and its failure rolls everything back', async () => {
     await using db = await open()
     const acts: string[] = []
     const both = (first: string, second: string) =>
@@ -158,7 +158,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.equal((await ids(db)).length, 4)
   })
 
-  test('a column that another process adds meanwhile disturbs no statement that was asked often', async () => {
+  test('a column added by another process does not break prepared statements', async () => {
     await using db = await open()
     await add(db, 'wren', 1)
     const whole = (on: Executor) =>
@@ -178,7 +178,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     }
   })
 
-  test('the database itself is refused inside a transaction, where it would wait for ever', async () => {
+  test('using the database itself inside a transaction throws, because it would wait forever', async () => {
     await using db = await open()
     const refused = /only the transaction has a database/
     await db.atomically(async (tx) => {
@@ -193,7 +193,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.deepEqual(await ids(db), ['tit'])
   })
 
-  test('what a transaction started and left behind may use the database afterwards', async () => {
+  test('work left over from a transaction may use the database afterwards', async () => {
     await using db = await open()
     const committed = Promise.withResolvers<void>()
     const later = await db.atomically(async (tx) => {
@@ -213,7 +213,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
         const grown = sql<number>`weight + 1`
         await tx.withTables<Tables>().updateTable('birds').set({ weight: grown }).execute()
       })
-    // A few more at a time than there are connections: who waits for one too long is refused.
+    // Slightly more than the connections, because waiting too long for one fails.
     const four = async (on: Db) => {
       for (let count = 0; count < 4; count += 1) await add1(on)
     }
@@ -222,17 +222,17 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     assert.equal(row.weight, 200)
   })
 
-  test('twenty take the same row at once, one gets it', async () => {
+  test('of twenty concurrent claims of one row one succeeds', async () => {
     await using db = await open()
     await using other = await db.openAgain()
     await add(db, 'wren', 0)
-    const taken = await Promise.all(
+    const claimed = await Promise.all(
       Array.from({ length: 20 }, (_, index) => move(index % 2 ? db : other, 'wren', 0, index + 1)),
     )
-    assert.equal(taken.filter((count) => count === 1n).length, 1)
+    assert.equal(claimed.filter((count) => count === 1n).length, 1)
   })
 
-  test('the limit and the offset of a list are honoured', async () => {
+  test('limit and offset of a list are respected', async () => {
     await using db = await open()
     for (const id of ['a', 'b', 'c', 'd']) await add(db, id, 1)
     const rows = await db
@@ -249,7 +249,7 @@ export function databaseSuite(dialect: Db['dialect'], openEmpty: OpenTestDb): vo
     )
   })
 
-  test('a row that exists is replaced by an upsert', async () => {
+  test('an upsert replaces an existing row', async () => {
     await using db = await open()
     const upsert = (weight: number) =>
       db

@@ -1,30 +1,30 @@
 import { createMutex } from './mutex.ts'
 
-/** Milliseconds that a process writes without a pause, and how long it then leaves the file to others. */
-const longestMs = 250
+/** Milliseconds of continuous writing, and the gap that follows for other processes. */
+const maxBusyMs = 250
 const gapMs = 15
-/** Who looks again and again soon meets a pause of this length, if there are some: then none has to be made. */
+/** Natural pauses of this length are found by polling processes and make gaps unnecessary. */
 const pauseMs = 2
 
 /**
- * The turns of one process to write to a file that it shares. SQLite has no line of those who wait: whoever
- * writes without a pause would keep another process out until that gives up. So it makes one, now and then.
+ * Serializes this process's writes to a shared file. SQLite has no queue, so continuous writing would starve
+ * other processes until they give up. This therefore leaves a gap from time to time.
  */
 export function createWriteTurns() {
   const mutex = createMutex()
-  let began = 0
-  let ended = 0
+  let startedAt = 0
+  let endedAt = 0
 
   return async function turn(): Promise<() => void> {
     const release = await mutex.lock()
     const now = performance.now()
-    if (now - ended >= pauseMs) began = now
-    else if (now - began > longestMs) {
+    if (now - endedAt >= pauseMs) startedAt = now
+    else if (now - startedAt > maxBusyMs) {
       await new Promise((resolve) => setTimeout(resolve, gapMs))
-      began = performance.now()
+      startedAt = performance.now()
     }
     return () => {
-      ended = performance.now()
+      endedAt = performance.now()
       release()
     }
   }

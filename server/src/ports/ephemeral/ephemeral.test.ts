@@ -30,15 +30,15 @@ describe('redis', { skip }, () => {
     const [one, other] = [await redis.open(), await redis.open()]
     await one.count('shared', 60)
     assert.equal((await other.count('shared', 60)).count, 2)
-    const heard = Promise.withResolvers<string>()
-    await one.subscribe('news', heard.resolve)
+    const received = Promise.withResolvers<string>()
+    await one.subscribe('news', received.resolve)
     await other.publish('news', 'hello')
-    assert.equal(await heard.promise, 'hello')
+    assert.equal(await received.promise, 'hello')
   })
 })
 
 describe('redis that dies and comes back', { skip }, () => {
-  test('every command fails while it is away, none waits for it, and works again afterwards', async () => {
+  test('while the server is down every command fails immediately; afterwards commands work again', async () => {
     await using redis = await startRedis()
     const store = await redis.open()
     await store.put('key', 'value', 60)
@@ -60,34 +60,34 @@ describe('redis that dies and comes back', { skip }, () => {
     assert.equal(await store.get('key'), 'again')
   })
 
-  test('topics are subscribed again and their listeners told to look', async () => {
+  test('topics are resubscribed and their listeners are notified of the gap', async () => {
     await using redis = await startRedis()
     const store = await redis.open()
     const gap = Promise.withResolvers<void>()
-    const heard = Promise.withResolvers<string>()
-    await store.subscribe('news', heard.resolve, gap.resolve)
+    const received = Promise.withResolvers<string>()
+    await store.subscribe('news', received.resolve, gap.resolve)
     await redis.kill()
     await redis.restart()
     await gap.promise
     await publishTo(redis, 'hello')
-    assert.equal(await heard.promise, 'hello')
+    assert.equal(await received.promise, 'hello')
   })
 
-  test('a topic asked for while it is away is subscribed when it is there', async () => {
+  test('a topic requested during an outage is subscribed afterwards', async () => {
     await using redis = await startRedis()
     const store = await redis.open()
     await redis.kill()
     await assert.rejects(() => store.ping(), EphemeralDown)
     const gap = Promise.withResolvers<void>()
-    const heard = Promise.withResolvers<string>()
-    await store.subscribe('news', heard.resolve, gap.resolve)
+    const received = Promise.withResolvers<string>()
+    await store.subscribe('news', received.resolve, gap.resolve)
     await redis.restart()
     await gap.promise
     await publishTo(redis, 'hello')
-    assert.equal(await heard.promise, 'hello')
+    assert.equal(await received.promise, 'hello')
   })
 
-  test('a server that is not there at the start is found when it comes', async () => {
+  test('a server that is missing at the start is found later', async () => {
     await using redis = await startRedis()
     await redis.kill()
     const store = redisEphemeral(redis.url, { log: silentLog })

@@ -5,7 +5,7 @@ import type { Ephemeral } from './port.ts'
 type Entry = { value: string; expiresAt: number }
 type Listener = (message: string) => void
 
-/** In this process: nothing to install, nothing survives it, nobody else sees it. */
+/** Data of this process only: nothing to install, nothing persistent. */
 export function memoryEphemeral(deps: { clock: Pick<Clock, 'now'>; log: Pick<Log, 'warn'> }): Ephemeral {
   const { clock, log } = deps
   const entries = new Map<string, Entry>()
@@ -24,7 +24,7 @@ export function memoryEphemeral(deps: { clock: Pick<Clock, 'now'>; log: Pick<Log
     sweep()
     entries.set(key, { value, expiresAt: now() + ttlSeconds * 1000 })
   }
-  /** Keys that nobody asks for again must not stay: most counters are of that kind. */
+  /** Deletes expired keys that are never read again; most counters are of that kind. */
   const sweep = () => {
     if (now() < sweepAt) return
     sweepAt = now() + sweepMs
@@ -64,25 +64,25 @@ export function memoryEphemeral(deps: { clock: Pick<Clock, 'now'>; log: Pick<Log
       entries.delete(key)
     },
     async publish(topic, message) {
-      // Not in the publisher's own call: it neither waits for a listener nor hears its errors.
+      // Asynchronous, so that the publisher neither waits for listeners nor gets their errors.
       for (const listener of topics.get(topic) ?? []) queueMicrotask(() => listener(message))
     },
     async subscribe(topic, listener) {
-      // A function of its own, so that the same listener may subscribe twice.
-      const hear: Listener = (message) => {
-        if (!topics.get(topic)?.has(hear)) return
+      // A separate function, so that the same listener can subscribe twice.
+      const deliver: Listener = (message) => {
+        if (!topics.get(topic)?.has(deliver)) return
         try {
           listener(message)
         } catch (error) {
           log.warn({ err: error }, 'a listener of a topic failed')
         }
       }
-      const hearers = topics.get(topic) ?? new Set()
-      topics.set(topic, hearers.add(hear))
+      const listeners = topics.get(topic) ?? new Set()
+      topics.set(topic, listeners.add(deliver))
       return {
         async close() {
-          hearers.delete(hear)
-          if (hearers.size === 0 && topics.get(topic) === hearers) topics.delete(topic)
+          listeners.delete(deliver)
+          if (listeners.size === 0 && topics.get(topic) === listeners) topics.delete(topic)
         },
       }
     },

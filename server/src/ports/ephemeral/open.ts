@@ -5,8 +5,8 @@ import { memoryEphemeral } from './memory.ts'
 import type { Ephemeral } from './port.ts'
 
 /**
- * Opens Redis at `url`, or the store of this process when there is none. A Redis that is away is no reason
- * not to start: it is looked for until `close`. Its client is read only where there is one.
+ * Opens Redis at `url`, or this process's own store without a URL. An unreachable Redis does not prevent the
+ * start; it is retried until `close`. The Redis client is loaded only if needed.
  */
 export async function openEphemeral(
   url: Secret | null,

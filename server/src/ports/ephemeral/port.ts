@@ -1,27 +1,27 @@
 /**
- * Short-lived shared state: counters, one-time values, locks, topics. In this process (`memory:`) or in
- * Redis. Whatever is kept here may be lost at any time without losing work. Every failure is
- * `EphemeralDown`, and each caller decides on purpose whether it fails open or closed.
+ * Short-lived shared state: counters, one-time values, locks, topics. Kept in this process (`memory:`) or in
+ * Redis. Losing it at any time loses no work. Every failure is `EphemeralDown`, and each caller decides
+ * whether it fails open or closed.
  */
 export type Ephemeral = {
   readonly kind: 'memory' | 'redis'
-  /** Adds one in a fixed window; the window starts with its first count. */
+  /** Increments a counter in a fixed window that starts with the first count. */
   count(key: string, windowSeconds: number): Promise<{ count: number; resetsInSeconds: number }>
-  /** The present count without adding. */
+  /** Returns the current count. */
   peek(key: string): Promise<number>
   put(key: string, value: string, ttlSeconds: number): Promise<void>
-  /** True for the one caller that made it. */
+  /** Returns true only for the caller that set the value. */
   putIfAbsent(key: string, value: string, ttlSeconds: number): Promise<boolean>
   get(key: string): Promise<string | null>
-  /** Reads and removes in one step: of several takers one gets the value. */
+  /** Reads and deletes atomically: only one caller gets the value. */
   take(key: string): Promise<string | null>
   remove(key: string): Promise<void>
-  /** Everybody who listens now, in this process or another, gets the message once; nobody is waited for. */
+  /** Sends the message once to every current listener in any process; waits for none. */
   publish(topic: string, message: string): Promise<void>
   /**
-   * Calls `listener` for every message until `close`. After an interruption of the store it resubscribes by
-   * itself and calls `onGap`: messages may be missing, look again. While the store is away it is remembered
-   * and subscribed later, with `onGap`.
+   * Calls `listener` for every message until `close`. After an interruption it resubscribes and calls
+   * `onGap`, because messages may be missing. If the store is down, it subscribes later and then calls
+   * `onGap`.
    */
   subscribe(
     topic: string,

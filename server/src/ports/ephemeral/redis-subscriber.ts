@@ -2,24 +2,24 @@ import type { Redis } from 'ioredis'
 import type { Log } from '../log.ts'
 import type { Ephemeral } from './port.ts'
 
-type Hearer = { listener: (message: string) => void; onGap?: (() => void) | undefined }
+type Subscription = { listener: (message: string) => void; onGap?: (() => void) | undefined }
 
 export type Subscriber = { subscribe: Ephemeral['subscribe']; close(): Promise<void> }
 
-/** How long a connection that says nothing is believed to be alive. */
+/** Interval of pings on a silent connection. */
 const pingMs = 15_000
 
 /**
- * Keeps the wanted topics subscribed on a connection that may come and go. Who subscribed before an
- * interruption, or while there was none, hears `onGap` once the topic is subscribed.
+ * Keeps topics subscribed on a connection that may be interrupted. Listeners that subscribed before or during
+ * an interruption get `onGap` once the topic is subscribed again.
  */
 export function createSubscriber(connection: Redis, log: Pick<Log, 'warn'>): Subscriber {
-  const topics = new Map<string, Set<Hearer>>()
+  const topics = new Map<string, Set<Subscription>>()
 
   const subscribeAll = async () => {
-    for (const [topic, hearers] of [...topics]) {
+    for (const [topic, subscriptions] of [...topics]) {
       await connection.subscribe(topic)
-      for (const hearer of hearers) tell(hearer.onGap, log)
+      for (const subscription of subscriptions) runSafely(subscription.onGap, log)
     }
   }
   connection.on('ready', () => {
@@ -29,9 +29,10 @@ export function createSubscriber(connection: Redis, log: Pick<Log, 'warn'>): Sub
     })
   })
   connection.on('message', (topic: string, message: string) => {
-    for (const hearer of [...(topics.get(topic) ?? [])]) tell(() => hearer.listener(message), log)
+    for (const subscription of [...(topics.get(topic) ?? [])])
+      runSafely(() => subscription.listener(message), log)
   })
-  // Without commands of its own this connection would not notice a server that went away silently.
+  // Without pings this connection would not notice a silently lost server.
   const pinging = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => connection.disconnect(true))
   }, pingMs)
@@ -39,15 +40,15 @@ export function createSubscriber(connection: Redis, log: Pick<Log, 'warn'>): Sub
 
   return {
     async subscribe(topic, listener, onGap) {
-      const hearer: Hearer = { listener, onGap }
-      const hearers = topics.get(topic) ?? new Set()
-      topics.set(topic, hearers.add(hearer))
-      // Away: `ready` subscribes it and calls `onGap`.
+      const subscription: Subscription = { listener, onGap }
+      const subscriptions = topics.get(topic) ?? new Set()
+      topics.set(topic, subscriptions.add(subscription))
+      // If disconnected, `ready` subscribes the topic later and calls `onGap`.
       if (connection.status === 'ready') await connection.subscribe(topic).catch(() => {})
       return {
         async close() {
-          hearers.delete(hearer)
-          if (hearers.size > 0 || topics.get(topic) !== hearers) return
+          subscriptions.delete(subscription)
+          if (subscriptions.size > 0 || topics.get(topic) !== subscriptions) return
           topics.delete(topic)
           if (connection.status === 'ready') await connection.unsubscribe(topic).catch(() => {})
         },
@@ -61,7 +62,7 @@ export function createSubscriber(connection: Redis, log: Pick<Log, 'warn'>): Sub
   }
 }
 
-function tell(act: (() => void) | undefined, log: Pick<Log, 'warn'>): void {
+function runSafely(act: (() => void) | undefined, log: Pick<Log, 'warn'>): void {
   try {
     act?.()
   } catch (error) {

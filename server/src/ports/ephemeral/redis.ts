@@ -4,8 +4,8 @@ import { type Ephemeral, EphemeralDown } from './port.ts'
 import { createSubscriber } from './redis-subscriber.ts'
 
 /**
- * Redis. A command is not kept for later when the server is away: it fails at once, so that the caller can
- * fail open or closed while its request is still young.
+ * A store in Redis. Commands are not queued while the server is down: they fail immediately, so that the
+ * caller can fail open or closed in time.
  */
 export function redisEphemeral(url: string, { log }: { log: Pick<Log, 'info' | 'warn'> }): Ephemeral {
   const commands = connect(url, 'commands', log)
@@ -24,7 +24,7 @@ export function redisEphemeral(url: string, { log }: { log: Pick<Log, 'info' | '
   return {
     kind: 'redis',
     async count(key, windowSeconds) {
-      // The script answers two integers.
+      // The script returns two integers.
       const [count, ttlMs] = (await script(countScript, key, Math.ceil(windowSeconds * 1000))) as [
         number,
         number,
@@ -43,7 +43,7 @@ export function redisEphemeral(url: string, { log }: { log: Pick<Log, 'info' | '
       )
     },
     get: (key) => ask(() => commands.get(prefix + key)),
-    // The script answers text or nothing.
+    // The script returns text or nothing.
     take: async (key) => (await script(takeScript, key)) as string | null,
     async remove(key) {
       await ask(() => commands.del(prefix + key))
@@ -62,10 +62,10 @@ export function redisEphemeral(url: string, { log }: { log: Pick<Log, 'info' | '
   }
 }
 
-/** Several applications may share a server. */
+/** Separates Roost's keys from those of other applications. */
 const prefix = 'roost:'
 
-/** One step, so that no counter is left without an end by a process that died between two commands. */
+/** Atomic, so that no counter stays without an expiry when a process dies between two commands. */
 const countScript = `
 local count = redis.call('INCR', KEYS[1])
 local ttl = redis.call('PTTL', KEYS[1])
@@ -92,22 +92,22 @@ function connect(url: string, name: string, log: Pick<Log, 'info' | 'warn'>): Re
     keepAlive: 10_000,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    // Topics are subscribed again by the subscriber, which knows whom to tell about the gap.
+    // The subscriber resubscribes, because it knows the listeners to notify.
     autoResubscribe: false,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
-    // A replica that took over from us may be behind a name that now points to the new primary.
+    // After a failover the name points to the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }
   const connection = new Redis(url, options)
-  let away = false
+  let isDown = false
   connection.on('ready', () => {
-    if (away) log.info({ connection: name }, 'redis is back')
-    away = false
+    if (isDown) log.info({ connection: name }, 'redis is back')
+    isDown = false
   })
-  // Told once per interruption; each attempt to connect again fails with the same words.
+  // Logged once per interruption; every failed attempt has the same error.
   connection.on('error', (error: Error) => {
-    if (!away) log.warn({ connection: name, err: error }, 'redis cannot be reached')
-    away = true
+    if (!isDown) log.warn({ connection: name, err: error }, 'redis cannot be reached')
+    isDown = true
   })
   return connection
 }

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { Ephemeral } from './port.ts'
 
-/** `pass(seconds)` lets that much time go by for the store. */
+/** `pass(seconds)` advances the store's time. */
 export type SuiteStore = { store: Ephemeral; pass(seconds: number): Promise<void> }
 
-/** What every store for short-lived data promises. */
+/** Tests for every short-lived store. */
 export function ephemeralSuite(open: () => Promise<SuiteStore>): void {
   const key = (name: string) => `${name}:${randomBytes(6).toString('hex')}`
 
@@ -26,7 +26,7 @@ export function ephemeralSuite(open: () => Promise<SuiteStore>): void {
     assert.equal((await store.count(name, 2)).count, 1)
   })
 
-  test('twenty counts at once are twenty', async () => {
+  test('twenty concurrent counts are twenty', async () => {
     const { store } = await open()
     const name = key('count')
     const counts = await Promise.all(Array.from({ length: 20 }, () => store.count(name, 60)))
@@ -37,7 +37,7 @@ export function ephemeralSuite(open: () => Promise<SuiteStore>): void {
     )
   })
 
-  test('keeps a value for its time', async () => {
+  test('keeps a value until it expires', async () => {
     const { store, pass } = await open()
     const name = key('value')
     assert.equal(await store.get(name), null)
@@ -49,7 +49,7 @@ export function ephemeralSuite(open: () => Promise<SuiteStore>): void {
     assert.equal(await store.get(name), null)
   })
 
-  test('removes a value, and one that is not there', async () => {
+  test('removes a value, even a missing one', async () => {
     const { store } = await open()
     const name = key('value')
     await store.put(name, 'wren', 60)
@@ -58,7 +58,7 @@ export function ephemeralSuite(open: () => Promise<SuiteStore>): void {
     assert.equal(await store.get(name), null)
   })
 
-  test('of twenty that put when absent one wins', async () => {
+  test('of twenty concurrent putIfAbsent calls one succeeds', async () => {
     const { store, pass } = await open()
     const name = key('lock')
     const won = await Promise.all(Array.from({ length: 20 }, (_, i) => store.putIfAbsent(name, `${i}`, 2)))
@@ -67,27 +67,28 @@ export function ephemeralSuite(open: () => Promise<SuiteStore>): void {
     assert.equal(await store.putIfAbsent(name, 'later', 2), true)
   })
 
-  test('of twenty takers one gets the value', async () => {
+  test('of twenty concurrent takes one gets the value', async () => {
     const { store } = await open()
     const name = key('ticket')
     await store.put(name, 'wren', 60)
-    const taken = await Promise.all(Array.from({ length: 20 }, () => store.take(name)))
+    const results = await Promise.all(Array.from({ length: 20 }, () => store.take(name)))
     assert.deepEqual(
-      taken.filter((value) => value !== null),
+      results.filter((value) => value !== null),
       ['wren'],
     )
   })
 
-  test('everybody who listens hears each message once and in order; who closed hears none', async () => {
+  test('every listener gets each message once and in order; closed ones get none', async () => {
     const { store } = await open()
     const topic = key('topic')
-    const heard: string[][] = [[], [], []]
+    const received: string[][] = [[], [], []]
     const all = Promise.withResolvers<void>()
     const subscriptions = await Promise.all(
-      heard.map((messages) =>
+      received.map((messages) =>
         store.subscribe(topic, (message) => {
           messages.push(message)
-          if (message === 'last' && heard.filter((each) => each.includes('last')).length === 2) all.resolve()
+          if (message === 'last' && received.filter((each) => each.includes('last')).length === 2)
+            all.resolve()
         }),
       ),
     )
@@ -95,18 +96,18 @@ export function ephemeralSuite(open: () => Promise<SuiteStore>): void {
     await store.publish(key('other'), 'not for us')
     for (const message of ['first', 'second', 'last']) await store.publish(topic, message)
     await all.promise
-    assert.deepEqual(heard, [['first', 'second', 'last'], ['first', 'second', 'last'], []])
+    assert.deepEqual(received, [['first', 'second', 'last'], ['first', 'second', 'last'], []])
   })
 
-  test('a listener that throws does not keep others from hearing, nor the publisher', async () => {
+  test('a throwing listener affects neither other listeners nor the publisher', async () => {
     const { store } = await open()
     const topic = key('topic')
-    const heard = Promise.withResolvers<string>()
+    const received = Promise.withResolvers<string>()
     await store.subscribe(topic, () => {
       throw new Error('a listener that fails')
     })
-    await store.subscribe(topic, heard.resolve)
+    await store.subscribe(topic, received.resolve)
     await store.publish(topic, 'hello')
-    assert.equal(await heard.promise, 'hello')
+    assert.equal(await received.promise, 'hello')
   })
 }

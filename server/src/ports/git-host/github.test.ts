@@ -14,24 +14,24 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]())
 const [good, reader, bad] = [secret('tok-1'), secret('read-1'), secret('bad-1')]
 
-test('a token is asked for; one that is void is nobody’s', async () => {
+test('a token has a login; an invalid one has none', async () => {
   assert.equal(await host.login(good), 'acme')
   assert.equal(await host.login(bad), null)
 })
 
-test('a repository is found with what the token may do there, made once, and refused to who may not', async () => {
-  const wanted = { repository: 'acme/new', isPrivate: true, description: null }
+test("find returns the token's permissions; create works once and only with permission", async () => {
+  const input = { repository: 'acme/new', isPrivate: true, description: null }
   assert.equal(await host.find('acme/new', good), null)
-  assert.deepEqual(await host.create(wanted, reader), { ok: false, why: 'refused' })
+  assert.deepEqual(await host.create(input, reader), { ok: false, why: 'refused' })
   const repository = { defaultBranch: 'main', isPrivate: true, mayPush: true }
-  assert.deepEqual(await host.create(wanted, good), { ok: true, repository })
-  assert.deepEqual(await host.create(wanted, good), { ok: false, why: 'taken' })
+  assert.deepEqual(await host.create(input, good), { ok: true, repository })
+  assert.deepEqual(await host.create(input, good), { ok: false, why: 'taken' })
   assert.deepEqual(await host.find('acme/new', reader), { ...repository, mayPush: false })
-  assert.deepEqual(await host.create({ ...wanted, repository: 'other/new' }, good), { ok: true, repository })
-  assert.deepEqual(await host.create(wanted, bad), { ok: false, why: 'refused' })
+  assert.deepEqual(await host.create({ ...input, repository: 'other/new' }, good), { ok: true, repository })
+  assert.deepEqual(await host.create(input, bad), { ok: false, why: 'refused' })
 })
 
-test('a host that is away, redirects or answers something else is down', async () => {
+test('an unreachable, redirecting or broken host is down', async () => {
   for (const how of ['redirect', 'not_git'] as const) {
     server.behave(how)
     await assert.rejects(host.login(good), GitHostDown)

@@ -3,13 +3,13 @@ import type { Secret } from '../../kit/secret.ts'
 import { type Created, type GitHost, GitHostDown, type HostedRepository } from './port.ts'
 
 export type GitHubOptions = {
-  /** Of the API, without a slash at its end. */
+  /** Base address of the API, without a trailing slash. */
   apiUrl: string
   fetch: typeof fetch
 }
 
 const timeoutMs = 30_000
-const longestReply = 1024 * 1024
+const maxReplyLength = 1024 * 1024
 
 const User = z.object({ login: z.string().min(1).max(200) })
 const Repository = z.object({
@@ -18,7 +18,7 @@ const Repository = z.object({
   permissions: z.object({ push: z.boolean() }).optional(),
 })
 
-/** The API of GitHub, which other hosts speak as well. */
+/** GitHub's API, which other hosts implement too. */
 export function createGitHub({ apiUrl, fetch }: GitHubOptions): GitHost {
   async function ask(path: string, token: Secret, body?: object): Promise<{ status: number; json: unknown }> {
     try {
@@ -30,13 +30,13 @@ export function createGitHub({ apiUrl, fetch }: GitHubOptions): GitHost {
           'user-agent': 'roost',
           ...(body ? { 'content-type': 'application/json' } : {}),
         },
-        // A token must not follow to another host.
+        // Redirects must not send the token to another host.
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
         ...(body ? { body: JSON.stringify(body) } : {}),
       })
       const text = await reply.text()
-      return { status: reply.status, json: text.length > longestReply ? null : parsed(text) }
+      return { status: reply.status, json: text.length > maxReplyLength ? null : parsed(text) }
     } catch (cause) {
       throw new GitHostDown('The git host cannot be reached.', { cause })
     }
@@ -75,11 +75,11 @@ export function createGitHub({ apiUrl, fetch }: GitHubOptions): GitHost {
 
     async create({ repository, isPrivate, description }, token): Promise<Created> {
       const [owner = '', name = ''] = repository.split('/')
-      const who = await login(token)
-      if (who === null) return { ok: false, why: 'refused' }
-      const isOwn = who.toLowerCase() === owner.toLowerCase()
-      const wanted = { name, private: isPrivate, ...(description === null ? {} : { description }) }
-      const { status, json } = await ask(isOwn ? '/user/repos' : `/orgs/${owner}/repos`, token, wanted)
+      const user = await login(token)
+      if (user === null) return { ok: false, why: 'refused' }
+      const isOwn = user.toLowerCase() === owner.toLowerCase()
+      const body = { name, private: isPrivate, ...(description === null ? {} : { description }) }
+      const { status, json } = await ask(isOwn ? '/user/repos' : `/orgs/${owner}/repos`, token, body)
       if ([401, 403, 404].includes(status)) return { ok: false, why: 'refused' }
       if (status === 422) return { ok: false, why: 'taken' }
       if (status !== 201) throw unexpected(status)
@@ -92,7 +92,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A page is no answer of the API.
+    // An HTML page is not a response of the API.
     return null
   }
 }

@@ -1,21 +1,21 @@
 import type { Secret } from '../../kit/secret.ts'
 
-/** The API of the one git host that the configuration names: what git itself cannot do. */
+/** The API of the configured git host, for operations outside git itself. */
 export type GitHost = {
-  /** Whose a token is. Null: the host refuses it. Throws `GitHostDown`. */
+  /** Returns the token's login, or null if the host refuses it. Throws `GitHostDown`. */
   login(token: Secret): Promise<string | null>
-  /** Null: there is none, or it is not open to this token. Throws `GitHostDown`. */
+  /** Null when the repository does not exist or is not visible to this token. Throws `GitHostDown`. */
   find(repository: string, token: Secret): Promise<HostedRepository | null>
-  /** Makes an empty repository. Throws `GitHostDown`. */
-  create(wanted: NewRepository, token: Secret): Promise<Created>
+  /** Creates an empty repository. Throws `GitHostDown`. */
+  create(repository: NewRepository, token: Secret): Promise<Created>
 }
 
 export type HostedRepository = { defaultBranch: string; isPrivate: boolean; mayPush: boolean }
 export type NewRepository = { repository: string; isPrivate: boolean; description: string | null }
-/** `refused`: the token may not make one there. `taken`: somebody has made it meanwhile. */
+/** `refused`: the token lacks permission. `taken`: the repository exists already. */
 export type Created = { ok: true; repository: HostedRepository } | { ok: false; why: 'refused' | 'taken' }
 
-/** The host does not answer, or not as one does; its text is not told. */
+/** The host is unreachable or its response is invalid. Its text is not shown. */
 export class GitHostDown extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)

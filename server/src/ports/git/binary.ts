@@ -12,34 +12,34 @@ import { checkAddress, checkRef, failure, parseTree } from './rules.ts'
 import { arrivingBytes, arrivingPacks } from './work.ts'
 
 export type BinaryGitOptions = {
-  /** Of the one host, without a slash at its end; `https:` or `http:`. */
+  /** Address of the only allowed host, without a trailing slash; `https:` or `http:`. */
   baseUrl: string
-  /** The host was named by whoever runs the platform, and so may stand in a network of this machine. */
+  /** Allows inner addresses, because the operator configured the host. */
   mayBeInner: boolean
-  /** Absolute; made when it is not there. */
+  /** Absolute path; created if missing. */
   folder: string
-  /** Of git and what it starts. */
+  /** PATH of git and its child processes. */
   path: string
-  /** How long a fetch may take, and how much it may bring, when the call does not say. */
+  /** Default time and size limits of a fetch. */
   bounds?: { fetchSeconds: number; fetchBytes: number }
-  /** Every address of a host name. */
+  /** Resolves every address of a host name. */
   lookup?: Lookup
 }
 
 const readSeconds = 30
 const pruneSeconds = 120
 const defaultBounds = { fetchSeconds: 60, fetchBytes: 200 * 1024 * 1024 }
-/** Of a listing: some eighty thousand files. It is held in pieces, whole and as text, one after the other. */
-const listBytes = 8 * 1024 * 1024
-/** Three programs of a fetch share what a process of the platform should not grow by. */
+/** Listing output of about 80,000 files, which is held twice in memory. */
+const maxListBytes = 8 * 1024 * 1024
+/** Data memory of each of the three programs of a fetch. */
 const memoryBytes = 40 * 1024 * 1024
 const pruneMemoryBytes = 512 * 1024 * 1024
 const shaLine = 64
-/** Of the processor, for a repository of any size; unpacking is some 250 MB a second. */
+/** Processor time of any repository; unpacking takes 1 s per 250 MB. */
 const startSeconds = 0.75
 const secondsPerByte = 0.1 / (1024 * 1024)
 
-/** Git as it is installed on this machine, with nothing of anybody's configuration. */
+/** Git as installed on this machine, isolated from all configuration files. */
 export function createGit(options: BinaryGitOptions): Git {
   const { baseUrl, folder, bounds = defaultBounds } = options
   const locate = createLocate({
@@ -48,7 +48,7 @@ export function createGit(options: BinaryGitOptions): Git {
       (async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)),
     mayBeInner: options.mayBeInner,
   })
-  /** One fetch at a time for each cache in this process; git's own locks hold between processes. */
+  /** One fetch per cache at a time in this process; git's own locks apply between processes. */
   const fetching = new Map<string, Promise<unknown>>()
 
   const cacheOf = (address: string) =>
@@ -59,7 +59,7 @@ export function createGit(options: BinaryGitOptions): Git {
     return runGit({
       timeoutSeconds: call.timeoutSeconds ?? readSeconds,
       signal: call.signal,
-      maxBytes: listBytes,
+      maxBytes: maxListBytes,
       maxFileBytes: bounds.fetchBytes,
       memoryBytes,
       ...command,
@@ -70,12 +70,12 @@ export function createGit(options: BinaryGitOptions): Git {
   async function open(address: string): Promise<GitOutcome<string>> {
     const cache = cacheOf(address)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const made = await git(cache, { args: ['init', '--quiet', '--bare', '--template=', cache] })
-    if (made.ok) await markUsed(cache)
-    return made.ok ? { ok: true, value: cache } : made
+    const created = await git(cache, { args: ['init', '--quiet', '--bare', '--template=', cache] })
+    if (created.ok) await markUsed(cache)
+    return created.ok ? { ok: true, value: cache } : created
   }
 
-  /** Where the host is now, so that what git connects to is what was checked. */
+  /** Resolves the host, so that git connects only to the checked addresses. */
   async function pin(address: string): Promise<GitOutcome<Setting[]>> {
     const { hostname, port, protocol } = new URL(address)
     const host = hostname.replace(/^\[|\]$/g, '')
@@ -83,8 +83,8 @@ export function createGit(options: BinaryGitOptions): Git {
     const found = await locate(host, at)
     if (!found.ok)
       return found.fault === 'not_found'
-        ? failure('unreachable', 'The git host cannot be found.')
-        : failure('address_refused', 'The git host leads into an inner network.')
+        ? failure('unreachable', 'The name of the git host cannot be resolved.')
+        : failure('address_refused', 'The git host resolves to an inner network.')
     if (isIP(host)) return { ok: true, value: [] }
     const addresses = found.addresses.map((each) => (isIP(each) === 6 ? `[${each}]` : each)).join(',')
     return { ok: true, value: [['http.curloptResolve', `${host}:${at}:${addresses}`]] }
@@ -117,8 +117,8 @@ export function createGit(options: BinaryGitOptions): Git {
     const before = await git(cache.value, { args: ['for-each-ref', '--count=1'] })
     const isNew = !before.ok || before.value.length === 0
     let got = await attempt([])
-    // What has changed comes as deltas of what is here, and to put a large file together takes more than it may: it
-    // looks too large, or damaged. Whole it may be within the bounds, as it was before.
+    // Changes arrive as deltas, and applying them to a large file may exceed the limits or look damaged.
+    // Fetching everything again may stay within the limits.
     const isUnpacked = got.ok || (got.fault !== 'too_large' && got.fault !== 'failed')
     if (!isUnpacked && !isNew) got = await attempt(['--refetch'])
     if (!got.ok) return got
@@ -126,11 +126,11 @@ export function createGit(options: BinaryGitOptions): Git {
   }
 
   async function exclusive<T>(address: string, work: () => Promise<T>): Promise<T> {
-    const mine = (fetching.get(address) ?? Promise.resolve()).then(work)
-    const settled = mine.catch(() => {})
+    const current = (fetching.get(address) ?? Promise.resolve()).then(work)
+    const settled = current.catch(() => {})
     fetching.set(address, settled)
     try {
-      return await mine
+      return await current
     } finally {
       if (fetching.get(address) === settled) fetching.delete(address)
     }
@@ -154,8 +154,8 @@ export function createGit(options: BinaryGitOptions): Git {
     const tree = await git(cache, { args: ['write-tree'], env })
     if (!tree.ok) return tree
     const args = ['commit-tree', '-m', 'bundled', tree.value.toString('utf8').trim()]
-    const made = await git(cache, { args, env: fixedAuthor })
-    return made.ok ? { ok: true, value: { commit: made.value.toString('utf8').trim() } } : made
+    const created = await git(cache, { args, env: fixedAuthor })
+    return created.ok ? { ok: true, value: { commit: created.value.toString('utf8').trim() } } : created
   }
 
   return {
@@ -175,19 +175,19 @@ export function createGit(options: BinaryGitOptions): Git {
       if (!checked.ok) return checked
       const pinned = await pin(checked.value)
       if (!pinned.ok) return pinned
-      // Asked from outside of every cache: nothing of it is needed, and nothing is kept.
-      const asked = await git('/nonexistent', {
+      // Runs outside every cache, because it needs and stores nothing.
+      const listed = await git('/nonexistent', {
         call: { timeoutSeconds: readSeconds, ...call },
         settings: [...pinned.value, ...tokenSettings(call.token)],
         args: ['ls-remote', '--symref', '--', checked.value, 'HEAD'],
       })
-      return asked.ok ? headOf(asked.value.toString('utf8')) : asked
+      return listed.ok ? headOf(listed.value.toString('utf8')) : listed
     },
 
     async bundle(address, source) {
       const cache = await open(address)
       if (!cache.ok) return cache
-      // Of its own: whoever was killed at it leaves a lock behind.
+      // A separate index, because a killed process leaves a lock behind.
       const index = join(cache.value, `bundle-${randomUUID()}`)
       try {
         return await commitFolder(cache.value, source, index)
@@ -211,32 +211,32 @@ export function createGit(options: BinaryGitOptions): Git {
     },
 
     async read(address, blobs, { maxBytes, ...call }) {
-      const wanted = [...new Set(blobs)]
-      if (wanted.length === 0) return { ok: true, value: new Map() }
+      const requested = [...new Set(blobs)]
+      if (requested.length === 0) return { ok: true, value: new Map() }
       const got = await git(cacheOf(address), {
         args: ['cat-file', '--batch'],
-        input: `${wanted.join('\n')}\n`,
-        maxBytes: maxBytes + wanted.length * shaLine,
+        input: `${requested.join('\n')}\n`,
+        maxBytes: maxBytes + requested.length * shaLine,
         call,
       })
-      return got.ok ? splitBlobs(got.value, wanted) : missingCache(got)
+      return got.ok ? parseBlobs(got.value, requested) : missingCache(got)
     },
   }
 }
 
 /**
- * A host says how much it sends, not what that becomes: a megabyte may stand for a gigabyte. So the work of
- * unpacking is bounded by what has come so far, many times above what honest files take.
+ * A host declares how much it sends, not how large that becomes: a megabyte may expand to a gigabyte. Limits
+ * processor time by the bytes received, far above what ordinary files need.
  */
 function workFor(cache: string): () => Promise<number> {
-  let most = 0
+  let received = 0
   return async () => {
-    most = Math.max(most, await arrivingBytes(cache))
-    return startSeconds + most * secondsPerByte
+    received = Math.max(received, await arrivingBytes(cache))
+    return startSeconds + received * secondsPerByte
   }
 }
 
-/** Of fetches that were ended; those of one that runs in another process are younger than it may take. */
+/** Removes files of aborted fetches. Those of running fetches in other processes are younger. */
 async function removeLeftovers(cache: string, fetchSeconds: number): Promise<void> {
   const before = Date.now() - 2 * fetchSeconds * 1000
   for (const file of await arrivingPacks(cache)) {
@@ -247,10 +247,10 @@ async function removeLeftovers(cache: string, fetchSeconds: number): Promise<voi
 
 /** Dates and names are part of a commit's SHA. */
 const fixedAuthor = Object.fromEntries(
-  ['AUTHOR', 'COMMITTER'].flatMap((who) => [
-    [`GIT_${who}_NAME`, 'Roost'],
-    [`GIT_${who}_EMAIL`, 'roost@localhost'],
-    [`GIT_${who}_DATE`, '2026-01-01T00:00:00Z'],
+  ['AUTHOR', 'COMMITTER'].flatMap((role) => [
+    [`GIT_${role}_NAME`, 'Roost'],
+    [`GIT_${role}_EMAIL`, 'roost@localhost'],
+    [`GIT_${role}_DATE`, '2026-01-01T00:00:00Z'],
   ]),
 )
 
@@ -260,12 +260,11 @@ function specOf({ kind, name }: GitRef): { source: string; target: string } {
   return { source: `refs/${folder}/${name}`, target: `refs/roost/${folder}/${name}` }
 }
 
-/** A line `ref: refs/heads/<branch>\tHEAD` before that of the commit. */
+/** Parses the line `ref: refs/heads/<branch>\tHEAD` before that of the commit. */
 function headOf(text: string): GitOutcome<string> {
   const [, name = ''] = /^ref: refs\/heads\/([^\t\n]+)\tHEAD$/m.exec(text) ?? []
   const isGiven = /^[0-9a-f]{40}\tHEAD$/m.test(text)
-  if (!isGiven || name === '')
-    return failure('ref_not_found', 'The repository has no branch that comes first.')
+  if (!isGiven || name === '') return failure('ref_not_found', 'The repository has no default branch.')
   return checkRef({ kind: 'branch', name }) ?? { ok: true, value: name }
 }
 
@@ -276,16 +275,16 @@ function entryOf({ mode, sha, size, path }: ReturnType<typeof parseTree>[number]
     '120000': 'link',
     '160000': 'submodule',
   } as const
-  // Old repositories have files of other modes, which git takes as plain ones.
+  // Old repositories contain other modes, which git treats as plain files.
   const kind = Object.hasOwn(kinds, mode) ? kinds[mode as keyof typeof kinds] : 'file'
   return { path, kind, sha, size }
 }
 
-/** Each blob as `<sha> blob <size>\n<bytes>\n`. */
-function splitBlobs(output: Buffer, wanted: readonly string[]): GitOutcome<Map<string, Buffer>> {
+/** Parses blobs in the format `<sha> blob <size>\n<bytes>\n`. */
+function parseBlobs(output: Buffer, requested: readonly string[]): GitOutcome<Map<string, Buffer>> {
   const blobs = new Map<string, Buffer>()
   let at = 0
-  for (const sha of wanted) {
+  for (const sha of requested) {
     const end = output.indexOf(10, at)
     const [found, type, size] = output.toString('latin1', at, end).split(' ')
     if (found !== sha || type !== 'blob') return failure('missing', 'The cache does not hold this commit.')
@@ -296,7 +295,7 @@ function splitBlobs(output: Buffer, wanted: readonly string[]): GitOutcome<Map<s
   return { ok: true, value: blobs }
 }
 
-/** Nothing of this repository was fetched on this machine yet. */
+/** The repository was not fetched on this machine yet. */
 function missingCache(failed: GitFailure): GitFailure {
   return failed.fault === 'failed' || failed.fault === 'not_found'
     ? failure('missing', 'The cache does not hold this commit.')

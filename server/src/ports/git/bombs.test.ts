@@ -10,9 +10,9 @@ import { startWatched } from './test/watched.ts'
 
 const branch = { kind: 'branch', name: 'main' } as const
 const megabyte = 1024 * 1024
-const mostGrowth = 64 * megabyte
-/** Of the processor, of everything that git starts. */
-const mostSeconds = 1.5
+const maxGrowth = 64 * megabyte
+/** Processor seconds of git and its child processes. */
+const maxSeconds = 1.5
 
 let server: GitServer
 let folder: string
@@ -35,11 +35,11 @@ async function plant(name: string, build: (pack: Pack) => string): Promise<strin
 
 const git = () => createGit({ baseUrl: server.url, mayBeInner: true, folder, path: process.env.PATH ?? '' })
 
-/** Fetched and listed: a bomb that passes the first goes off in the second. */
-async function meet(address: string, t: TestContext) {
-  const met = await watched.fetch({ baseUrl: server.url, folder, address })
-  t.diagnostic(`${Math.round(met.bytes / megabyte)} MB, ${met.seconds.toFixed(2)} s`)
-  return met
+/** Fetches and lists: some bombs take effect only in the second step. */
+async function fetchAndList(address: string, t: TestContext) {
+  const result = await watched.fetch({ baseUrl: server.url, folder, address })
+  t.diagnostic(`${Math.round(result.bytes / megabyte)} MB, ${result.seconds.toFixed(2)} s`)
+  return result
 }
 
 const bombs: { name: string; build(pack: Pack): string; fault?: string }[] = [
@@ -121,16 +121,16 @@ const bombs: { name: string; build(pack: Pack): string; fault?: string }[] = [
 ]
 
 for (const { name, build, fault = 'too_large' } of bombs) {
-  test(`${name.replaceAll('-', ' ')}: refused by name, at the price of little work and memory`, async (t) => {
+  test(`${name.replaceAll('-', ' ')}: refused by name, with little work and memory`, async (t) => {
     const address = await plant(name, build)
-    const { outcome, bytes, seconds } = await meet(address, t)
+    const { outcome, bytes, seconds } = await fetchAndList(address, t)
     assert.equal(outcome, fault)
-    assert.ok(bytes < mostGrowth, `${Math.round(bytes / megabyte)} MB`)
-    assert.ok(seconds < mostSeconds, `${seconds} s`)
+    assert.ok(bytes < maxGrowth, `${Math.round(bytes / megabyte)} MB`)
+    assert.ok(seconds < maxSeconds, `${seconds} s`)
   })
 }
 
-test('three hundred thousand branches of one beginning are refused by name', async (t) => {
+test('three hundred thousand branches with one prefix are refused by name', async (t) => {
   const address = await plant('branches', (pack) =>
     pack.add('tree', treeOf([{ name: 'x', sha: pack.add('blob', Buffer.from('x')) }])),
   )
@@ -142,12 +142,12 @@ test('three hundred thousand branches of one beginning are refused by name', asy
     join(home, 'packed-refs'),
     `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`,
   )
-  const { outcome, bytes, seconds } = await meet(address, t)
+  const { outcome, bytes, seconds } = await fetchAndList(address, t)
   assert.equal(outcome, 'too_large')
-  assert.ok(bytes < mostGrowth && seconds < mostSeconds, `${bytes} bytes, ${seconds} s`)
+  assert.ok(bytes < maxGrowth && seconds < maxSeconds, `${bytes} bytes, ${seconds} s`)
 })
 
-test('what honest files take is far below: twenty megabytes of text are fetched, listed and read', async (t) => {
+test('ordinary files stay far below the limits: 20 MB of text are fetched, listed and read', async (t) => {
   const address = await plant('honest', (pack) => {
     const text = (n: number) =>
       Buffer.from(Array.from({ length: 20_000 }, (_, line) => `${n} ${line * n}\n`).join(''))
@@ -157,11 +157,11 @@ test('what honest files take is far below: twenty megabytes of text are fetched,
     }))
     return pack.add('tree', treeOf(files))
   })
-  const { outcome, entries } = await meet(address, t)
+  const { outcome, entries } = await fetchAndList(address, t)
   assert.deepEqual([outcome, entries], ['ok', 100])
 })
 
-test('what an ended fetch leaves behind is gone with the next one that finds it old', async () => {
+test('leftovers of an aborted fetch are deleted by a later fetch once they are old', async () => {
   const address = `${server.url}/bombs/${bombs[0]?.name}`
   const leftovers = async () => {
     const all = await readdir(folder, { recursive: true })

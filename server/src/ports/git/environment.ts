@@ -1,7 +1,7 @@
-/** Of git's configuration, for one call. */
+/** A git configuration setting for one call. */
 export type Setting = readonly [name: string, value: string]
 
-/** All that git sees: nothing of anybody's configuration, and the caller's settings last. */
+/** Returns git's whole environment: no configuration files, and the caller's settings last. */
 export function environment(path: string, cache: string, protocol: string, settings: Setting[]) {
   const all: Setting[] = [
     ['credential.helper', ''],
@@ -14,13 +14,13 @@ export function environment(path: string, cache: string, protocol: string, setti
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
     ['pack.threads', '1'],
-    // What is larger goes through in pieces: a megabyte may stand for a gigabyte.
+    // Larger files are streamed, because a megabyte may expand to a gigabyte.
     ['core.bigFileThreshold', '1m'],
-    // What git keeps of what it has unpacked or looked into; it would take more than it may have.
+    // Limits git's caches of unpacked and mapped data, which would exceed the memory limit.
     ['core.deltaBaseCacheLimit', '8m'],
     ['core.packedGitWindowSize', '1m'],
     ['core.packedGitLimit', '8m'],
-    // Small packs too are kept as one file, which is what the bound of size counts.
+    // Keeps small packs as one file too, which the size limit counts.
     ['fetch.unpackLimit', '1'],
     ['submodule.recurse', 'false'],
     ['protocol.version', '2'],
@@ -49,7 +49,7 @@ export function environment(path: string, cache: string, protocol: string, setti
   }
 }
 
-/** In the environment: arguments are seen by every user of the machine. */
+/** Passes the token in the environment, because every user can read arguments. */
 export function tokenSettings(token: string | null | undefined): Setting[] {
   if (!token) return []
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64')

@@ -27,8 +27,8 @@ after(async () => {
   await server[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
 })
-const open = (over: Partial<Parameters<typeof createGit>[0]> = {}) =>
-  createGit({ baseUrl: server.url, mayBeInner: true, folder, path: process.env.PATH ?? '', ...over })
+const open = (overrides: Partial<Parameters<typeof createGit>[0]> = {}) =>
+  createGit({ baseUrl: server.url, mayBeInner: true, folder, path: process.env.PATH ?? '', ...overrides })
 function got<T>(outcome: GitOutcome<T>): T {
   assert.ok(outcome.ok, JSON.stringify(outcome))
   return outcome.value
@@ -36,7 +36,7 @@ function got<T>(outcome: GitOutcome<T>): T {
 const refused = (outcome: GitOutcome<unknown>, fault: GitFault) =>
   assert.equal(outcome.ok ? 'ok' : outcome.fault, fault, JSON.stringify(outcome))
 
-test('what a branch holds is listed and read from the objects, with links and modes as they are', async () => {
+test('a branch is listed and read from the objects, with links and modes unchanged', async () => {
   const commit = await server.commit('acme/skills', {
     'a/SKILL.md': '# A\n',
     'a/run.sh': { script: '#!/bin/sh\n' },
@@ -68,7 +68,7 @@ test('what a branch holds is listed and read from the objects, with links and mo
   refused(await git.list(`${server.url}/acme/unfetched`, commit), 'missing')
 })
 
-test('an annotated tag answers the commit it points to, before and after it was moved', async () => {
+test('an annotated tag returns its commit, even after it was moved', async () => {
   const first = await server.commit('acme/tags', { 'x.txt': '1' })
   await server.tag('acme/tags', 'v1', { message: 'one' })
   const address = `${server.url}/acme/tags`
@@ -76,11 +76,11 @@ test('an annotated tag answers the commit it points to, before and after it was 
   const second = await server.commit('acme/tags', { 'x.txt': '2' })
   await server.tag('acme/tags', 'v1', { message: 'two' })
   assert.equal(got(await git.fetch(address, tag('v1'))).commit, second)
-  // What was fetched stays readable.
+  // Fetched commits stay readable.
   assert.equal(got(await git.list(address, first)).length, 1)
 })
 
-test('the branch that comes first is known without a fetch', async () => {
+test('the default branch is known without a fetch', async () => {
   await server.commit('acme/first', { 'x.txt': '1' }, 'main')
   const address = `${server.url}/acme/first`
   assert.equal(got(await git.defaultBranch(address)), 'main')
@@ -96,7 +96,7 @@ test('the branch that comes first is known without a fetch', async () => {
   refused(await git.defaultBranch('https://elsewhere.example.org/a/b'), 'address_refused')
 })
 
-test('what is not there, and what is not open to everybody, has a name', async () => {
+test('missing and private repositories and refs have named faults', async () => {
   refused(await git.fetch(repo, { kind: 'branch', name: 'nope' }), 'ref_not_found')
   refused(await git.fetch(`${server.url}/acme/nothing`, branch), 'not_found')
   server.behave('private')
@@ -110,7 +110,7 @@ test('what is not there, and what is not open to everybody, has a name', async (
     assert.doesNotMatch(await readFile(join(file.parentPath, file.name), 'latin1'), /tok-canary|eC1hY2Nlc3/)
 })
 
-test('a host that hangs, redirects or is none is given up on, and nothing of git is left running', async () => {
+test('a hanging, redirecting or invalid host fails, and no git process is left running', async () => {
   server.behave('hang')
   const began = Date.now()
   refused(await git.fetch(repo, branch, { timeoutSeconds: 1 }), 'timeout')
@@ -118,7 +118,7 @@ test('a host that hangs, redirects or is none is given up on, and nothing of git
   assert.ok(Date.now() - began < 60_000)
   server.behave('redirect')
   refused(await git.fetch(repo, branch), 'unreachable')
-  // A page is read as an empty list of refs.
+  // An HTML page is read as an empty list of refs.
   server.behave('not_git')
   refused(await git.fetch(repo, branch), 'ref_not_found')
   server.behave('well')
@@ -126,14 +126,14 @@ test('a host that hangs, redirects or is none is given up on, and nothing of git
   assert.equal(stdout.split('\n').filter((line) => line.includes(repo) && line.includes('fetch')).length, 0)
 })
 
-test('a repository above the bound is refused while it comes', async () => {
+test('a repository above the size limit is refused during the fetch', async () => {
   const files = Object.fromEntries([0, 1, 2].map((n) => [`${n}.bin`, randomBytes(300_000)]))
   await server.commit('acme/huge', files)
   refused(await git.fetch(`${server.url}/acme/huge`, branch, { maxBytes: 20_000 }), 'too_large')
   got(await git.fetch(`${server.url}/acme/huge`, branch))
 })
 
-test('a large file that changes is fetched again whole: as a delta it takes more than it may', async () => {
+test('a changed large file is fetched again completely, because its delta exceeds the limits', async () => {
   const lines = Array.from({ length: 620_000 }, (_, n) => createHash('sha256').update(`${n}`).digest('hex'))
   const commit = (text: string) =>
     server.commit('acme/large', { 'data.json': `${text}\n${lines.join('\n')}` })
@@ -144,31 +144,31 @@ test('a large file that changes is fetched again whole: as a delta it takes more
   }
 })
 
-test('caches that nobody keeps or uses go, and what kept ones have gathered is tidied', async () => {
+test('unused caches are deleted and kept ones are tidied', async () => {
   const own = await mkdtemp(join(tmpdir(), 'roost-git-prune-'))
-  const kept = open({ folder: own })
+  const cached = open({ folder: own })
   const address = `${server.url}/acme/gathered`
   const commits: string[] = []
   for (let turn = 0; turn < 11; turn += 1) {
     await server.commit('acme/gathered', { 'x.bin': randomBytes(1000) })
-    commits.push(got(await kept.fetch(address, branch)).commit)
+    commits.push(got(await cached.fetch(address, branch)).commit)
   }
-  got(await kept.fetch(repo, branch))
+  got(await cached.fetch(repo, branch))
   const packs = async () =>
     (await readdir(own, { recursive: true })).filter((name) => name.endsWith('.pack')).length
   assert.equal(await packs(), 12)
   const [first = '', last = ''] = [commits[0], commits.at(-1)]
   const needed = new Map([[address, [first]]])
-  assert.deepEqual(await kept.prune(needed, new Date(0)), { removed: 0, tidied: 1 })
+  assert.deepEqual(await cached.prune(needed, new Date(0)), { removed: 0, tidied: 1 })
   assert.equal(await packs(), 2)
-  for (const commit of [first, last]) assert.equal(got(await kept.list(address, commit)).length, 1)
-  assert.deepEqual(await kept.prune(needed, new Date(Date.now() + 60_000)), { removed: 1, tidied: 0 })
-  refused(await kept.list(repo, last), 'missing')
-  got(await kept.fetch(repo, branch))
+  for (const commit of [first, last]) assert.equal(got(await cached.list(address, commit)).length, 1)
+  assert.deepEqual(await cached.prune(needed, new Date(Date.now() + 60_000)), { removed: 1, tidied: 0 })
+  refused(await cached.list(repo, last), 'missing')
+  got(await cached.fetch(repo, branch))
   await rm(own, { recursive: true })
 })
 
-test('twenty fetches of one repository at once all succeed', async () => {
+test('twenty concurrent fetches of one repository succeed', async () => {
   const all = await Promise.all(Array.from({ length: 20 }, () => git.fetch(repo, branch)))
   assert.equal(new Set(all.map((each) => got(each).commit)).size, 1)
 })
@@ -185,29 +185,29 @@ test('a folder becomes the same commit everywhere', async () => {
   await rm(source, { recursive: true })
 })
 
-test('a name that leads into an inner network is refused unless the configuration names the host', async () => {
-  const asked: string[] = []
+test('a name that resolves to an inner network is refused unless the configuration allows the host', async () => {
+  const lookups: string[] = []
   const lookup = async (host: string) => {
-    asked.push(host)
+    lookups.push(host)
     return ['127.0.0.1']
   }
   const { port } = new URL(server.url)
   const over = { baseUrl: `http://git.example.org:${port}`, lookup }
   const address = `${over.baseUrl}/acme/skills`
   refused(await open({ ...over, mayBeInner: false }).fetch(address, branch), 'address_refused')
-  // The name resolves nowhere: git connects to what was looked up, and nowhere else.
+  // The name does not resolve: git connects only to the looked-up address.
   got(await open(over).fetch(address, branch))
-  assert.deepEqual(asked, ['git.example.org', 'git.example.org'])
+  assert.deepEqual(lookups, ['git.example.org', 'git.example.org'])
 })
 
-test('addresses are those of the one host, without credentials, queries or dots', () => {
+test('addresses belong to the configured host and contain no credentials, queries or dots', () => {
   const base = 'https://github.com'
-  const kept = (text: string) => {
+  const normalized = (text: string) => {
     const outcome = checkAddress(text, base)
     return outcome.ok ? outcome.value : null
   }
-  assert.equal(kept('https://github.com/acme/skills.git'), 'https://github.com/acme/skills')
-  assert.equal(kept(' https://GitHub.com/acme/skills/ '), 'https://github.com/acme/skills')
+  assert.equal(normalized('https://github.com/acme/skills.git'), 'https://github.com/acme/skills')
+  assert.equal(normalized(' https://GitHub.com/acme/skills/ '), 'https://github.com/acme/skills')
   for (const text of [
     'https://gitlab.com/acme/skills',
     'http://github.com/acme/skills',
@@ -227,10 +227,10 @@ test('addresses are those of the one host, without credentials, queries or dots'
     '/etc',
     '',
   ])
-    assert.equal(kept(text), null, text)
+    assert.equal(normalized(text), null, text)
 })
 
-test('refs are names of branches or tags and nothing that git reads otherwise', () => {
+test('refs are valid branch or tag names without special meaning for git', () => {
   for (const name of ['main', 'v1.2.3', 'feature/x-1']) assert.equal(checkRef({ kind: 'branch', name }), null)
   for (const name of [
     '',

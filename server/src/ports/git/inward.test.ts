@@ -14,7 +14,7 @@ import { createGit } from './binary.ts'
 
 const branch = { kind: 'branch', name: 'main' } as const
 
-/** Git with a trap for whoever comes from outside; `ask` is everything that goes to a host. */
+/** Git with a trap for inner connections; `ask` makes every kind of request to a host. */
 async function setUp() {
   const trap = await startTrap()
   const trap6 = await startTrap('::1')
@@ -35,7 +35,7 @@ async function setUp() {
     ask,
     port: trap.port,
     connections: () => trap.connections() + trap6.connections(),
-    /** On the port that listens for this host, where one does. */
+    /** The port that listens for this host, if any. */
     at: (host: string) => `${host}:${host.startsWith('[') ? trap6.port : trap.port}`,
     async [Symbol.asyncDispose]() {
       trap[Symbol.dispose]()
@@ -46,7 +46,7 @@ async function setUp() {
 }
 const refused = ['address_refused', 'address_refused']
 
-test('an address is refused that names this machine or a neighbour, in whatever spelling', async () => {
+test('an address of this machine or its network is refused in every spelling', async () => {
   await using t = await setUp()
   const git = t.open()
   for (const host of innerHosts) {
@@ -62,7 +62,7 @@ test('an address is refused that names this machine or a neighbour, in whatever 
   assert.equal(t.connections(), 0)
 })
 
-test('a git host that is this machine or a neighbour is refused unless whoever configures it says so', async () => {
+test('an inner git host is refused unless the configuration allows it', async () => {
   await using t = await setUp()
   for (const host of innerHosts) {
     const baseUrl = `http://${t.at(host)}`
@@ -73,7 +73,7 @@ test('a git host that is this machine or a neighbour is refused unless whoever c
   assert.equal(t.connections(), 0)
 })
 
-test('a name that is answered with an inner address, alone or among others, is refused', async () => {
+test('a name that resolves to an inner address, alone or among others, is refused', async () => {
   await using t = await setUp()
   const baseUrl = `http://git.example.org:${t.port}`
   for (const answer of innerAnswers) {
@@ -83,7 +83,7 @@ test('a name that is answered with an inner address, alone or among others, is r
   assert.equal(t.connections(), 0)
 })
 
-test('a name that is answered differently the second time is not asked a second time', async () => {
+test('a name is not resolved a second time', async () => {
   await using t = await setUp()
   for (const ask of ['fetch', 'defaultBranch'] as const) {
     using host = await startRebinding()
@@ -96,7 +96,7 @@ test('a name that is answered differently the second time is not asked a second 
   }
 })
 
-test('a redirect inward is not followed', async () => {
+test('a redirect to an inner address is not followed', async () => {
   await using t = await setUp()
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '0x7f.1']) {
     using outside = await startRedirecting(`http://${t.at(host)}`)

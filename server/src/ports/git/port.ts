@@ -1,35 +1,34 @@
 /**
- * Git repositories of the one host that the configuration names: fetched into bare caches under the data
- * folder and read from git's objects. Nothing is checked out, so that links and hostile names in a repository
- * have no file system to reach into.
+ * Git repositories of the configured host, fetched into bare caches below the data folder and read from git's
+ * objects. Nothing is checked out, so hostile links and names cannot reach a file system.
  *
- * Whatever can go wrong with somebody else's repository is a value; only faults of this machine are thrown.
+ * Errors of foreign repositories are return values; only local failures are thrown.
  */
 export type Git = {
-  /** The address as it is kept: without `.git` and without a slash at its end. */
+  /** Returns the normalized address, without `.git` or a trailing slash. */
   address(text: string): GitOutcome<string>
-  /** Null: a branch or tag may have this name. */
+  /** Null when the name is valid for a branch or tag. */
   checkRef(ref: GitRef): GitFailure | null
   /**
-   * Brings what the ref names now into the cache. Answers its commit; an annotated tag answers the commit it
+   * Fetches the ref's current commit into the cache and returns it; an annotated tag returns the commit it
    * points to.
    */
   fetch(address: string, ref: GitRef, options?: FetchOptions): Promise<GitOutcome<{ commit: string }>>
-  /** The branch that the host shows first. `ref_not_found` for a repository without a commit. */
+  /** Returns the host's default branch. `ref_not_found` for an empty repository. */
   defaultBranch(address: string, options?: Omit<FetchOptions, 'maxBytes'>): Promise<GitOutcome<string>>
   /**
-   * A folder of this machine as a repository of the cache, under an address of its own that begins with
-   * `bundled:`. The same files give the same commit everywhere.
+   * Stores a local folder as a repository of the cache, with an address that starts with `bundled:`. Equal
+   * files give equal commits everywhere.
    */
   bundle(address: string, folder: string): Promise<GitOutcome<{ commit: string }>>
   /**
-   * Takes away what nobody needs: caches that are not kept and were not used since, and in kept ones what no
-   * ref and none of their commits holds. Whatever is missing later is fetched again.
+   * Deletes unused caches, and in kept ones all objects outside the given commits and refs. Missing data is
+   * fetched again later.
    */
   prune(kept: ReadonlyMap<string, readonly string[]>, unusedSince: Date): Promise<Pruned>
-  /** Everything in the commit, folders included, by path. `missing` when the cache does not hold it. */
+  /** Lists the commit's entries including folders, sorted by path. `missing` when not in the cache. */
   list(address: string, commit: string, options?: CallOptions): Promise<GitOutcome<TreeEntry[]>>
-  /** The bytes of blobs by their SHA; `too_large` when they are together more than `maxBytes`. */
+  /** Reads blobs by SHA; `too_large` when their total exceeds `maxBytes`. */
   read(
     address: string,
     blobs: readonly string[],
@@ -37,14 +36,14 @@ export type Git = {
   ): Promise<GitOutcome<Map<string, Buffer>>>
 }
 
-/** `commit` fetches by SHA, which hosts allow for what a ref has pointed to. */
+/** `commit` fetches by SHA, which hosts allow for commits that a ref has pointed to. */
 export type GitRef = { kind: 'branch' | 'tag' | 'commit'; name: string }
 
 export type TreeEntry = {
-  /** As git has it, without a slash at its end; not checked: it may hold `..` or anything else. */
+  /** The path as stored by git, without a trailing slash. Not validated: it may contain `..`. */
   path: string
   kind: 'file' | 'executable' | 'link' | 'submodule' | 'folder'
-  /** Of the blob, the tree or the commit. */
+  /** SHA of the blob, tree or commit. */
   sha: string
   /** Bytes of a file or link; 0 otherwise. */
   size: number
@@ -55,23 +54,22 @@ export type Pruned = { removed: number; tidied: number }
 
 export type CallOptions = { signal?: AbortSignal; timeoutSeconds?: number }
 export type FetchOptions = CallOptions & {
-  /** Sent as a header of the requests; stands in no argument, address or file. */
+  /** Sent as a request header; never part of an argument, address or file. */
   token?: string | null
-  /** Bounds what the host may send. */
+  /** Limits what the host may send. */
   maxBytes?: number
 }
 
 export type GitOutcome<T> = { ok: true; value: T } | GitFailure
 export type GitFailure = { ok: false; fault: GitFault; message: string }
 /**
- * - `address_refused`: another host or protocol, credentials in the address, or one that leads into a network
- *   of this machine.
- * - `ref_refused`: no name that a branch or tag may have.
- * - `ref_not_found`, `not_found`: the repository has no such ref; there is no such repository, or it is private.
- * - `unreachable`: no connection, or an answer that is not git's.
- * - `timeout`, `too_large`: a bound of the call was reached.
+ * - `address_refused`: another host or protocol, credentials in the address, or an inner network.
+ * - `ref_refused`: an invalid name for a branch or tag.
+ * - `ref_not_found`, `not_found`: no such ref; no such repository, or it is private.
+ * - `unreachable`: no connection, or not a git response.
+ * - `timeout`, `too_large`: a limit was exceeded.
  * - `missing`: not in the cache.
- * - `failed`: anything else that git says.
+ * - `failed`: any other error of git.
  */
 export type GitFault =
   | 'address_refused'

@@ -6,39 +6,39 @@ import { watchWork } from './work.ts'
 
 export type GitCommand = {
   args: readonly string[]
-  /** Set for this call; nothing else of this process's environment reaches git but PATH. */
+  /** Environment of this call. Git inherits only PATH from this process. */
   env: Readonly<Record<string, string>>
   input?: string
   timeoutSeconds: number
   signal: AbortSignal | undefined
-  /** Of the output. */
+  /** Limit for the output. */
   maxBytes: number
-  /** Of a file that git writes; a pack is one file. */
+  /** Limit for each file that git writes; a pack is one file. */
   maxFileBytes: number
-  /** Of memory of its own, of each program that git starts. */
+  /** Limit for the data memory of each program that git starts. */
   memoryBytes: number
-  /** Seconds of the processor that it may have used by now, with all that it started; left out: any. */
+  /** Processor seconds allowed so far, including child processes; unlimited if absent. */
   allowedSeconds?: () => Promise<number>
 }
 
-const keptErrors = 16 * 1024
-/** Address space, packs that are looked into included. */
-const spaceKib = 4 * 1024 * 1024
+const maxErrorLength = 16 * 1024
+/** Limit for the address space, including mapped packs. */
+const maxAddressSpaceKib = 4 * 1024 * 1024
 
-/** Runs git in a process group of its own, all of which is killed when a bound is reached. */
+/** Runs git in its own process group, which is killed when a limit is exceeded. */
 export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
   const { args, env, input, timeoutSeconds, signal, maxBytes, maxFileBytes, memoryBytes } = command
-  if (signal?.aborted) return Promise.resolve(failure('timeout', 'The call was ended.'))
-  // The shell sets bounds that hold for everything git starts; arguments pass through it as they are.
-  const bounds = [
+  if (signal?.aborted) return Promise.resolve(failure('timeout', 'The call was cancelled.'))
+  // The shell sets limits for git and its children, and passes the arguments unchanged.
+  const limits = [
     `ulimit -f ${Math.ceil(maxFileBytes / 512)}`,
-    // A system that cannot bound these runs without: the other bounds hold.
-    `ulimit -v ${spaceKib} 2>/dev/null`,
+    // Systems without these limits skip them; the others apply.
+    `ulimit -v ${maxAddressSpaceKib} 2>/dev/null`,
     `ulimit -d ${Math.ceil(memoryBytes / 1024)} 2>/dev/null`,
     'ulimit -c 0',
     'exec git "$@"',
   ].join('; ')
-  const child = spawn('/bin/sh', ['-c', bounds, 'git', ...args], {
+  const child = spawn('/bin/sh', ['-c', limits, 'git', ...args], {
     env: { ...env },
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -53,10 +53,10 @@ export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
       () => end(failure('timeout', `Git took longer than ${timeoutSeconds} seconds.`)),
       timeoutSeconds * 1000,
     )
-    const onAbort = () => end(failure('timeout', 'The call was ended.'))
+    const onAbort = () => end(failure('timeout', 'The call was cancelled.'))
     signal?.addEventListener('abort', onAbort, { once: true })
 
-    const onTooMuch = () => end(failure('too_large', 'The repository is larger than it may be.'))
+    const onTooMuch = () => end(failure('too_large', 'The repository exceeds the size limit.'))
     const output = collect(child.stdout, maxBytes, onTooMuch)
     const watched =
       child.pid !== undefined && command.allowedSeconds
@@ -64,9 +64,9 @@ export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
         : null
     let errors = ''
     child.stderr.on('data', (chunk: Buffer) => {
-      errors = (errors + chunk.toString('utf8')).slice(-keptErrors)
+      errors = (errors + chunk.toString('utf8')).slice(-maxErrorLength)
     })
-    // A git that ends early reads no further.
+    // A git that exits early does not read its input.
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
 
@@ -77,11 +77,11 @@ export function runGit(command: GitCommand): Promise<GitOutcome<Buffer>> {
       resolve(ending ?? outcome)
     }
     child.once('error', () => settle(failure('failed', 'Git is not installed on this machine.')))
-    child.once('close', (code, ended) => {
-      // What git started and did not wait for.
+    child.once('close', (code, signalName) => {
+      // Git may leave child processes behind.
       if (child.pid !== undefined) killGroup(child.pid)
       if (code === 0) return settle({ ok: true, value: Buffer.concat(output) })
-      settle(failureOf(ended ? `git died of signal ${ended}` : errors))
+      settle(failureOf(signalName ? `git died of signal ${signalName}` : errors))
     })
   })
 }
@@ -101,6 +101,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nobody of the group is left.
+    // The group has no process left.
   }
 }

@@ -6,14 +6,14 @@ export type PruneDeps = {
   folder: string
   cacheOf(address: string): string
   git(cache: string, args: string[]): Promise<GitOutcome<Buffer>>
-  /** Nothing is fetched into the cache meanwhile, by this process. */
+  /** Prevents fetches of this process into the cache meanwhile. */
   exclusive<T>(address: string, work: () => Promise<T>): Promise<T>
 }
 
-/** Its time says when the cache was last fetched into. */
+/** Its modification time is the time of the last fetch into the cache. */
 const usedFile = 'roost-used'
 const cacheForm = /^[0-9a-f]{40}\.git$/
-/** Every fetch leaves a pack; so many are no burden yet. */
+/** Every fetch adds a pack; below this number tidying is not worthwhile. */
 const manyPacks = 10
 
 export async function markUsed(cache: string): Promise<void> {
@@ -26,7 +26,7 @@ export function createPrune({ folder, cacheOf, git, exclusive }: PruneDeps) {
     return used.mtime < since
   }
 
-  /** What a fetch brings in this moment is younger than a day, and stays. */
+  /** Objects of a running fetch are younger than a day and are kept. */
   async function tidy(address: string, commits: readonly string[]): Promise<boolean> {
     const cache = cacheOf(address)
     const packs = await readdir(join(cache, 'objects', 'pack')).catch(() => [])
@@ -35,7 +35,7 @@ export function createPrune({ folder, cacheOf, git, exclusive }: PruneDeps) {
       const listed = await git(cache, ['for-each-ref', '--format=%(refname)', 'refs/roost/commits'])
       const old = listed.ok ? listed.value.toString('utf8').split('\n').filter(Boolean) : []
       for (const ref of old) await git(cache, ['update-ref', '-d', ref])
-      // One that is not there is no longer needed by anybody who has it.
+      // A missing commit is not needed by anybody who has it.
       for (const commit of commits) await git(cache, ['update-ref', `refs/roost/commits/${commit}`, commit])
       return (await git(cache, ['gc', '--quiet', '--prune=1.day.ago'])).ok
     })

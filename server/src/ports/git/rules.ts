@@ -7,19 +7,19 @@ export function failure(fault: GitFault, message: string): GitFailure {
   return { ok: false, fault, message }
 }
 
-/** An address below the base, of at least two plain segments (`owner/repository`). */
+/** Normalizes an address below the base with at least two plain segments (`owner/repository`). */
 export function checkAddress(text: string, base: string): GitOutcome<string> {
   const refuse = (message: string) => failure('address_refused', message)
-  const given = text.trim()
-  if (given.length > longestAddress) return refuse(`must be at most ${longestAddress} characters`)
-  if (!URL.canParse(given)) return refuse(`must be an address that starts with ${base}/`)
-  const [url, allowed] = [new URL(given), new URL(base)]
+  const trimmed = text.trim()
+  if (trimmed.length > longestAddress) return refuse(`must be at most ${longestAddress} characters`)
+  if (!URL.canParse(trimmed)) return refuse(`must be an address that starts with ${base}/`)
+  const [url, allowed] = [new URL(trimmed), new URL(base)]
   if (url.username || url.password) return refuse('must not hold credentials')
-  if (url.search || url.hash || /[?#]/.test(given)) return refuse('must not have a query or fragment')
+  if (url.search || url.hash || /[?#]/.test(trimmed)) return refuse('must not have a query or fragment')
   if (url.origin !== allowed.origin) return refuse(`must be on ${allowed.origin}`)
   const prefix = allowed.pathname.replace(/\/+$/, '')
-  // The text itself: the parser has taken `..` away by now.
-  const path = given.slice(given.indexOf('/', given.indexOf('://') + 3))
+  // Checks the text itself, because the parser has already resolved `..`.
+  const path = trimmed.slice(trimmed.indexOf('/', trimmed.indexOf('://') + 3))
   if (!path.startsWith(`${prefix}/`)) return refuse(`must start with ${base}/`)
   const segments = path
     .slice(prefix.length + 1)
@@ -33,19 +33,19 @@ export function checkAddress(text: string, base: string): GitOutcome<string> {
   return { ok: true, value: `${allowed.origin}${prefix}/${segments.join('/')}` }
 }
 
-/** What git itself allows as the name of a branch or tag, and no commit. */
+/** Accepts names that git allows for branches and tags; a commit must be a full SHA. */
 export function checkRef({ kind, name }: GitRef): GitFailure | null {
   if (kind === 'commit') return /^[0-9a-f]{40}$/.test(name) ? null : failure('ref_refused', 'is not a commit')
   if (name.length === 0 || name.length > longestRef)
     return failure('ref_refused', `must have 1 to ${longestRef} characters`)
-  const isOdd = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|[/.]$|\.lock($|\/)|^@$/.test(name)
-  if (isOdd || name.startsWith('refs/') || /^[0-9a-f]{40}$/.test(name)) {
+  const isInvalid = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|[/.]$|\.lock($|\/)|^@$/.test(name)
+  if (isInvalid || name.startsWith('refs/') || /^[0-9a-f]{40}$/.test(name)) {
     return failure('ref_refused', 'is neither a branch nor a tag')
   }
   return null
 }
 
-/** The name for what git printed; its text may repeat what the host sent, and is not shown. */
+/** Maps git's output to a fault. The output may repeat what the host sent and is not shown. */
 export function failureOf(stderr: string): GitFailure {
   if (/couldn't find remote ref|not our ref|no such remote ref/i.test(stderr))
     return failure('ref_not_found', 'The repository has no such branch or tag.')
@@ -54,17 +54,17 @@ export function failureOf(stderr: string): GitFailure {
       stderr,
     )
   )
-    return failure('not_found', 'There is no such repository, or it is not open to everybody.')
-  // Before the next: who finds a pack damaged gives up on it in the words of one that was ended.
+    return failure('not_found', 'The repository does not exist, or it is private.')
+  // Checked first, because git reports a damaged pack in the words of an aborted process.
   if (
     /bad object|inflate returned|inflate inconsistency|is corrupt|sha1 collision|failed to apply delta/i.test(
       stderr,
     )
   )
-    return failure('failed', 'The repository is damaged, or does not hold what it says.')
-  // Who dies of a bound of its files or memory often says nothing itself.
+    return failure('failed', 'The repository is damaged or inconsistent.')
+  // A process that exceeds a file or memory limit often prints nothing.
   if (/died of signal|invalid index-pack output|out of memory|cannot allocate memory/i.test(stderr))
-    return failure('too_large', 'The repository is larger than it may be.')
+    return failure('too_large', 'The repository exceeds the size limit.')
   if (
     /not a tree object|Not a valid object name|bad file|missing|does not exist|unable to read/i.test(stderr)
   )
@@ -74,11 +74,11 @@ export function failureOf(stderr: string): GitFailure {
       stderr,
     )
   )
-    return failure('unreachable', 'The git host cannot be reached, or does not answer as one.')
+    return failure('unreachable', 'The git host is unreachable or sent an invalid response.')
   return failure('failed', 'Git could not read the repository.')
 }
 
-/** One line of `ls-tree -r -t -l -z`: `<mode> <type> <sha> <size>\t<path>`. */
+/** Parses lines of `ls-tree -r -t -l -z`: `<mode> <type> <sha> <size>\t<path>`. */
 export function parseTree(text: string): { mode: string; sha: string; size: number; path: string }[] {
   return text
     .split('\0')

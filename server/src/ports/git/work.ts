@@ -1,26 +1,25 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** How often a git at work is looked at; what it does between two looks it has done. */
-const lookMs = 50
-/** What Linux tells times in, on every machine. */
+/** Interval of measurements; work between two of them is not prevented. */
+const sampleMs = 50
+/** Clock ticks per second, the same on every Linux. */
 const ticksPerSecond = 100
 
 /**
- * Looks at the processor time of a program and all that it started until it is stopped, and calls `onTooMuch`
- * once when that is more than `allowedSeconds` answers. Where the system does not tell (other than Linux), nothing
- * is watched: the bound of the call's time holds all the same.
+ * Measures the processor time of a program and its children. Calls `onTooMuch` once when it exceeds
+ * `allowedSeconds`. Works only on Linux; elsewhere only the call's time limit applies.
  */
 export function watchWork(pid: number, allowedSeconds: () => Promise<number>, onTooMuch: () => void) {
   let timer: NodeJS.Timeout | null = null
   let isStopped = false
-  async function look(): Promise<void> {
+  async function sample(): Promise<void> {
     const [used, allowed] = await Promise.all([secondsOf(pid), allowedSeconds()])
     if (isStopped) return
     if (used > allowed) return onTooMuch()
-    timer = setTimeout(() => void look(), lookMs)
+    timer = setTimeout(() => void sample(), sampleMs)
   }
-  timer = setTimeout(() => void look(), lookMs)
+  timer = setTimeout(() => void sample(), sampleMs)
   return {
     stop() {
       isStopped = true
@@ -29,17 +28,18 @@ export function watchWork(pid: number, allowedSeconds: () => Promise<number>, on
   }
 }
 
-/** Of the process, of what it waited for, and of what still runs below it. */
+/** Sums the process, its reaped children and its running descendants. */
 async function secondsOf(pid: number): Promise<number> {
   const own = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null)
   if (own === null) return 0
-  // The name in brackets may hold anything; times stand after it: own, system, and both of ended children.
+  // The name in brackets may contain anything; the times after it are own, system, and both of reaped
+  // children.
   const times = own
     .slice(own.lastIndexOf(')') + 2)
     .split(' ')
     .slice(11, 15)
-  const below = await Promise.all((await childrenOf(pid)).map(secondsOf))
-  return [...times.map((time) => Number(time) / ticksPerSecond), ...below].reduce(
+  const descendants = await Promise.all((await childrenOf(pid)).map(secondsOf))
+  return [...times.map((time) => Number(time) / ticksPerSecond), ...descendants].reduce(
     (sum, each) => sum + each,
     0,
   )
@@ -53,7 +53,7 @@ async function childrenOf(pid: number): Promise<number[]> {
   return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
 }
 
-/** Bytes of the largest pack that is being received into the cache. */
+/** Size of the largest pack being received into the cache. */
 export async function arrivingBytes(cache: string): Promise<number> {
   const arriving = await arrivingPacks(cache)
   const sizes = await Promise.all(

@@ -1,6 +1,6 @@
 import type { Host, HostReading } from './port.ts'
 
-/** A machine whose figures a test sets. */
+/** A machine with figures set by a test. */
 export type FakeHost = Host & { set(reading: Partial<HostReading>): void; reads(): number }
 
 export function createFakeHost(): FakeHost {

@@ -9,7 +9,7 @@ import { systemHost } from './system.ts'
 describe('the machine', () => {
   hostSuite(() => systemHost(tmpdir()))
 
-  test('a folder that is not there is an error, not a disk of no size', async () => {
+  test('a missing folder is an error, not a disk without size', async () => {
     await assert.rejects(systemHost(join(tmpdir(), 'roost-not-there')).read(), { code: 'ENOENT' })
   })
 })

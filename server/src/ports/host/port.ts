@@ -1,12 +1,12 @@
-/** The machine this process runs on. */
+/** The machine that this process runs on. */
 export type Host = {
-  /** Counters and levels as they are now. Rejects when the file system cannot be asked. */
+  /** Returns current counters and levels. Rejects when the file system is unreadable. */
   read(): Promise<HostReading>
 }
 
 export type HostReading = {
   cpuCount: number
-  /** Time of all CPUs together since the machine started; the rate is the difference of two readings. */
+  /** Time of all CPUs since the machine started; a rate is the difference of two readings. */
   cpuBusyMs: number
   cpuTotalMs: number
   memory: Space
@@ -15,5 +15,5 @@ export type HostReading = {
   /** Over 1, 5 and 15 minutes. */
   load: [number, number, number]
 }
-/** `usedBytes`: what nobody else can have; what is reclaimed when it is wanted counts as free. */
+/** `usedBytes` excludes reclaimable memory. */
 export type Space = { usedBytes: number; totalBytes: number }

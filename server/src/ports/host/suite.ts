@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host, Space } from './port.ts'
 
-/** What every machine promises. */
+/** Tests for every host. */
 export function hostSuite(open: () => Host): void {
-  test('levels lie between nothing and all of it', async () => {
+  test('levels are between zero and the total', async () => {
     const { memory, disk, cpuCount, load } = await open().read()
     const isLevel = ({ usedBytes, totalBytes }: Space) => usedBytes > 0 && usedBytes <= totalBytes
     assert.ok(isLevel(memory) && isLevel(disk))
@@ -12,7 +12,7 @@ export function hostSuite(open: () => Host): void {
     assert.ok(load.length === 3 && load.every((value) => value >= 0))
   })
 
-  test('counters of CPU time do not go back, and busy time is part of all time', async () => {
+  test('CPU counters never decrease, and busy time is part of the total', async () => {
     const host = open()
     const first = await host.read()
     const second = await host.read()

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { cpus, freemem, loadavg, totalmem } from 'node:os'
 import type { Host } from './port.ts'
 
-/** The operating system's own figures; `folder` lies on the disk that is looked at. */
+/** Reads the operating system's figures; `folder` selects the disk. */
 export function systemHost(folder: string): Host {
   return {
     async read() {
@@ -16,7 +16,7 @@ export function systemHost(folder: string): Host {
         cpuBusyMs: sum(totals) - idle,
         cpuTotalMs: sum(totals),
         memory: { usedBytes: totalmem() - freemem(), totalBytes: totalmem() },
-        // As `df` counts: what is kept for root is neither used nor to be had.
+        // Counts like `df`: blocks reserved for root are neither used nor available.
         disk: {
           usedBytes: (disk.blocks - disk.bfree) * disk.bsize,
           totalBytes: (disk.blocks - disk.bfree + disk.bavail) * disk.bsize,

@@ -1,9 +1,9 @@
 import { checkMail, type Mail, type Mailer, MailFailed } from './port.ts'
 
 export type FakeMailer = Mailer & {
-  /** In the order in which they were sent. */
+  /** Sent mail, in order. */
   readonly sent: Mail[]
-  /** From now on mail fails, hangs until the next change, or goes through. */
+  /** Makes further mail succeed, fail, or hang until the next change. */
   set(state: 'works' | 'fails' | 'hangs'): void
 }
 
@@ -22,7 +22,7 @@ export function createFakeMailer(): FakeMailer {
     async send(mail) {
       checkMail(mail)
       while (state === 'hangs') await changed.promise
-      if (state === 'fails') throw new MailFailed('The mail server is away.')
+      if (state === 'fails') throw new MailFailed('The mail server is unreachable.')
       sent.push(mail)
     },
     async close() {},

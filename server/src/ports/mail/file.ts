@@ -5,8 +5,8 @@ import { newId } from '../../kit/ids.ts'
 import { checkMail, type Mailer, MailFailed } from './port.ts'
 
 /**
- * Writes each mail to a file of its own, `<time>-<id>.eml`, that its owner alone can read. The library is read with
- * the first mail.
+ * Writes each mail to its own file `<time>-<id>.eml`, readable only by its owner. Loads the library with the
+ * first mail.
  */
 export function fileMailer(folder: string, from: string, clock: Pick<Clock, 'now'>): Mailer {
   return {
@@ -19,7 +19,7 @@ export function fileMailer(folder: string, from: string, clock: Pick<Clock, 'now
         const { message } = await composer.sendMail({ from, ...mail, date: clock.now() })
         const name = `${clock.now().toISOString().replaceAll(':', '-')}-${newId()}.eml`
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        // Under its name only when it is whole: somebody may be looking.
+        // Renamed when complete, because somebody may be watching the folder.
         const written = join(folder, `.${name}`)
         await writeFile(written, message, { mode: 0o600 })
         await rename(written, join(folder, name))

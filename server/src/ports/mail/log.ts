@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import { checkMail, type Mailer } from './port.ts'
 
-/** Writes mail to the log, text and all: for work on the platform, where nobody else reads it. */
+/** Logs mail including its text, for development. */
 export function logMailer(log: Pick<Log, 'info'>, from: string): Mailer {
   return {
     kind: 'log',

@@ -29,7 +29,7 @@ describe('smtp', () => {
     }
   })
 
-  test('the sender is the one of `?from=`, else the user when that is an address, else the host', async () => {
+  test('the sender is `?from=`, else the user if it is an address, else the host', async () => {
     for (const [user, query, from] of [
       ['roost', '?from=post@example.com', 'post@example.com'],
       ['bot@example.com', '', 'bot@example.com'],
@@ -44,7 +44,7 @@ describe('smtp', () => {
     }
   })
 
-  test('a wrong password and a server that is away are MailFailed, and neither tells the password', async () => {
+  test('a wrong password and an unreachable server are MailFailed without showing the password', async () => {
     const server = await startMailServer({ account: { user: 'roost', password: 'right' } })
     const address = server.url.slice(server.url.indexOf('@') + 1)
     for (const stop of [async () => {}, () => server.close()]) {
@@ -82,7 +82,7 @@ describe('file', () => {
     }
   })
 
-  test('the folder is made, and its mail is for its owner alone', async () => {
+  test('the folder is created, and its mail is private to its owner', async () => {
     const { folder, remove } = await openFolder()
     await open(`file://${folder}/made`).send(mail)
     const [name = ''] = await readdir(join(folder, 'made'))
@@ -91,7 +91,7 @@ describe('file', () => {
     await remove()
   })
 
-  test('a folder that cannot be written is MailFailed', async () => {
+  test('an unwritable folder is MailFailed', async () => {
     await assert.rejects(open(`file:${import.meta.filename}/folder`).send(mail), MailFailed)
   })
 })
@@ -116,6 +116,6 @@ describe('the fake', () => {
   })
 })
 
-test('without a URL there is no mail', () => {
+test('without a URL there is no mailer', () => {
   assert.equal(openMailer(null, deps), null)
 })

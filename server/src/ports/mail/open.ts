@@ -8,9 +8,9 @@ import type { Mailer } from './port.ts'
 import { smtpMailer } from './smtp.ts'
 
 /**
- * Opens what `url` names: `smtp://`, `smtps://`, `file:<folder>` or `log:`. `?from=` names the sender's
- * address; without it the user of the mail server when that is an address, else `roost@<platformHost>`.
- * Null, without mail, when there is no URL.
+ * Opens the mailer of `url`: `smtp://`, `smtps://`, `file:<folder>` or `log:`. `?from=` sets the sender's
+ * address. The default is the server's user if that is an address, else `roost@<platformHost>`. Null without
+ * a URL.
  */
 export function openMailer(
   url: Secret | null,
@@ -18,15 +18,15 @@ export function openMailer(
 ): Mailer | null {
   if (url === null) return null
   const text = url.reveal()
-  const [place = '', query = ''] = text.split('?', 2)
+  const [target = '', query = ''] = text.split('?', 2)
   const fallback = `roost@${deps.platformHost}`
-  const named = new URLSearchParams(query).get('from')
-  if (place.startsWith('log:')) return logMailer(deps.log, named ?? fallback)
-  if (place.startsWith('file:')) {
-    const folder = resolve(place.replace(/^file:(\/\/(?=\/))?/, ''))
-    return fileMailer(folder, named ?? fallback, deps.clock)
+  const sender = new URLSearchParams(query).get('from')
+  if (target.startsWith('log:')) return logMailer(deps.log, sender ?? fallback)
+  if (target.startsWith('file:')) {
+    const folder = resolve(target.replace(/^file:(\/\/(?=\/))?/, ''))
+    return fileMailer(folder, sender ?? fallback, deps.clock)
   }
-  const server = new URL(place)
+  const server = new URL(target)
   const user = decodeURIComponent(server.username)
-  return smtpMailer(server, named ?? (user.includes('@') ? user : fallback))
+  return smtpMailer(server, sender ?? (user.includes('@') ? user : fallback))
 }

@@ -1,12 +1,12 @@
 import { checkMail, type Mailer, MailFailed } from './port.ts'
 
-/** A person waits for the code: what takes longer is of no use any more. */
+/** A person waits for the code, so longer attempts are useless. */
 const timeoutMs = 20_000
 
 /**
- * Hands mail to a server at `smtp://[user:password@]host[:port]` or `smtps://`. Without `smtps` the
- * connection is encrypted when the server offers it, and a password is sent to another machine in no other way. The
- * library is read with the first mail.
+ * Sends mail through `smtp://[user:password@]host[:port]` or `smtps://`. Without `smtps` the connection uses
+ * STARTTLS if the server offers it; passwords to other machines require it. Loads the library with the first
+ * mail.
  */
 export function smtpMailer(url: URL, from: string): Mailer {
   const isTls = url.protocol === 'smtps:'
@@ -17,7 +17,7 @@ export function smtpMailer(url: URL, from: string): Mailer {
     port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
     secure: isTls,
     requireTLS: !isTls && user !== '' && !isLoopback(host),
-    // The certificate of the own machine names no such host.
+    // Certificates do not cover loopback names.
     tls: { rejectUnauthorized: !isLoopback(host) },
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(url.password) } }),
     connectionTimeout: timeoutMs,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Mail, type Mailer, MailFailed } from './port.ts'
 
-/** An opened mailer, and what has arrived where it sends to. */
+/** An open mailer and the mail that has arrived at its destination. */
 export type SuiteMail = { mailer: Mailer; arrived(): Promise<Mail[]>; close(): Promise<void> }
 
-/** What every way of sending mail promises. */
+/** Tests for every mailer. */
 export function mailSuite(open: () => Promise<SuiteMail>): void {
   const opened = async () => {
     const it = await open()
@@ -31,14 +31,14 @@ export function mailSuite(open: () => Promise<SuiteMail>): void {
     assert.deepEqual({ ...arrived, text: arrived?.text.trimEnd() }, { ...mail, text: mail.text.trimEnd() })
   })
 
-  test('mails sent at once all arrive', async () => {
+  test('concurrent mails all arrive', async () => {
     await using it = await opened()
     const names = Array.from({ length: 10 }, (_, index) => `wren${index}@example.com`)
     await Promise.all(names.map((to) => it.mailer.send({ to, subject: 'hello', text: to })))
     assert.deepEqual((await it.arrived()).map(({ to }) => to).sort(), names.sort())
   })
 
-  test('what would become a second recipient or a header is refused', async () => {
+  test('input that would add a recipient or header is refused', async () => {
     await using it = await opened()
     for (const to of ['a@example.com, b@example.com', 'a@example.com\r\nBcc: b@example.com', 'nobody', '']) {
       await assert.rejects(it.mailer.send({ to, subject: 's', text: 't' }), MailFailed, to)

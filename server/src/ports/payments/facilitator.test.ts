@@ -30,7 +30,7 @@ const isDown = (mayHaveActed: boolean) => (error: unknown) => {
   return true
 }
 
-test('what a facilitator says counts, whatever status it says it with; what it repeats is not told', async () => {
+test("a facilitator's response counts whatever its status, and its text is not shown", async () => {
   await using says = await answering((response) =>
     response.writeHead(402).end('{"success":false,"errorReason":"in\\nsufficient"}'),
   )
@@ -42,7 +42,7 @@ test('what a facilitator says counts, whatever status it says it with; what it r
   await assert.rejects(says.facilitator.verify(payment), isDown(false))
 })
 
-test('a settlement without an answer may have been done; one that was refused or never sent was not', async () => {
+test('a settlement without an answer may have happened; a refused or unsent one has not', async () => {
   await using cut = await answering((response) => response.destroy())
   await assert.rejects(cut.facilitator.settle(payment), isDown(true))
   for (const [status, mayHaveActed] of [
@@ -58,12 +58,12 @@ test('a settlement without an answer may have been done; one that was refused or
     response.end('{"success":false,"errorReason":"settlement_pending","transaction":"0x1"}'),
   )
   await assert.rejects(waits.facilitator.settle(payment), isDown(true))
-  const gone = await answering(() => {})
-  await gone[Symbol.asyncDispose]()
-  await assert.rejects(gone.facilitator.settle(payment), isDown(false))
+  const closed = await answering(() => {})
+  await closed[Symbol.asyncDispose]()
+  await assert.rejects(closed.facilitator.settle(payment), isDown(false))
 })
 
-test('a proof does not follow to another host', async () => {
+test('a proof is not sent to another host', async () => {
   await using elsewhere = await answering((response) => response.end('{"isValid":true}'))
   await using moved = await answering((response) =>
     response.writeHead(307, { location: 'http://127.0.0.1:9/verify' }).end(),

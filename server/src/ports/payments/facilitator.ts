@@ -9,7 +9,7 @@ import {
 } from './port.ts'
 
 const timeoutMs = 30_000
-const longestReply = 256 * 1024
+const maxReplyLength = 256 * 1024
 
 const text = z.string().nullish()
 const VerifyReply = z.object({ isValid: z.boolean(), invalidReason: text, payer: text })
@@ -17,8 +17,8 @@ const SettleReply = z.object({ success: z.boolean(), errorReason: text, transact
 const SupportedReply = z.object({ kinds: z.array(z.object({ scheme: z.string(), network: z.string() })) })
 
 /**
- * A facilitator over HTTP. Not the client of x402's library: that one follows a proof to other hosts, prints, and
- * does not tell a request that was never sent from one that was not answered.
+ * A facilitator over HTTP. x402's own client is not used: it follows redirects with the proof, prints, and
+ * does not distinguish unsent from unanswered requests.
  */
 export function createFacilitator({ url, fetch }: { url: string; fetch: typeof globalThis.fetch }): Payments {
   const base = url.replace(/\/+$/, '')
@@ -33,7 +33,7 @@ export function createFacilitator({ url, fetch }: { url: string; fetch: typeof g
         ...(body ? { body: JSON.stringify(body) } : {}),
       })
       const answered = await reply.text()
-      return { status: reply.status, json: answered.length > longestReply ? null : parsed(answered) }
+      return { status: reply.status, json: answered.length > maxReplyLength ? null : parsed(answered) }
     } catch (cause) {
       const mayHaveActed = !isNeverSent(cause)
       throw new FacilitatorDown('The facilitator of payments cannot be reached.', { mayHaveActed, cause })
@@ -52,8 +52,10 @@ export function createFacilitator({ url, fetch }: { url: string; fetch: typeof g
       const read = VerifyReply.safeParse(json)
       if (!read.success) throw unexpected(status)
       const { isValid, invalidReason, payer } = read.data
-      const who = short(payer)
-      return isValid ? { ok: true, payer: who } : { ok: false, reason: reasonOf(invalidReason), payer: who }
+      const payerAddress = short(payer)
+      return isValid
+        ? { ok: true, payer: payerAddress }
+        : { ok: false, reason: reasonOf(invalidReason), payer: payerAddress }
     },
 
     async settle(payment): Promise<Settled> {
@@ -61,11 +63,11 @@ export function createFacilitator({ url, fetch }: { url: string; fetch: typeof g
       const read = SettleReply.safeParse(json)
       if (!read.success) throw unexpected(status)
       const { success, errorReason, transaction, payer } = read.data
-      const who = short(payer)
-      // On its way to the chain, and nobody knows whether it arrives: not to be paid for a second time.
-      if (!success && errorReason === settlementPending) throw pending()
-      if (!success) return { ok: false, reason: reasonOf(errorReason), payer: who }
-      return { ok: true, transaction: short(transaction), payer: who }
+      const payerAddress = short(payer)
+      // The transaction is pending and may still succeed, so a second payment must be avoided.
+      if (!success && errorReason === settlementPending) throw pendingError()
+      if (!success) return { ok: false, reason: reasonOf(errorReason), payer: payerAddress }
+      return { ok: true, transaction: short(transaction), payer: payerAddress }
     },
 
     async supported(): Promise<SupportedKind[]> {
@@ -77,15 +79,15 @@ export function createFacilitator({ url, fetch }: { url: string; fetch: typeof g
   }
 }
 
-/** As facilitators of x402 name it. */
+/** The name that x402 facilitators use. */
 const settlementPending = 'settlement_pending'
 
-function pending(): FacilitatorDown {
-  const message = 'The facilitator of payments does not know yet whether the payment arrives.'
+function pendingError(): FacilitatorDown {
+  const message = 'The facilitator of payments cannot confirm the payment yet.'
   return new FacilitatorDown(message, { mayHaveActed: true })
 }
 
-/** Gateways answer so for what went on behind them. */
+/** Gateways use these statuses although the server behind them may have acted. */
 const gateways = [502, 504]
 
 function unexpected(status: number): FacilitatorDown {
@@ -93,13 +95,13 @@ function unexpected(status: number): FacilitatorDown {
   return new FacilitatorDown(`The facilitator of payments answered ${status}.`, { mayHaveActed })
 }
 
-const neverSent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
-/** There was no connection on which anything could have been sent. */
+/** True when no connection existed on which the request could have been sent. */
 function isNeverSent(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null
   if (!(cause instanceof Error && 'code' in cause)) return false
-  return neverSent.includes(String(cause.code)) || cause.code === 'UND_ERR_CONNECT_TIMEOUT'
+  return unsentCodes.includes(String(cause.code)) || cause.code === 'UND_ERR_CONNECT_TIMEOUT'
 }
 
 function parsed(answered: string): unknown {
@@ -115,7 +117,7 @@ function short(value: string | null | undefined): string | null {
   return value ? value.slice(0, 200) : null
 }
 
-/** Told to the payer, so without what could break a line of a log. */
+/** Shown to the payer; control characters would break log lines. */
 function reasonOf(value: string | null | undefined): string {
   return (value || 'refused').replaceAll(/\p{Cc}/gu, ' ').slice(0, 300)
 }

@@ -1,14 +1,14 @@
-/** Who looks at proofs of payment and collects what they promise: the facilitator of x402. */
+/** Verifies and settles proofs of payment: the facilitator of x402. */
 export type Payments = {
-  /** Looks at a proof and moves nothing. Throws `FacilitatorDown`. */
+  /** Checks a proof without moving money. Throws `FacilitatorDown`. */
   verify(payment: PresentedPayment): Promise<Verified>
-  /** Collects. A facilitator collects one proof once, however often it is asked. Throws `FacilitatorDown`. */
+  /** Settles the payment. A proof is settled once, however often it is sent. Throws `FacilitatorDown`. */
   settle(payment: PresentedPayment): Promise<Settled>
-  /** What it can collect. Throws `FacilitatorDown`. */
+  /** Lists the supported payment kinds. Throws `FacilitatorDown`. */
   supported(): Promise<SupportedKind[]>
 }
 
-/** Proof and terms in the form of their version of x402, as they go over the wire. */
+/** Proof and terms in the wire format of their x402 version. */
 export type PresentedPayment = { version: 1 | 2; proof: object; requirements: object }
 
 export type Verified =
@@ -18,12 +18,12 @@ export type Settled =
   | { ok: true; transaction: string | null; payer: string | null }
   | { ok: false; reason: string; payer: string | null }
 
-/** `network` as CAIP-2 or as version 1 names it. */
+/** `network` in CAIP-2 format or as in version 1. */
 export type SupportedKind = { scheme: string; network: string }
 
-/** No answer, or none that a facilitator gives; what it said is not told, it may repeat the proof. */
+/** No valid response. Its text is not shown, because it may repeat the proof. */
 export class FacilitatorDown extends Error {
-  /** What was asked may have been done all the same: the request was on its way. */
+  /** True when the request may have been executed, because it was sent. */
   readonly mayHaveActed: boolean
   constructor(message: string, options: { mayHaveActed: boolean; cause?: unknown }) {
     super(message, { cause: options.cause })

@@ -1,28 +1,28 @@
 import type { Secret } from '../../kit/secret.ts'
 
 /**
- * A provider of telephone calls: it rings a number, tells how the call goes by signed requests, and streams the
- * sound of both ends through a socket that it opens here.
+ * A telephone provider: calls a number, reports the call's state in signed requests, and streams both audio
+ * directions through a socket that it opens.
  */
 export type Telephony = {
-  /** Whether calls may be made so. Throws `TelephonyDown`. */
+  /** Returns whether calls are possible with this account and number. Throws `TelephonyDown`. */
   check(account: TelephonyAccount, fromNumber: string): Promise<'good' | 'bad_credentials' | 'foreign_number'>
-  /** Rings. Throws `TelephonyDown`, and then it is not known whether it rings. */
+  /** Starts a call. Throws `TelephonyDown` when it is unknown whether the call was started. */
   place(account: TelephonyAccount, call: CallToPlace): Promise<PlacedCall>
-  /** Ends a call wherever it is; one that has ended is left alone. Throws `TelephonyDown`. */
+  /** Ends a call in any state; ended calls are ignored. Throws `TelephonyDown`. */
   hangUp(account: TelephonyAccount, providerCallId: string): Promise<void>
-  /** Whether a request comes from the provider: signed with the account's token. `url` as it was given to it. */
+  /** True when the request is signed with the account's token. `url` is the address given to the provider. */
   isSigned(authToken: Secret, request: { url: string; body: Uint8Array; signature: string }): boolean
-  /** What a signed request tells; null when it is nothing that matters. */
+  /** Parses a signed request; null when irrelevant. */
   readStatus(body: Uint8Array): { providerCallId: string; status: CallStatus } | null
 
-  /** One message of the media socket; null when it is nothing that matters. Throws when it is none of the protocol. */
+  /** Parses a message of the media socket; null when irrelevant. Throws for invalid messages. */
   readFrame(text: string): MediaFrame | null
-  /** Sent there: sound that is to be played. */
+  /** Encodes audio to be played. */
   audioFrame(streamId: string, mulaw: Uint8Array): string
-  /** It comes back once all sound before it was played. */
+  /** The provider returns the mark once all earlier audio was played. */
   markFrame(streamId: string, name: string): string
-  /** Sound that was not played yet is dropped. */
+  /** Drops audio that was not played yet. */
   clearFrame(streamId: string): string
 }
 
@@ -31,7 +31,7 @@ export type TelephonyAccount = { accountSid: string; authToken: Secret }
 export type CallToPlace = {
   to: string
   from: string
-  /** Where the provider opens the media socket, and what it says there first. */
+  /** Address of the media socket, and the ticket in its first message. */
   mediaUrl: string
   ticket: string
   statusUrl: string
@@ -39,10 +39,10 @@ export type CallToPlace = {
   maxSeconds: number
 }
 
-/** `refused`: the provider does not make this call and says why. */
+/** `refused`: the provider's reason for refusing the call. */
 export type PlacedCall = { ok: true; providerCallId: string } | { ok: false; refused: string }
 
-/** How a call goes; the last five are its end. */
+/** State of a call; the last five are final. */
 export type CallStatus =
   | 'initiated'
   | 'ringing'
@@ -55,12 +55,12 @@ export type CallStatus =
 
 export type MediaFrame =
   | { type: 'start'; streamId: string; providerCallId: string; ticket: string | null }
-  /** μ-law, 8 kHz, mono: what the other end says. */
+  /** μ-law, 8 kHz, mono: audio from the other end. */
   | { type: 'audio'; mulaw: Buffer }
   | { type: 'mark'; name: string }
   | { type: 'stop' }
 
-/** The provider cannot be reached, or does not answer as one does; its text is not told. */
+/** The provider is unreachable or its response is invalid. Its text is not shown. */
 export class TelephonyDown extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)

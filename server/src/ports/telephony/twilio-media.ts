@@ -17,7 +17,7 @@ const Media = z.object({ media: z.object({ payload: z.base64() }) })
 const Mark = z.object({ mark: z.object({ name: z.string() }) })
 const Any = z.object({ event: z.string() })
 
-/** One message of a bidirectional media stream. Throws what is none. */
+/** Parses a message of a bidirectional media stream. Throws for invalid messages. */
 export function readFrame(text: string): MediaFrame | null {
   const message: unknown = JSON.parse(text)
   switch (Any.parse(message).event) {
@@ -33,7 +33,7 @@ export function readFrame(text: string): MediaFrame | null {
     case 'stop':
       return { type: 'stop' }
     default:
-      // `connected`, `dtmf` and what may be added.
+      // `connected`, `dtmf` and future events.
       return null
   }
 }

@@ -2,9 +2,8 @@ import { createHmac } from 'node:crypto'
 import { isSameSecret } from '../../kit/same-secret.ts'
 
 /**
- * Whether `X-Twilio-Signature` is the provider's: base64 of the HMAC-SHA1, under the account's token, of the address
- * and of every field of the form in the order of their names. The provider signs the address with or without its
- * port, whichever way it wrote it down, so both are looked at.
+ * Checks `X-Twilio-Signature`: base64 of an HMAC-SHA1 with the account's token over the address and the
+ * form's fields, sorted by name. The provider signs the address with or without its port, so both are tried.
  */
 export function isTwilioSignature(
   authToken: string,
@@ -19,7 +18,7 @@ export function isTwilioSignature(
   })
 }
 
-/** Values of one name stand behind it in their order, each once. */
+/** Values of one name follow it in order, each once. */
 function signedFields(body: Uint8Array): string {
   const form = new URLSearchParams(Buffer.from(body).toString('utf8'))
   return [...new Set(form.keys())]
@@ -28,7 +27,7 @@ function signedFields(body: Uint8Array): string {
     .join('')
 }
 
-/** Addresses are built by hand: `URL` would write other things than the port anew. */
+/** Addresses are built by hand, because `URL` would also normalize other parts. */
 const parts = /^(https?):\/\/([^/?#:]+|\[[^\]]+\])(?::(\d+))?(.*)$/i
 
 function withPort(url: string): string {

@@ -13,7 +13,7 @@ const statuses = new Map<string, CallStatus>([
   ['canceled', 'cancelled'],
 ])
 
-/** What a status callback tells; null for words that the provider may have added. */
+/** Parses a status callback; null for unknown states. */
 export function readStatus(body: Uint8Array): { providerCallId: string; status: CallStatus } | null {
   const form = new URLSearchParams(Buffer.from(body).toString('utf8'))
   const providerCallId = form.get('CallSid')

@@ -20,7 +20,7 @@ const account = (token = provider.account.token) => ({
   accountSid: provider.account.sid,
   authToken: secret(token),
 })
-const wanted = {
+const callRequest = {
   to: '+15550123',
   from: '+15550100',
   mediaUrl: 'ws://127.0.0.1/api/public/voip/media/c1',
@@ -30,34 +30,39 @@ const wanted = {
   maxSeconds: 1800,
 }
 
-test('an account is good with a number of its own or one that it has proved, and only with its token', async () => {
+test('an account is good with its own or a verified number, and only with its token', async () => {
   assert.equal(await twilio().check(account(), provider.account.number), 'good')
   assert.equal(await twilio().check(account(), provider.account.callerId), 'good')
   assert.equal(await twilio().check(account(), '+15559999'), 'foreign_number')
   assert.equal(await twilio().check(account('another-token'), provider.account.number), 'bad_credentials')
 })
 
-test('a call is placed with where its sound goes, hung up once, and hung up again without a fault', async () => {
-  const placed = await twilio().place(account(), wanted)
+test('a call is placed with its media address, ended once, and ended again without an error', async () => {
+  const placed = await twilio().place(account(), callRequest)
   assert.ok(placed.ok)
   const call = await provider.nextCall()
   assert.deepEqual(
     [call.sid, call.to, call.from, call.mediaUrl, call.statusUrl, call.ringSeconds, call.maxSeconds],
-    [placed.providerCallId, ...[wanted.to, wanted.from, wanted.mediaUrl, wanted.statusUrl], 60, 1800],
+    [
+      placed.providerCallId,
+      ...[callRequest.to, callRequest.from, callRequest.mediaUrl, callRequest.statusUrl],
+      60,
+      1800,
+    ],
   )
   assert.equal(call.ticket, 'a&b&quot;&lt;')
   for (let time = 0; time < 2; time += 1) await twilio().hangUp(account(), placed.providerCallId)
   await call.hungUp
 })
 
-test('what the provider refuses is told with its words; a provider that is away is a fault of its own', async () => {
+test("a refusal has the provider's message; an unreachable provider is TelephonyDown", async () => {
   provider.refuseNext('The number is not one that can be called.')
-  assert.deepEqual(await twilio().place(account(), wanted), {
+  assert.deepEqual(await twilio().place(account(), callRequest), {
     ok: false,
     refused: 'The number is not one that can be called.',
   })
   const away = createTwilio({ baseUrl: 'http://127.0.0.1:1', fetch })
-  await assert.rejects(away.place(account(), wanted), TelephonyDown)
+  await assert.rejects(away.place(account(), callRequest), TelephonyDown)
   const page = createTwilio({
     baseUrl: provider.url,
     fetch: async () => new Response('<html>', { status: 503 }),
@@ -65,7 +70,7 @@ test('what the provider refuses is told with its words; a provider that is away 
   await assert.rejects(page.check(account(), '+15550100'), TelephonyDown)
 })
 
-test('signatures are those of the provider’s own library, with and without the port', () => {
+test('signatures match the provider’s own library, with and without the port', () => {
   const params = { CallSid: 'CA1', CallStatus: 'busy', To: '+15550123', Caller: 'Ann & Bob' }
   const body = Buffer.from(new URLSearchParams(params).toString())
   const isSigned = (url: string, signedUrl: string, token = 'token') =>
@@ -87,7 +92,7 @@ test('signatures are those of the provider’s own library, with and without the
   assert.ok(!twilio().isSigned(secret('token'), { url, body: altered, signature }))
 })
 
-test('the example of the provider’s documentation', () => {
+test('the example of the provider’s documentation is valid', () => {
   const params = {
     CallSid: 'CA1234567890ABCDE',
     Caller: '+14158675309',
@@ -104,7 +109,7 @@ test('the example of the provider’s documentation', () => {
   )
 })
 
-test('frames of the media stream are read, and what is none of the protocol throws', () => {
+test('frames of the media stream are parsed, and invalid ones throw', () => {
   const { readFrame } = twilio()
   const start = {
     streamSid: 'MZ1',

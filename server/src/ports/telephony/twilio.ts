@@ -5,13 +5,13 @@ import { isTwilioSignature } from './twilio-signature.ts'
 import { readStatus } from './twilio-status.ts'
 
 export type TwilioOptions = {
-  /** Of the API, without a slash at its end. */
+  /** Base address of the API, without a trailing slash. */
   baseUrl: string
   fetch: typeof fetch
 }
 
 const timeoutMs = 30_000
-const longestReply = 1024 * 1024
+const maxReplyLength = 1024 * 1024
 
 const Account = z.object({ sid: z.string(), status: z.string() })
 const Numbers = z.object({ incoming_phone_numbers: z.array(z.object({ phone_number: z.string() })) })
@@ -21,7 +21,7 @@ const Refusal = z.object({ message: z.string(), code: z.number().optional() })
 
 type Reply = { status: number; json: unknown }
 
-/** The REST API of Twilio (2010-04-01) and its media streams. */
+/** Twilio's REST API (2010-04-01) and its media streams. */
 export function createTwilio({ baseUrl, fetch }: TwilioOptions): Telephony {
   async function ask(
     { accountSid, authToken }: TelephonyAccount,
@@ -33,19 +33,19 @@ export function createTwilio({ baseUrl, fetch }: TwilioOptions): Telephony {
       const reply = await fetch(`${baseUrl}/2010-04-01/Accounts/${accountSid}${path}`, {
         method: form ? 'POST' : 'GET',
         headers: { authorization: `Basic ${credentials}`, accept: 'application/json', 'user-agent': 'roost' },
-        // A token must not follow to another host.
+        // Redirects must not send the token to another host.
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
         ...(form ? { body: form } : {}),
       })
       const text = await reply.text()
-      return { status: reply.status, json: text.length > longestReply ? null : parsed(text) }
+      return { status: reply.status, json: text.length > maxReplyLength ? null : parsed(text) }
     } catch (cause) {
       throw new TelephonyDown('The telephone provider cannot be reached.', { cause })
     }
   }
 
-  /** A number is the account's own, or one that it has proved to hold. */
+  /** A number must belong to the account or be a verified caller id. */
   async function mayCallFrom(account: TelephonyAccount, number: string): Promise<boolean> {
     const query = `PhoneNumber=${encodeURIComponent(number)}`
     const own = await ask(account, `/IncomingPhoneNumbers.json?${query}`)
@@ -84,8 +84,8 @@ export function createTwilio({ baseUrl, fetch }: TwilioOptions): Telephony {
       const reply = await ask(account, '/Calls.json', form)
       if (reply.status >= 400 && reply.status < 500 && reply.status !== 429) {
         const refusal = Refusal.safeParse(reply.json)
-        const why = refusal.success ? refusal.data.message : `It answered ${reply.status}.`
-        return { ok: false, refused: why.slice(0, 500).toWellFormed() }
+        const reason = refusal.success ? refusal.data.message : `It answered ${reply.status}.`
+        return { ok: false, refused: reason.slice(0, 500).toWellFormed() }
       }
       const read = Call.safeParse(reply.json)
       if (reply.status !== 201 || !read.success) throw unexpected(reply)
@@ -95,7 +95,7 @@ export function createTwilio({ baseUrl, fetch }: TwilioOptions): Telephony {
     async hangUp(account, providerCallId) {
       const form = new URLSearchParams({ Status: 'completed' })
       const reply = await ask(account, `/Calls/${encodeURIComponent(providerCallId)}.json`, form)
-      // 400: it is not in progress any more; 404: the provider has forgotten it.
+      // 400: the call is no longer in progress; 404: the provider has deleted it.
       if ([200, 400, 404].includes(reply.status)) return
       throw unexpected(reply)
     },
@@ -109,7 +109,7 @@ export function createTwilio({ baseUrl, fetch }: TwilioOptions): Telephony {
   }
 }
 
-/** What the provider does when somebody answers. The address of a stream takes no query, so the ticket goes beside. */
+/** Instructions for an answered call. Stream addresses allow no query, so the ticket is a parameter. */
 function twiml({ mediaUrl, ticket }: { mediaUrl: string; ticket: string }): string {
   const stream = `<Stream url="${escaped(mediaUrl)}"><Parameter name="ticket" value="${escaped(ticket)}"/></Stream>`
   return `<?xml version="1.0" encoding="UTF-8"?><Response><Connect>${stream}</Connect></Response>`
@@ -128,7 +128,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A page is no answer of the API.
+    // An HTML page is not a response of the API.
     return null
   }
 }

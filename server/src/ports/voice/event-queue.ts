@@ -1,42 +1,42 @@
 import type { VoiceEvent } from './port.ts'
 
-/** Events that wait before their source is held. */
-const fullAt = 256
-const lowAt = 64
+/** Queue lengths at which the source is paused and resumed. */
+const pauseAt = 256
+const resumeAt = 64
 
-/** What happens, kept in order until its one reader takes it; tells its source when there is too much. */
+/** Queues events in order for one reader; pauses the source when the queue is long. */
 export function createEventQueue(source: { hold(): void; release(): void }) {
-  let waiting: VoiceEvent[] = []
+  let queued: VoiceEvent[] = []
   let arrived = Promise.withResolvers<void>()
-  let isHeld = false
+  let isPaused = false
   let isEnded = false
 
   function push(...events: VoiceEvent[]): void {
     if (isEnded) return
-    waiting.push(...events)
+    queued.push(...events)
     if (events.some(({ type }) => type === 'closed')) isEnded = true
-    if (!isHeld && waiting.length >= fullAt) {
-      isHeld = true
+    if (!isPaused && queued.length >= pauseAt) {
+      isPaused = true
       source.hold()
     }
     arrived.resolve()
   }
 
-  function took(): void {
-    if (!isHeld || waiting.length > lowAt) return
-    isHeld = false
+  function resumeSource(): void {
+    if (!isPaused || queued.length > resumeAt) return
+    isPaused = false
     source.release()
   }
 
   async function* read(): AsyncGenerator<VoiceEvent, void, undefined> {
     for (;;) {
-      const event = waiting.shift()
+      const event = queued.shift()
       if (!event) {
         arrived = Promise.withResolvers()
         await arrived.promise
         continue
       }
-      took()
+      resumeSource()
       yield event
       if (event.type === 'closed') return
     }
@@ -44,11 +44,11 @@ export function createEventQueue(source: { hold(): void; release(): void }) {
 
   return {
     push,
-    isHeld: () => isHeld,
-    /** Audio that nobody has taken is not played any more. */
+    isPaused: () => isPaused,
+    /** Drops audio that was not read yet. */
     dropAudio() {
-      waiting = waiting.filter(({ type }) => type !== 'audio')
-      took()
+      queued = queued.filter(({ type }) => type !== 'audio')
+      resumeSource()
     },
     events: read(),
   }

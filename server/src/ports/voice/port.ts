@@ -1,17 +1,17 @@
 import type { Secret } from '../../kit/secret.ts'
 
-/** A model that listens and speaks: one opened session is one conversation by voice. */
+/** A model that listens and speaks: an open session is one voice conversation. */
 export type VoicePort = {
   /**
-   * Resolves when the model listens. Throws `VoiceDown` when the provider cannot be reached, refuses, or does not
-   * answer within 30 s. `signal` ends the opening; an open session is ended by its `close`.
+   * Resolves when the model listens. Throws `VoiceDown` when the provider is unreachable, refuses, or does
+   * not answer within 30 s. `signal` aborts opening; an open session ends with `close`.
    */
   open(asked: VoiceAsked): Promise<LiveVoice>
 }
 
 export type VoiceAsked = {
   key: Secret
-  /** Null: the model that the platform is configured with. */
+  /** Null: the configured default model. */
   model: string | null
   systemInstruction: string
   /** One of `voiceNames`. */
@@ -20,48 +20,51 @@ export type VoiceAsked = {
   signal: AbortSignal
 }
 
-/** `parameters` is a JSON Schema of an object. The model goes on talking while a tool is at work. */
+/** `parameters` is a JSON Schema of an object. The model keeps talking while a tool runs. */
 export type VoiceTool = { name: string; description: string; parameters: object }
 
 export type LiveVoice = {
   /**
-   * What happens, in order, for one reader. The last one is `closed`. Whoever does not read on is waited for: then
-   * nothing more is taken from the provider.
+   * Events in order for a single reader; the last one is `closed`. While the reader pauses, nothing more is
+   * read from the provider.
    */
   readonly events: AsyncIterable<VoiceEvent>
   /**
-   * PCM, 16 kHz, mono, 16 bit little endian. False: it was dropped, because the provider is behind or the session
-   * is being carried on elsewhere; late speech is of no use.
+   * Sends PCM, 16 kHz, mono, 16 bit little endian. Returns false when the audio was dropped, because the
+   * provider is slow or the session is reconnecting: late speech is useless.
    */
   sendAudio(pcm16k: Buffer): boolean
-  /** The microphone is off; audio may come again. */
+  /** Signals that the microphone is off; audio may follow again. */
   audioEnd(): void
-  /** Said to the model in writing, which answers it aloud. */
+  /** Sends text to the model, which answers aloud. */
   sendText(text: string): void
-  /** The answer to a `toolCall`, once. For a call that was cancelled it does nothing. */
+  /** Answers a `toolCall` once. Does nothing for a cancelled call. */
   sendToolResult(answer: { id: string; name: string; result: object }): void
-  /** Ends it; the reader gets `closed` with `asked`. Again does nothing. */
+  /** Ends the session; the reader gets `closed` with `asked`. Idempotent. */
   close(): void
 }
 
 export type VoiceEvent =
-  /** PCM, 24 kHz, mono, 16 bit little endian. Comes faster than it is spoken. */
+  /** PCM, 24 kHz, mono, 16 bit little endian. Arrives faster than it is spoken. */
   | { type: 'audio'; pcm24k: Buffer }
   /**
-   * What was said. `text` is the whole line as it is known by now; each line ends with exactly one `final`, whose
-   * text every database keeps. What is still open is made final before `closed`.
+   * A transcript line. `text` is the whole line so far. Each line ends with exactly one `final`, whose text
+   * every database accepts. Open lines become final before `closed`.
    */
   | { type: 'transcript'; role: 'user' | 'assistant'; text: string; final: boolean }
   | { type: 'toolCall'; id: string; name: string; args: Record<string, unknown> }
-  /** The model does not want the answers to these calls any more. */
+  /** The model no longer wants the answers to these calls. */
   | { type: 'toolCancelled'; ids: string[] }
-  /** The person began to speak: audio that was not played yet is to be dropped. */
+  /** The person started to speak: audio that was not played yet must be dropped. */
   | { type: 'interrupted' }
   | { type: 'turnComplete' }
-  /** `asked`: by `close`. `lost`: the provider is gone. `refused`: the provider has ended it, `detail` says why. */
+  /**
+   * `asked`: by `close`. `lost`: the connection was lost. `refused`: the provider ended it; `detail` has the
+   * reason.
+   */
   | { type: 'closed'; reason: 'asked' | 'lost' | 'refused'; detail: string | null }
 
-/** Says what went wrong without the key, which is part of what is sent. */
+/** The message never contains the key, which is part of requests. */
 export class VoiceDown extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)

@@ -78,7 +78,7 @@ test('a source that hangs, is huge, a bomb or holds nothing but links is reporte
   )
   const errors = sources.map(({ error }) => error ?? '')
   assert.match(errors[0] ?? '', /longer than 5 seconds/)
-  for (const index of [1, 3, 7]) assert.match(errors[index] ?? '', /larger than it may be/)
+  for (const index of [1, 3, 7]) assert.match(errors[index] ?? '', /exceeds the size limit/)
   assert.match(errors[2] ?? '', /no skills/)
   assert.deepEqual(await world.names(), ['fine', 'named', 'zeros'])
 

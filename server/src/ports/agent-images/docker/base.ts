@@ -3,9 +3,9 @@ import { AgentImageError } from '../port.ts'
 import { makeLocalBase } from './local-base.ts'
 import { pull } from './pull.ts'
 
-/** The public image that an agent image stands on where a registry can be reached. */
+/** The public base image of agent images, used when a registry is reachable. */
 export const publicBase = 'node:24-bookworm-slim'
-/** What is made on this machine where none can. */
+/** The base image built on this machine when no registry is reachable. */
 export const localBase = 'roost-agent-base:node24'
 
 export type BaseOptions = {
@@ -15,7 +15,7 @@ export type BaseOptions = {
   env: Record<string, string | undefined>
 }
 
-/** The name of a base image that the engine has, fetched or made now where it has none. */
+/** Returns the name of an available base image; pulls or builds one if needed. */
 export async function ensureBase(options: BaseOptions): Promise<string> {
   const { docker, onProgress, signal } = options
   for (const image of [publicBase, localBase]) if (await hasImage(docker, image)) return image
@@ -26,19 +26,21 @@ export async function ensureBase(options: BaseOptions): Promise<string> {
   )
   if (!refusal) return publicBase
   if (signal?.aborted) throw new AgentImageError('cancelled', 'Building the agent image was cancelled.')
-  onProgress('No image registry answers: making a base image from this machine’s package sources')
+  onProgress('No image registry answers: building a base image from this machine’s package sources')
   await makeLocalBase({ ...options, tag: localBase })
   return localBase
 }
 
-/** Throws `AgentImageError` engine_down when the engine gives no answer. */
+/** Throws `AgentImageError` engine_down when the engine does not answer. */
 export async function hasImage(docker: Docker, image: string): Promise<boolean> {
   try {
     await docker.getImage(image).inspect()
     return true
   } catch (error) {
     if (error instanceof Error && 'statusCode' in error && error.statusCode === 404) return false
-    const why = error instanceof Error ? error.message.trim() : String(error)
-    throw new AgentImageError('engine_down', `The container engine does not answer: ${why}`, { cause: error })
+    const reason = error instanceof Error ? error.message.trim() : String(error)
+    throw new AgentImageError('engine_down', `The container engine does not answer: ${reason}`, {
+      cause: error,
+    })
   }
 }

@@ -18,7 +18,7 @@ export type BuildOptions = {
 
 type Purpose = (args: Record<string, string>) => string
 
-/** What a step of the Dockerfile is for, by what it says. The first that fits counts. */
+/** Descriptions of the Dockerfile's steps by pattern; the first match wins. */
 const purposes: [RegExp, Purpose][] = [
   [/apt-get/, () => 'installing packages'],
   [/ZOD_VERSION/, () => 'installing the agent program’s library'],
@@ -26,11 +26,11 @@ const purposes: [RegExp, Purpose][] = [
   [/COPY|COMPILE_CACHE/, () => 'adding the agent program'],
 ]
 
-/** Has the engine build `images/agent/Dockerfile` with its classic builder. Throws build_failed, cancelled. */
+/** Builds `images/agent/Dockerfile` with the engine's classic builder. Throws build_failed, cancelled. */
 export async function buildImage(options: BuildOptions): Promise<void> {
   const { docker, tag, files, labels, onProgress, signal } = options
-  // The engine repeats the last lines of a failed command nowhere: they are kept here.
-  const last: string[] = []
+  // The engine's error lacks the output of the failed command, so the last lines are kept here.
+  const lastLines: string[] = []
   const answer = await docker
     .buildImage(packContext(files), {
       t: tag,
@@ -39,34 +39,34 @@ export async function buildImage(options: BuildOptions): Promise<void> {
       labels,
       rm: true,
       forcerm: true,
-      // The host's network: what this machine reaches, the build reaches, whatever the engine's bridge does.
+      // Uses the host's network, so that the build reaches what this machine reaches.
       networkmode: 'host',
       version: '1',
       abortSignal: signal,
     })
-    .catch((error: unknown) => failed(error, last, signal))
-  let told = ''
+    .catch((error: unknown) => failed(error, lastLines, signal))
+  let reported = ''
   let next: Purpose | null = null
   try {
     for await (const line of engineLines(answer)) {
-      if (line.error) failed(new Error(line.error), last, signal)
+      if (line.error) failed(new Error(line.error), lastLines, signal)
       const text = stripVTControlCharacters(line.stream ?? '').trim()
       if (text === '') continue
       if (/^Step \d+\/\d+ : /.test(text)) {
         next = purposes.find(([pattern]) => pattern.test(text))?.[1] ?? null
-        last.length = 0
+        lastLines.length = 0
         continue
       }
-      last.push(text)
-      if (last.length > 20) last.shift()
-      // A step that the engine has in its cache takes no time and is not worth a word.
+      lastLines.push(text)
+      if (lastLines.length > 20) lastLines.shift()
+      // Cached steps take no time and are not reported.
       if (!next || !text.startsWith('---> Running in')) continue
       const purpose = next(options.arguments)
-      if (purpose !== told) onProgress(purpose)
-      told = purpose
+      if (purpose !== reported) onProgress(purpose)
+      reported = purpose
     }
   } catch (error) {
-    failed(error, last, signal)
+    failed(error, lastLines, signal)
   }
 }
 
@@ -79,16 +79,16 @@ function packContext(files: SourceFile[]): NodeJS.ReadableStream {
   return Readable.from(archive)
 }
 
-function failed(error: unknown, last: string[], signal: AbortSignal | undefined): never {
+function failed(error: unknown, lastLines: string[], signal: AbortSignal | undefined): never {
   if (error instanceof AgentImageError) throw error
   if (signal?.aborted) throw new AgentImageError('cancelled', 'Building the agent image was cancelled.')
-  // The engine repeats the whole command of the step, which says nothing to a reader.
+  // The engine repeats the whole command of the step, which does not help the reader.
   const why = (error instanceof Error ? error.message : String(error))
     .trim()
     .replace(/'\/bin\/sh -c .*'/s, 'of a step')
   throw new AgentImageError(
     'build_failed',
-    `The agent image cannot be built: ${why}${last.length > 0 ? `\nThe last lines were:\n${last.join('\n')}` : ''}`,
+    `The agent image cannot be built: ${why}${lastLines.length > 0 ? `\nThe last lines were:\n${lastLines.join('\n')}` : ''}`,
     { cause: error },
   )
 }

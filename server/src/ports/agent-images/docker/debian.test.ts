@@ -5,7 +5,7 @@ import { parseDistribution } from './debian.ts'
 const osRelease = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_CODENAME=bookworm\nID=debian\n'
 const mirror = 'http://mirror.example/debian/'
 
-test('the mirror of the release is where a base is made from, its updates come along', () => {
+test("the release's main archive becomes the base, with its updates as sources", () => {
   const found = parseDistribution(
     osRelease,
     [
@@ -22,7 +22,7 @@ test('the mirror of the release is where a base is made from, its updates come a
   )
 })
 
-test('archives of other vendors are left out, also under the same suite', () => {
+test('archives of other vendors are excluded, even with the same suite', () => {
   const found = parseDistribution(
     osRelease,
     [
@@ -35,7 +35,7 @@ test('archives of other vendors are left out, also under the same suite', () => 
   assert.equal(found?.main.uri, mirror)
 })
 
-test('a machine that is no Debian, or whose own release has no source, gives null', () => {
+test('a machine that is not Debian, or has no source of its release, returns null', () => {
   assert.equal(parseDistribution('ID=alpine\n', `Debian|${mirror}|bookworm|main`), null)
   assert.equal(parseDistribution(osRelease, `Debian|${mirror}|trixie|main`), null)
   assert.equal(parseDistribution(osRelease, ''), null)

@@ -1,9 +1,11 @@
-/** Where a release of a distribution gets packages from: one archive, one suite. */
+/** A package source of a distribution: one archive, one suite. */
 export type AptSource = { uri: string; suite: string; components: string[] }
-/** `main` is what a new system is made from; `sources` also hold its updates and security fixes. */
+/**
+ * `main` is the archive that a new system is built from; `sources` also include updates and security fixes.
+ */
 export type Distribution = { codename: string; main: AptSource; sources: AptSource[] }
 
-/** Asks apt what it reads; the answer of this command is what `parseDistribution` takes. */
+/** Lists apt's sources; `parseDistribution` reads the output. */
 export const aptSourcesCommand = [
   'apt-get',
   'indextargets',
@@ -13,8 +15,8 @@ export const aptSourcesCommand = [
 ] as const
 
 /**
- * The distribution of this machine and its mirrors. Archives of other vendors for the same release are left
- * out: a new system does not have their keys. Null when apt knows no archive of the release itself.
+ * Returns the distribution of this machine and its mirrors. Excludes archives of other vendors, whose keys a
+ * new system lacks. Null when apt has no archive of the release.
  */
 export function parseDistribution(osRelease: string, aptSources: string): Distribution | null {
   const codename = /^VERSION_CODENAME="?([a-z]+)"?$/m.exec(osRelease)?.[1]

@@ -18,13 +18,13 @@ export const repository = 'roost-agent'
 
 export type DockerImagesOptions = {
   docker: Docker
-  /** The repository that images are built from. */
+  /** The source repository that images are built from. */
   root: string
-  /** Of the process: proxies for the build, npm's and apt's own settings. */
+  /** Environment of the process: proxies for the build, settings of npm and apt. */
   env: Record<string, string | undefined>
 }
 
-/** Images built by the engine over its API; no other tool is needed. Reads the source once, now. */
+/** Builds images through the engine's API; needs no other tool. Reads the source once, now. */
 export async function createDockerAgentImages(options: DockerImagesOptions): Promise<AgentImages> {
   const { docker, root, env } = options
   const files = await readAgentSource(root)
@@ -36,7 +36,8 @@ export async function createDockerAgentImages(options: DockerImagesOptions): Pro
 
   const recipe = (runtime: AgentRuntime): Recipe => {
     const found = recipes.get(runtime)
-    if (!found) throw new AgentImageError('not_found', `There is no runtime ${JSON.stringify(runtime)}.`)
+    if (!found)
+      throw new AgentImageError('not_found', `The runtime ${JSON.stringify(runtime)} does not exist.`)
     return found
   }
 
@@ -47,7 +48,7 @@ export async function createDockerAgentImages(options: DockerImagesOptions): Pro
     async ensure(runtime, onProgress, signal) {
       const { image, parameters } = recipe(runtime)
       if (await hasImage(docker, image.image)) return
-      const tell = (text: string) => onProgress(`Agent image for ${runtime}: ${text}`)
+      const report = (text: string) => onProgress(`Agent image for ${runtime}: ${text}`)
       const build = async () => {
         if (await hasImage(docker, image.image)) return
         const base = await ensureBase({ docker, onProgress, signal, env })
@@ -61,12 +62,12 @@ export async function createDockerAgentImages(options: DockerImagesOptions): Pro
             'roost.runtime': runtime,
             'roost.image-version': image.version,
           },
-          onProgress: tell,
+          onProgress: report,
           signal,
         })
         await removeOlder(docker, repository, runtime)
       }
-      const onWait = () => tell('waiting for another process that builds it')
+      const onWait = () => report('waiting for another process that builds it')
       await alone('agent-images', build, { onWait, signal }).catch((error: unknown) => {
         if (!signal?.aborted) throw error
         throw new AgentImageError('cancelled', 'Building the agent image was cancelled.', { cause: error })
@@ -96,7 +97,7 @@ function zodVersion(files: SourceFile[]): string {
   return version
 }
 
-/** The names that the engine lets through to a build without the Dockerfile asking, and forgets afterwards. */
+/** Proxy variables, which the engine passes to a build without storing them in the image. */
 function proxies(env: Record<string, string | undefined>): Record<string, string> {
   const names = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))

@@ -17,7 +17,7 @@ const open = () => createDockerAgentImages({ docker, root, env: process.env })
 
 agentImagesSuite('docker', { open, runtime: 'claude-code' })
 
-test('an image that no registry has is refused by name', async () => {
+test('an image missing in its registry is refused as not_found', async () => {
   const images = createNamedAgentImages(docker, '127.0.0.1:1/nobody/{runtime}:1')
   assert.equal(images.tagFor('codex').image, '127.0.0.1:1/nobody/codex:1')
   assert.equal(await images.isReady('codex'), false)
@@ -28,7 +28,7 @@ test('an image that no registry has is refused by name', async () => {
   )
 })
 
-test('an engine that is not there is named as such', async () => {
+test('an unreachable engine is reported as engine_down', async () => {
   const images = createNamedAgentImages(connect('docker:///nowhere/docker.sock'), 'any:1')
   await assert.rejects(images.isReady('codex'), (error) => (error as AgentImageError).fault === 'engine_down')
 })
@@ -66,7 +66,7 @@ describe('an agent’s container', () => {
   })
   after(() => container.remove({ force: true, v: true }))
 
-  test('the agent program is the developer with SETUID and SETGID, and nothing more', async () => {
+  test('the agent program runs as developer with only SETUID and SETGID', async () => {
     const status = await inside(container, 'cat /proc/$(pgrep -x node || pgrep -f ^node)/status')
     assert.match(status, /^Uid:\s+1000\s+1000\s+1000\s+1000$/m)
     for (const set of ['CapEff', 'CapPrm', 'CapAmb'])
@@ -74,38 +74,38 @@ describe('an agent’s container', () => {
     assert.match(status, /^NoNewPrivs:\s+1$/m)
   })
 
-  test('its ordinary children have no capability and cannot read its environment', async () => {
-    const seen = await asOrdinaryChild(
+  test('its ordinary children have no capabilities and cannot read its environment', async () => {
+    const output = await asOrdinaryChild(
       container,
       'grep CapEff /proc/self/status; for p in 1 $(pgrep -f ^node); do tr "\\0" "\\n" < /proc/$p/environ; done; sudo -n true',
     )
-    assert.match(seen, /^CapEff:\s+0{16}$/m)
-    assert.match(seen, /Permission denied/)
-    assert.doesNotMatch(seen, /planted-key/)
-    assert.match(seen, /no new privileges/)
+    assert.match(output, /^CapEff:\s+0{16}$/m)
+    assert.match(output, /Permission denied/)
+    assert.doesNotMatch(output, /planted-key/)
+    assert.match(output, /no new privileges/)
   })
 
-  test('the program and its compiled form cannot be changed by the developer', async () => {
-    const seen = await asOrdinaryChild(
+  test('the developer cannot change the program or its compile cache', async () => {
+    const output = await asOrdinaryChild(
       container,
       'find /opt/roost ! -type l -writable | wc -l; find /opt/roost/.compile-cache -type f | wc -l; touch /opt/roost/agent/src/start.ts',
     )
-    const [writable, compiled] = seen.split('\n').map(Number)
+    const [writable, compiled] = output.split('\n').map(Number)
     assert.equal(writable, 0)
     assert.ok((compiled ?? 0) > 10)
-    assert.match(seen, /Permission denied/)
+    assert.match(output, /Permission denied/)
   })
 
-  test('the reader sees the workspace and cannot change it', async () => {
-    const seen = await inside(
+  test('the reader can read the workspace but not change it', async () => {
+    const output = await inside(
       container,
       'setpriv --reuid 1001 --regid 1000 --clear-groups --inh-caps=-all sh -c "id; ls /home/developer; touch /home/developer/x"',
     )
-    assert.match(seen, /uid=1001\(roost-reader\) gid=1000\(developer\)/)
-    assert.match(seen, /Permission denied/)
+    assert.match(output, /uid=1001\(roost-reader\) gid=1000\(developer\)/)
+    assert.match(output, /Permission denied/)
   })
 
-  test('the SSH server runs with a host key of this container that only root can read', async () => {
+  test("the SSH server runs with the container's own host key, readable only by root", async () => {
     const key = '/home/developer/.roost/keys/ssh_host_ed25519_key'
     await inside(container, `for i in $(seq 100); do pgrep -x sshd >/dev/null && break; sleep 0.1; done`)
     assert.match(await inside(container, `stat -c '%U %a' ${key}`), /^root 600/)
@@ -113,7 +113,7 @@ describe('an agent’s container', () => {
     assert.doesNotMatch(await inside(container, 'tr "\\0" "\\n" < /proc/$(pgrep -x sshd)/environ'), /ROOST/)
   })
 
-  test('a stop ends it politely, well within its grace', async () => {
+  test('a stop ends the container cleanly, well within the grace period', async () => {
     const from = performance.now()
     await container.stop({ t: 10 })
     assert.ok(performance.now() - from < 8_000)
@@ -121,7 +121,7 @@ describe('an agent’s container', () => {
   })
 })
 
-test('keys that are a link to somewhere else are replaced, not followed', async (t) => {
+test('a key folder that is a link is replaced, not followed', async (t) => {
   const images = await open()
   const { image } = images.tagFor('claude-code')
   const volume = `roost-test-keys-${process.pid}`
@@ -171,12 +171,12 @@ async function startAgent(image: string, volume?: string): Promise<Docker.Contai
   )
   const container = await docker.createContainer(described)
   await container.start()
-  // The entry has handed over once the program runs.
+  // The program runs once the entry script has started it.
   await inside(container, 'for i in $(seq 200); do pgrep -f ^node >/dev/null && break; sleep 0.05; done')
   return container
 }
 
-/** Both output streams of a shell command that runs as the container's root. */
+/** Both output streams of a shell command that runs as root in the container. */
 async function inside(container: Docker.Container, script: string): Promise<string> {
   const exec = await container.exec({
     Cmd: ['sh', '-c', script],
@@ -190,7 +190,7 @@ async function inside(container: Docker.Container, script: string): Promise<stri
   return text.replaceAll('\r\n', '\n')
 }
 
-/** As the agent program starts its children: its own rights first, then dropped. */
+/** Starts a child like the agent program: with its own rights first, then dropped. */
 function asOrdinaryChild(container: Docker.Container, script: string): Promise<string> {
   const quoted = script.replaceAll("'", `'\\''`)
   const rights = '--inh-caps=+setuid,+setgid --ambient-caps=+setuid,+setgid'

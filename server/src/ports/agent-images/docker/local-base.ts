@@ -8,7 +8,7 @@ import { type RunOptions, run } from '../run.ts'
 import { aptSourcesCommand, type Distribution, parseDistribution } from './debian.ts'
 import { engineLines } from './stream.ts'
 
-/** npm of the base image. Any that runs under its Node would do; pinned so that two builds are alike. */
+/** npm version of the base image, pinned for reproducible builds. Any version for this Node works. */
 const npmVersion = '11.19.1'
 
 export type LocalBaseOptions = {
@@ -20,9 +20,9 @@ export type LocalBaseOptions = {
 }
 
 /**
- * Makes an image that stands for the public Node image where no registry answers: the distribution of this
- * machine from its own package mirror, with this process's Node and npm in /usr/local. Needs root on Debian
- * or Ubuntu; takes about half a minute. Throws `AgentImageError` no_base.
+ * Builds a replacement for the public Node image when no registry is reachable. Takes this machine's
+ * distribution from its package mirror and adds this process's Node and npm. Needs root on Debian or Ubuntu;
+ * takes about 30 s. Throws `AgentImageError` no_base.
  */
 export async function makeLocalBase(options: LocalBaseOptions): Promise<void> {
   const { onProgress, signal, env } = options
@@ -37,15 +37,15 @@ export async function makeLocalBase(options: LocalBaseOptions): Promise<void> {
     await run(install, quiet).catch(orNoBase('debootstrap cannot be installed'))
   }
   const distribution = await thisDistribution(quiet)
-  // Not the system's folder for temporary files: that is often mounted without devices and programs.
+  // Not in the temporary folder, which often forbids devices and programs.
   const folder = await mkdtemp('/var/tmp/roost-base-')
   try {
     const root = join(folder, 'root')
     await bootstrap(root, distribution, onProgress, quiet)
-    onProgress('Making a base image: adding Node and npm')
+    onProgress('Building a base image: adding Node and npm')
     await addNode(root, folder, quiet)
     await writeFile(join(root, 'etc/apt/sources.list'), sourcesList(distribution))
-    onProgress('Making a base image: handing it to the engine')
+    onProgress('Building a base image: importing it into the engine')
     await importImage(root, options)
   } finally {
     await removeTree(folder, env)
@@ -56,7 +56,7 @@ async function thisDistribution(quiet: RunOptions): Promise<Distribution> {
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '')
   let found = parseDistribution(release, await run(aptSourcesCommand, quiet).catch(() => ''))
   if (!found) {
-    // Without lists apt does not know whose archives its sources are.
+    // Without package lists apt does not know the vendors of its sources.
     await run(['apt-get', 'update', '-q'], quiet).catch(orNoBase('apt-get cannot update its lists'))
     found = parseDistribution(release, await run(aptSourcesCommand, quiet).catch(() => ''))
   }
@@ -83,7 +83,7 @@ async function bootstrap(
     const word = phases[/^I: (\w+)/.exec(line)?.[1] ?? '']
     if (word === undefined || word === phase) return
     phase = word
-    onProgress(`Making a base image from ${codename} packages: ${phase}`)
+    onProgress(`Building a base image from ${codename} packages: ${phase}`)
   }
   const components = `--components=${main.components.join(',')}`
   await run(
@@ -92,7 +92,7 @@ async function bootstrap(
   ).catch(orNoBase('debootstrap failed'))
 }
 
-/** As in the public image: node and npm in /usr/local, with npm's configuration where npm looks for it. */
+/** Same layout as the public image: node and npm in /usr/local, with npm's configuration. */
 async function addNode(root: string, folder: string, quiet: RunOptions): Promise<void> {
   const local = (path: string) => join(root, 'usr/local', path)
   await copyFile(process.execPath, local('bin/node'), constants.COPYFILE_FICLONE)
@@ -108,14 +108,11 @@ async function addNode(root: string, folder: string, quiet: RunOptions): Promise
   await symlink('../lib/node_modules/npm/bin/npx-cli.js', local('bin/npx'))
   await mkdir(local('etc'), { recursive: true })
   await writeFile(local('etc/npmrc'), await npmConfiguration(local('etc/machine-ca.crt'), quiet))
-  // Agents read it as another user, whatever the umask of who makes it is.
+  // Agents read these files as another user, independent of the builder's umask.
   await run(['chmod', '-R', 'a+rX,go-w', local('.')], quiet)
 }
 
-/**
- * npm in the image reaches the registry as npm on this machine does: the same registry, and the same
- * authorities where this machine trusts more than the public ones.
- */
+/** Configures npm like on this machine: the same registry, and its additional certificate authorities. */
 async function npmConfiguration(bundleCopy: string, quiet: RunOptions): Promise<string> {
   const ask = async (key: string) => {
     const answer = (await run(['npm', 'config', 'get', key], quiet).catch(() => '')).trim().split('\n').at(-1)
@@ -139,8 +136,8 @@ function sourcesList({ sources }: Distribution): string {
 }
 
 async function importImage(root: string, { docker, tag, signal }: LocalBaseOptions): Promise<void> {
-  const leftOut = ['./var/cache/apt/*', './var/lib/apt/lists/*', './var/log/*', './dev/*', './tmp/*']
-  const tar = spawn('tar', ['-C', root, ...leftOut.map((path) => `--exclude=${path}`), '-c', '.'], {
+  const excluded = ['./var/cache/apt/*', './var/lib/apt/lists/*', './var/log/*', './dev/*', './tmp/*']
+  const tar = spawn('tar', ['-C', root, ...excluded.map((path) => `--exclude=${path}`), '-c', '.'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     signal,
   })
@@ -159,7 +156,7 @@ async function importImage(root: string, { docker, tag, signal }: LocalBaseOptio
   if (code !== 0) throw noBase(`tar ended with code ${code}`)
 }
 
-/** Never through a mount: a debootstrap that was killed leaves the kernel's file systems mounted in its tree. */
+/** Unmounts first: a killed debootstrap leaves kernel file systems mounted in its tree. */
 async function removeTree(folder: string, env: RunOptions['env']): Promise<void> {
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''))
     .split('\n')
@@ -182,10 +179,10 @@ function orNoBase(what: string): (error: unknown) => never {
   }
 }
 
-function noBase(why: string, cause?: unknown): AgentImageError {
+function noBase(reason: string, cause?: unknown): AgentImageError {
   return new AgentImageError(
     'no_base',
-    `There is no base for the agent image: no image registry answers, and ${why}`,
+    `There is no base for the agent image: no image registry answers, and ${reason}`,
     { cause },
   )
 }

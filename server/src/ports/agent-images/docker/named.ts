@@ -5,8 +5,8 @@ import { hasImage } from './base.ts'
 import { pull } from './pull.ts'
 
 /**
- * Images that the operator names (`ROOST_AGENT_IMAGE`), fetched from their registry when the engine does not
- * have them. `{runtime}` in the name stands for the runtime.
+ * Images named by the operator (`ROOST_AGENT_IMAGE`), pulled when the engine lacks them. `{runtime}` is
+ * replaced by the runtime's name.
  */
 export function createNamedAgentImages(docker: Docker, name: string): AgentImages {
   const tagFor = (runtime: AgentRuntime): AgentImage => {

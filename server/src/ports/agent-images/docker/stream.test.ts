@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { type EngineLine, engineLines } from './stream.ts'
 
-test('lines are whole, however the answer is cut, inside a character too', async () => {
+test('lines are complete however the answer is split, even inside a character', async () => {
   const bytes = Buffer.from('{"stream":"Schritt eins – fertig"}\r\n{"error":"nein"}\n{"status":"Ende"}')
   for (const size of [1, 2, 7, 1000]) {
     const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
@@ -17,7 +17,7 @@ test('lines are whole, however the answer is cut, inside a character too', async
   }
 })
 
-test('what is no JSON is handed on as text', async () => {
+test('text that is not JSON is passed on', async () => {
   assert.deepEqual(await all(Readable.from(['oops\n'])), [{ stream: 'oops' }])
 })
 

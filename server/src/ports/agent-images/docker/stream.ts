@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util'
 
-/** One line of what an engine answers while it builds, pulls or imports. */
+/** One line of the engine's output during a build, pull or import. */
 export type EngineLine = {
   stream?: string
   status?: string
@@ -9,7 +9,7 @@ export type EngineLine = {
   progressDetail?: { current?: number; total?: number }
 }
 
-/** The JSON lines of an engine's answer, as they come. Ends with the answer. */
+/** Yields the JSON lines of an engine's answer as they arrive. */
 export async function* engineLines(answer: NodeJS.ReadableStream): AsyncGenerator<EngineLine> {
   let rest = ''
   const decoder = new TextDecoder()

@@ -9,7 +9,7 @@ import { hasFault, specOf } from '../suite.ts'
 import { connect, createAsk, toContainerError } from './connect.ts'
 import { createDockerContainers } from './docker.ts'
 
-test('each form of the URL names its engine', () => {
+test('each form of the URL selects its engine', () => {
   const parts = (url: string) => {
     const { socketPath, host, port } = connect(url).modem as {
       socketPath?: unknown
@@ -31,7 +31,7 @@ test('each form of the URL names its engine', () => {
   assert.doesNotThrow(() => connect('docker:'))
 })
 
-test('an explicit socket wins over DOCKER_HOST', () => {
+test('an explicit socket overrides DOCKER_HOST', () => {
   const before = process.env.DOCKER_HOST
   process.env.DOCKER_HOST = 'tcp://10.0.0.9:2375'
   try {
@@ -46,13 +46,13 @@ test('an explicit socket wins over DOCKER_HOST', () => {
   }
 })
 
-test('a URL of no known form is refused by the name of its variable', () => {
+test('an unknown URL is refused with the name of its variable', () => {
   for (const url of ['docker:relative.sock', 'docker:tcp://host', 'docker://host/x', 'docker:http://x:1']) {
     assert.throws(() => connect(url), /ROOST_CONTAINERS_URL/, url)
   }
 })
 
-/** Every call of the port that leaves this process. */
+/** Every call of the port that reaches the engine. */
 const calls: [string, (containers: Containers) => Promise<unknown>][] = [
   ['ping', (containers) => containers.ping()],
   ['hasImage', (containers) => containers.hasImage('x')],
@@ -80,7 +80,7 @@ test('every call to an engine without a socket is engine_down', async () => {
   for (const [name, call] of calls) await assert.rejects(call(containers), hasFault('engine_down'), name)
 })
 
-test('every call to an engine that takes the connection and never answers is engine_down in time', async () => {
+test('every call to a silent engine is engine_down in time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'roost-mute-'))
   const path = join(folder, 'mute.sock')
   const server = createServer((socket) => socket.on('error', () => {}))
@@ -96,7 +96,7 @@ test('every call to an engine that takes the connection and never answers is eng
       assert.rejects(call(containers), hasFault('engine_down'), name),
     )
     await Promise.all(rejections)
-    // Less than the limit that it has unless told.
+    // Below the default limit.
     assert.ok(Date.now() - before < 15_000)
   } finally {
     server.close()
@@ -104,14 +104,14 @@ test('every call to an engine that takes the connection and never answers is eng
   }
 })
 
-test('a caller that gives up gets engine_down at once', async () => {
+test('an aborted call is engine_down immediately', async () => {
   const controller = new AbortController()
   const asking = createAsk(60)('wait', () => new Promise(() => {}), { signal: controller.signal })
   controller.abort()
   await assert.rejects(asking, hasFault('engine_down'))
 })
 
-test('sentences of engines become the decided faults', () => {
+test('messages of engines map to named faults', () => {
   const fault = (statusCode: number, message: string) =>
     toContainerError('x', Object.assign(new Error(message), { statusCode })).fault
   assert.equal(fault(409, 'The container name "/a" is already in use by container "b".'), 'name_taken')

@@ -3,25 +3,25 @@ import { ContainerError } from '../port.ts'
 import { Docker } from './library.ts'
 
 /**
- * A client for one of the forms of `docker:` URLs: `docker:` (what `DOCKER_HOST` says, else the default
- * socket), `docker:///path/to.sock`, `docker:tcp://host:port`. Connects at the first call, not here.
+ * Creates a client for a `docker:` URL: `docker:` (`DOCKER_HOST` or the default socket),
+ * `docker:///path/to.sock`, `docker:tcp://host:port`. Connects on the first call.
  */
 export function connect(url: string): Client {
   const target = url.slice('docker:'.length)
-  // Without arguments the library itself follows DOCKER_HOST, DOCKER_CERT_PATH and the per-user socket.
+  // Without arguments the library uses DOCKER_HOST, DOCKER_CERT_PATH and the per-user socket.
   if (target === '') return new Docker()
-  // An explicit target must win over DOCKER_HOST, whose parts the library would otherwise mix in.
-  const nothingElse = { host: undefined, socketPath: undefined, port: undefined, pathPrefix: '/' }
+  // An explicit target must override DOCKER_HOST, which the library would otherwise merge in.
+  const noDefaults = { host: undefined, socketPath: undefined, port: undefined, pathPrefix: '/' }
   const socket = /^(?:\/\/)?(\/[^/].*)$/.exec(target)?.[1]
-  if (socket !== undefined) return new Docker({ ...nothingElse, protocol: 'http', socketPath: socket })
+  if (socket !== undefined) return new Docker({ ...noDefaults, protocol: 'http', socketPath: socket })
   const tcp = /^tcp:\/\/(\[[0-9a-fA-F:]+\]|[^/:\s]+):(\d{1,5})\/?$/.exec(target)
-  if (tcp) return new Docker({ ...nothingElse, protocol: 'http', host: tcp[1], port: Number(tcp[2]) })
+  if (tcp) return new Docker({ ...noDefaults, protocol: 'http', host: tcp[1], port: Number(tcp[2]) })
   throw new Error(
     `ROOST_CONTAINERS_URL: ${JSON.stringify(url)} is none of docker:, docker:///path/to.sock, docker:tcp://host:port`,
   )
 }
 
-/** Asks the engine within a time limit and turns every failure into a `ContainerError`. */
+/** Calls the engine with a time limit and converts every failure to a `ContainerError`. */
 export type Ask = <T>(
   what: string,
   call: (signal: AbortSignal) => Promise<T>,
@@ -32,25 +32,26 @@ export function createAsk(timeoutSeconds: number): Ask {
   return async (what, call, more = {}) => {
     const controller = new AbortController()
     const seconds = timeoutSeconds + (more.extraSeconds ?? 0)
-    const giveUp = () =>
+    const onTimeout = () =>
       controller.abort(new ContainerError('engine_down', `${what}: no answer within ${seconds} s`))
-    const leave = () => controller.abort(new ContainerError('engine_down', `${what}: given up by the caller`))
-    const timer = setTimeout(giveUp, seconds * 1000)
-    if (more.signal?.aborted) leave()
-    more.signal?.addEventListener('abort', leave, { once: true })
+    const onAbort = () =>
+      controller.abort(new ContainerError('engine_down', `${what}: given up by the caller`))
+    const timer = setTimeout(onTimeout, seconds * 1000)
+    if (more.signal?.aborted) onAbort()
+    more.signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      // The race holds even where the library forgets the signal, so the limit is a promise.
+      // The race enforces the limit even where the library ignores the signal.
       return await Promise.race([call(controller.signal), whenAborted(controller.signal)])
     } catch (error) {
       throw toContainerError(what, error)
     } finally {
       clearTimeout(timer)
-      more.signal?.removeEventListener('abort', leave)
+      more.signal?.removeEventListener('abort', onAbort)
     }
   }
 }
 
-/** A plain question for which the library offers no way to take it back; `path` is the Engine API's. */
+/** Calls an Engine API path for which the library offers no cancellation. */
 export function get<T>(docker: Client, path: string, abortSignal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const statusCodes = { 200: true, 404: 'not found', 500: 'server error' }
@@ -58,14 +59,14 @@ export function get<T>(docker: Client, path: string, abortSignal: AbortSignal): 
       { path, method: 'GET', statusCodes, abortSignal },
       (error: unknown, answer: unknown) => {
         if (error) reject(error)
-        // The caller names the shape that the Engine API documents for this path.
+        // The caller names the type that the Engine API documents for this path.
         else resolve(answer as T)
       },
     )
   })
 }
 
-/** Which decided answer an engine's failure is. Engines give sentences, not codes, for most of them. */
+/** Maps an engine's failure to a fault. Most engines send messages instead of codes. */
 export function toContainerError(what: string, error: unknown): ContainerError {
   if (error instanceof ContainerError) return error
   const cause = error instanceof Error && error.cause instanceof ContainerError ? error.cause : null
@@ -76,7 +77,7 @@ export function toContainerError(what: string, error: unknown): ContainerError {
 
 function faultOf(error: unknown, message: string): ContainerError['fault'] {
   const status = httpStatusOf(error)
-  // No status means that no answer came at all: refused, reset, no socket, no right to open it.
+  // No status means no response: refused, reset, missing socket, or no permission to open it.
   if (status === null) return isConnectionFailure(error) ? 'engine_down' : 'engine_fault'
   if (/port is already allocated|address already in use|ports are not available/i.test(message))
     return 'port_taken'
@@ -86,7 +87,7 @@ function faultOf(error: unknown, message: string): ContainerError['fault'] {
   return 'engine_fault'
 }
 
-/** Status of the engine's HTTP answer, null when the failure is not an answer. */
+/** Returns the status of the engine's HTTP response; null for other failures. */
 export function httpStatusOf(error: unknown): number | null {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return null
   return typeof error.statusCode === 'number' ? error.statusCode : null

@@ -12,23 +12,23 @@ import { containerState } from './state.ts'
 import { createTraits } from './traits.ts'
 
 export type DockerOptions = {
-  /** Value of the label `roost.install`: what does not carry it is never touched. */
+  /** Value of the label `roost.install`; objects without it are never changed. */
   install: string
-  /** Name of the agents' network, for each installation its own. */
+  /** Name of the agents' network, unique per installation. */
   network: string
-  /** How long one question to the engine may take; stops add their grace, starts and removals half a minute. */
+  /** Time limit of a request. Stops add their grace period; starts and removals add 30 s. */
   timeoutSeconds?: number
   clock?: Clock
 }
 
-/** Containers of a Docker engine, or of Podman behind its compatible socket. See `connect` for the URLs. */
+/** Containers of a Docker engine, or of Podman through its compatible socket. See `connect` for the URLs. */
 export function createDockerContainers(url: string, options: DockerOptions): Containers {
   const docker = connect(url)
   const ask = createAsk(options.timeoutSeconds ?? 15)
   const traits = createTraits(docker, ask)
   const { install, network } = options
-  const ours = JSON.stringify({ label: [`roost.install=${install}`] })
-  const networksUnderWay = new Map<boolean, Promise<AgentsNetwork>>()
+  const ownFilter = JSON.stringify({ label: [`roost.install=${install}`] })
+  const pendingNetworks = new Map<boolean, Promise<AgentsNetwork>>()
   const sampler = createSampler({
     inspect,
     stats: (id) =>
@@ -79,7 +79,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       const container = await ask(
         `create ${spec.name}`,
         (abortSignal) =>
-          // Unless told apart, the library repeats the body in the address, and with it the agent's key.
+          // Without `_query` and `_body` the library repeats the body, including the agent's key, in the URL.
           docker.createContainer(
             Object.assign({ abortSignal }, { _query: { name: spec.name }, _body: body }),
           ),
@@ -107,7 +107,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
     async remove(id) {
       sampler.forget(id)
       if (!(await inspect(id))) return
-      // `v` takes the nameless volumes of an image's VOLUME lines along; named ones stay.
+      // `v` also removes anonymous volumes of the image; named ones stay.
       await ask(
         `remove ${id}`,
         (abortSignal) => docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
@@ -130,11 +130,12 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
     async list() {
       const found = await ask('list containers', (abortSignal) =>
-        docker.listContainers({ all: true, filters: ours, abortSignal }),
+        docker.listContainers({ all: true, filters: ownFilter, abortSignal }),
       )
-      // The list lacks exit codes and times. Eight at a time keeps fifty agents short and the engine free.
-      const turns = createTurns(8)
-      const infos = await Promise.all(found.map(({ Id }) => turns(() => inspect(Id))))
+      // The list lacks exit codes and times. Eight concurrent requests are fast without overloading the
+      // engine.
+      const limited = createTurns(8)
+      const infos = await Promise.all(found.map(({ Id }) => limited(() => inspect(Id))))
       return infos.filter((info) => info !== null).map(containerState)
     },
 
@@ -164,7 +165,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       await ask(`create volume ${name}`, (abortSignal) =>
         docker.createVolume({ Name: name, Labels: { ...labels, 'roost.install': install }, abortSignal }),
       )
-      // The engine answers an existing volume the same way, whoever it belongs to.
+      // The engine also succeeds for an existing volume of another owner.
       await refuseForeignVolume(name)
     },
 
@@ -183,7 +184,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
     async listVolumes() {
       const found = await ask('list volumes', (abortSignal) =>
-        docker.listVolumes({ filters: ours, abortSignal }),
+        docker.listVolumes({ filters: ownFilter, abortSignal }),
       )
       return (found.Volumes ?? []).map((volume) => volume.Name)
     },
@@ -191,17 +192,17 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
     async close() {},
   }
 
-  /** One at a time: the engine lets parallel makers of one name through. */
+  /** Serialized, because the engine lets concurrent requests create two networks of one name. */
   function ensure(isClosed: boolean): Promise<AgentsNetwork> {
-    const underWay = networksUnderWay.get(isClosed)
-    if (underWay) return underWay
+    const pending = pendingNetworks.get(isClosed)
+    if (pending) return pending
     const name = isClosed ? closedNetwork(network) : network
-    const made = traits
+    const creation = traits
       .get()
       .then(({ canSeparate }) => ensureAgentsNetwork(docker, ask, name, install, { canSeparate, isClosed }))
-      .finally(() => networksUnderWay.delete(isClosed))
-    networksUnderWay.set(isClosed, made)
-    return made
+      .finally(() => pendingNetworks.delete(isClosed))
+    pendingNetworks.set(isClosed, creation)
+    return creation
   }
 
   function inspect(id: string): Promise<ContainerInspectInfo | null> {
@@ -253,7 +254,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   }
 }
 
-/** Creating, starting and removing wait for disks and namespaces, not only for an answer. */
+/** Creating, starting and removing also wait for disks and namespaces. */
 const slow = { extraSeconds: 30 }
 
 function unlessAlreadySo(error: unknown): void {

@@ -4,7 +4,7 @@ import { retryDelayMs } from '../backoff.ts'
 import type { ContainerEvent } from '../port.ts'
 import { type Ask, toContainerError } from './connect.ts'
 
-/** One line of the engine's event stream, as far as it is read here. */
+/** The fields of an engine event that are read here. */
 type EngineEvent = {
   Action?: string
   status?: string
@@ -17,19 +17,22 @@ export type EventSource = {
   docker: Docker
   ask: Ask
   install: string
-  /** The engine's own record of the last end, false when it cannot be had. Asked when events leave it open. */
+  /**
+   * Asks the engine whether the last end was an out-of-memory kill; false when unknown. Used when events do
+   * not say.
+   */
   wasOomKilled(id: string): Promise<boolean>
   clock?: Clock
 }
 
-/** How long a connection must hold before the next break counts as the first one again. */
-const steadyMs = 5_000
-/** An earlier victim of the memory killer inside the container explains an end this long. */
-const oomExplainsMs = 5_000
-/** The engine learns of the memory killer on another path than of the exit: its word may come this much later. */
-const oomLateMs = 60
+/** A connection that lasts this long resets the backoff. */
+const stableMs = 5_000
+/** An out-of-memory kill in the container explains an exit within this time. */
+const oomWindowMs = 5_000
+/** The engine learns of out-of-memory kills separately from the exit, up to this much later. */
+const oomDelayMs = 60
 
-/** See `Containers.events`: resync at each connection, then what the engine reports, for ever. */
+/** See `Containers.events`: yields resync for each connection, then the engine's events, until aborted. */
 export async function* followEngineEvents(
   source: EventSource,
   signal: AbortSignal,
@@ -43,11 +46,11 @@ export async function* followEngineEvents(
         yield { type: 'resync' }
         yield* translate(source, clock, readEvents(connection.stream))
       } catch {
-        // A broken stream is what the next turn of the loop is for.
+        // The next iteration reconnects.
       } finally {
         connection.close()
       }
-      if (Date.now() - openedAt > steadyMs) attempt = 0
+      if (Date.now() - openedAt > stableMs) attempt = 0
     }
     await clock.wait(retryDelayMs(attempt), signal)
   }
@@ -66,19 +69,19 @@ async function openStream({ docker, ask, install }: EventSource, signal: AbortSi
       'follow events',
       () =>
         docker.getEvents({
-          // The engine answers a moment before it listens: events of that moment are asked for by time.
+          // The engine responds slightly before it listens; `since` covers that gap.
           since: Date.now() / 1000,
           filters: {
             type: ['container'],
             label: [`roost.install=${install}`],
-            // Podman filters by its own words, and then answers with Docker's.
+            // Podman filters by its own event names but reports Docker's.
             event: ['start', 'die', 'died', 'oom', 'kill', 'destroy', 'remove'],
           },
           abortSignal: controller.signal,
         }),
       { signal },
     )
-    // An abort between two reads must not become an error that nobody listens to.
+    // Prevents an unhandled error when aborted between two reads.
     stream.on('error', () => {})
     return { stream, close }
   } catch (error) {
@@ -94,7 +97,7 @@ async function* readEvents(stream: NodeJS.ReadableStream): AsyncGenerator<Engine
     const lines = (rest + String(chunk)).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      // The cast is the reading of a foreign format: every field is optional and checked where used.
+      // Every field is optional and checked where used.
       if (line.trim() !== '') yield JSON.parse(line) as EngineEvent
     }
   }
@@ -129,10 +132,11 @@ async function* translate(
       case 'die':
       case 'died': {
         const exitCode = exitCodeOf(attributes)
-        const seenAt = killedForMemoryAt.get(id)
-        let oomKilled = exitCode !== 0 && seenAt !== undefined && time - seenAt < oomExplainsMs
+        const killedAt = killedForMemoryAt.get(id)
+        let oomKilled = exitCode !== 0 && killedAt !== undefined && time - killedAt < oomWindowMs
         if (!oomKilled && exitCode === 137 && !killedByRequest.has(id)) {
-          oomKilled = (await source.wasOomKilled(id)) || (await later(clock, () => source.wasOomKilled(id)))
+          oomKilled =
+            (await source.wasOomKilled(id)) || (await retryLater(clock, () => source.wasOomKilled(id)))
         }
         yield { type: 'exited', id, name, exitCode, oomKilled, at }
         break
@@ -147,9 +151,9 @@ async function* translate(
   }
 }
 
-async function later(clock: Clock, question: () => Promise<boolean>): Promise<boolean> {
-  await clock.wait(oomLateMs)
-  return question()
+async function retryLater(clock: Clock, check: () => Promise<boolean>): Promise<boolean> {
+  await clock.wait(oomDelayMs)
+  return check()
 }
 
 function exitCodeOf(attributes: Record<string, string>): number | null {

@@ -8,7 +8,7 @@ import { openTestEngine, type TestEngine } from './test-engine.ts'
 
 const url = process.env.ROOST_TEST_CONTAINERS_URL ?? 'docker:'
 
-/** Says hello to whoever connects to port 22 or 8080, over and over. */
+/** Answers hello to every connection on ports 22 and 8080. */
 const listen = 'for p in 22 8080; do while :; do echo hello | nc -l -p $p; done & done; echo ready; wait'
 
 describe('what a container of a Docker engine may and may not', () => {
@@ -38,8 +38,8 @@ describe('what a container of a Docker engine may and may not', () => {
     return id
   }
 
-  /** Runs a script in a fresh container and answers what it said. */
-  async function sayOf(script: string, more: Partial<ContainerSpec> = {}): Promise<string> {
+  /** Runs a script in a new container and returns its output. */
+  async function outputOf(script: string, more: Partial<ContainerSpec> = {}): Promise<string> {
     const id = await run(`${script}; echo ready; while :; do sleep 3600; done`, more)
     return containers.logs(id, 1000)
   }
@@ -49,7 +49,7 @@ describe('what a container of a Docker engine may and may not', () => {
     return NetworkSettings.Networks[engine.mark]?.IPAddress ?? ''
   }
 
-  /** A free port on loopback, as free as it can be said to be before somebody takes it. */
+  /** Returns a port on loopback that is free at the moment. */
   async function freePort(): Promise<number> {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -67,12 +67,12 @@ describe('what a container of a Docker engine may and may not', () => {
       })
       socket.once('error', (error) => resolve(`error: ${error.message}`))
       socket.once('timeout', () => socket.destroy(new Error('timeout')))
-      // The engine's proxy takes the connection and closes it again while nobody listens inside.
+      // The engine's proxy accepts the connection and closes it while nothing listens inside.
       socket.once('close', () => resolve('closed'))
     })
   }
 
-  test('a closed container reaches the platform, has no port published and nobody to ask for names', async () => {
+  test('a closed container reaches the platform but has no published port and no name server', async () => {
     const closed = await containers.ensureClosedNetwork()
     const platform = createServer((socket) => socket.end('hello from the platform'))
     await new Promise<void>((resolve) => platform.listen(0, closed.platformUrlHost, resolve))
@@ -98,13 +98,13 @@ describe('what a container of a Docker engine may and may not', () => {
     }
   })
 
-  test('no agent reaches a port of another, neither straight nor over the host', async () => {
+  test("no agent reaches another agent's port, directly or through the host", async () => {
     const port = await freePort()
     const other = await run(listen, { ssh: { bind: '127.0.0.1', port } })
     const address = await addressOf(other)
     const gateway = network.platformUrlHost
     assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
-    // The listener answers on the published port, so silence below is the network's doing.
+    // The listener answers on the published port, so the silence below is caused by the network.
     await until(async () => (await hearFrom('127.0.0.1', port)).startsWith('hello'))
     const tries = [
       `${address} 22`,
@@ -114,23 +114,23 @@ describe('what a container of a Docker engine may and may not', () => {
       `172.17.0.1 ${port}`,
       `${address.replace(/\d+$/, '255')} 8080`,
     ]
-    const said = await sayOf(
+    const output = await outputOf(
       tries
         .map((target) => `echo "${target}: $(nc -w 2 ${target} </dev/null 2>/dev/null || echo unreachable)"`)
         .join('; '),
     )
-    assert.deepEqual(said.trimEnd().split('\n'), [
+    assert.deepEqual(output.trimEnd().split('\n'), [
       ...tries.map((target) => `${target}: unreachable`),
       'ready',
     ])
   })
 
-  test('agents have no IPv6 address over which the rules could be passed by', async () => {
-    const said = await sayOf('cat /proc/net/if_inet6 2>/dev/null | grep -v " lo$"')
-    assert.equal(said.trim(), 'ready')
+  test('agents have no IPv6 address that would bypass the rules', async () => {
+    const output = await outputOf('cat /proc/net/if_inet6 2>/dev/null | grep -v " lo$"')
+    assert.equal(output.trim(), 'ready')
   })
 
-  test('an agent reaches a listener of the platform on the gateway, and none on loopback', async () => {
+  test('an agent reaches the platform on the gateway but not on loopback', async () => {
     assert.equal(network.hostAddress.type, 'tcp')
     const address = network.hostAddress.type === 'tcp' ? network.hostAddress.address : ''
     const greet = createServer((socket) => socket.end('welcome home\n').on('error', () => {}))
@@ -139,28 +139,28 @@ describe('what a container of a Docker engine may and may not', () => {
     await new Promise<void>((resolve) => hidden.listen(0, '127.0.0.1', resolve))
     const portOf = (server: typeof greet) => (server.address() as { port: number }).port
     try {
-      const said = await sayOf(
+      const output = await outputOf(
         `nc -w 2 ${network.platformUrlHost} ${portOf(greet)} </dev/null; nc -w 2 ${network.platformUrlHost} ${portOf(hidden)} </dev/null`,
       )
-      assert.match(said, /welcome home/)
-      assert.doesNotMatch(said, /secret/)
+      assert.match(output, /welcome home/)
+      assert.doesNotMatch(output, /secret/)
     } finally {
       greet.close()
       hidden.close()
     }
   })
 
-  test('the way out leads beyond the host', async () => {
-    // Routes, not a connection: a test must not depend on what the network around the host allows.
+  test('the default route leads to the gateway', async () => {
+    // Checks routes only, because connections depend on the network around the host.
     assert.match(
-      await sayOf('ip route'),
+      await outputOf('ip route'),
       new RegExp(`default via ${network.platformUrlHost.replaceAll('.', '\\.')}`),
     )
     const { Internal } = await engine.docker.getNetwork(engine.mark).inspect()
     assert.equal(Internal, false)
   })
 
-  test('a network of the same name that joins its containers is refused', async () => {
+  test('a network of the same name that connects its containers is refused', async () => {
     const name = `${engine.mark}-open`
     const open = await engine.docker.createNetwork({ Name: name, Labels: { 'roost.install': engine.mark } })
     try {
@@ -171,7 +171,7 @@ describe('what a container of a Docker engine may and may not', () => {
     }
   })
 
-  test('a port in use is port_taken, and the port is free again once its container is gone', async () => {
+  test('a used port is port_taken, and is free again after its container is removed', async () => {
     const port = await freePort()
     const first = await run(listen, { ssh: { bind: '127.0.0.1', port } })
     const second = await containers.create(specOf(engine.image, 'stay', { ssh: { bind: '127.0.0.1', port } }))
@@ -180,30 +180,32 @@ describe('what a container of a Docker engine may and may not', () => {
     await containers.start(second.id)
   })
 
-  test('inside, privileges are what the contract keeps', async () => {
+  test('privileges inside match the contract', async () => {
     const facts = 'grep -E "^(CapBnd|NoNewPrivs|Seccomp):" /proc/self/status'
     // CHOWN 0, SETGID 6, SETUID 7, NET_BIND_SERVICE 10, SYS_CHROOT 18, AUDIT_WRITE 29.
     const usual = (1n << 0n) | (1n << 6n) | (1n << 7n) | (1n << 10n) | (1n << 18n) | (1n << 29n)
     // DAC_OVERRIDE 1, FOWNER 3, KILL 5.
     const full = usual | (1n << 1n) | (1n << 3n) | (1n << 5n)
-    const said = await sayOf(facts)
-    assert.equal(BigInt(`0x${/CapBnd:\s*(\w+)/.exec(said)?.[1]}`), usual)
-    assert.match(said, /NoNewPrivs:\s*1/)
-    assert.match(said, /Seccomp:\s*2/)
-    const saidFull = await sayOf(facts, { fullCapabilities: true })
+    const output = await outputOf(facts)
+    assert.equal(BigInt(`0x${/CapBnd:\s*(\w+)/.exec(output)?.[1]}`), usual)
+    assert.match(output, /NoNewPrivs:\s*1/)
+    assert.match(output, /Seccomp:\s*2/)
+    const saidFull = await outputOf(facts, { fullCapabilities: true })
     assert.equal(BigInt(`0x${/CapBnd:\s*(\w+)/.exec(saidFull)?.[1]}`), full)
     assert.match(saidFull, /NoNewPrivs:\s*0/)
   })
 
-  test('inside, /tmp is small and runs nothing', async () => {
-    const said = await sayOf('mount | grep " /tmp "; cp /bin/busybox /tmp/x; /tmp/x true || echo refused')
-    assert.match(said, /tmpfs.*noexec/)
-    assert.match(said, /nosuid/)
-    assert.match(said, /size=16384k/)
-    assert.match(said, /refused/)
+  test('inside, /tmp is small and noexec', async () => {
+    const output = await outputOf(
+      'mount | grep " /tmp "; cp /bin/busybox /tmp/x; /tmp/x true || echo refused',
+    )
+    assert.match(output, /tmpfs.*noexec/)
+    assert.match(output, /nosuid/)
+    assert.match(output, /size=16384k/)
+    assert.match(output, /refused/)
   })
 
-  test('the engine holds limits, restart policy and log caps as the contract has them', async () => {
+  test('limits, restart policy and log limits match the contract', async () => {
     const id = await run('echo ready; sleep 3600', {
       cpus: 64,
       maxProcesses: 2048,
@@ -223,14 +225,14 @@ describe('what a container of a Docker engine may and may not', () => {
     assert.equal(HostConfig.Privileged, false)
   })
 
-  test('the environment of a container is in no address that the engine is asked', async () => {
+  test('no request URL contains the environment of a container', async () => {
     engine.line.asked.length = 0
     await containers.create(specOf(engine.image, 'stay', { env: { ROOST_AGENT_KEY: 'k-1234567890' } }))
     assert.ok(engine.line.asked.some((line) => line.startsWith('POST /containers/create?name=')))
     assert.ok(engine.line.asked.every((line) => !line.includes('k-1234567890')))
   })
 
-  test('a volume of somebody else is neither used nor removed', async () => {
+  test('a foreign volume is neither used nor removed', async () => {
     const name = `${engine.mark}-foreign`
     await engine.docker.createVolume({ Name: name, Labels: { 'roost.install': 'somebody-else' } })
     try {
@@ -247,7 +249,7 @@ describe('what a container of a Docker engine may and may not', () => {
     }
   })
 
-  test('sampling a known container asks the engine nothing', async () => {
+  test('sampling a known container makes no request to the engine', async () => {
     const id = await run('echo ready; sleep 3600')
     await containers.sample(id)
     engine.line.asked.length = 0

@@ -5,8 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-/** Which of the heavy libraries a process has read once it has asked an engine. */
-async function readBy(dockerHost: string): Promise<string[]> {
+/** Returns the heavy libraries that a process has loaded after a request to an engine. */
+async function librariesLoadedBy(dockerHost: string): Promise<string[]> {
   const program = `
     const { connect } = await import(${JSON.stringify(new URL('connect.ts', import.meta.url).href)})
     await connect('docker:').version().catch(() => {})
@@ -23,11 +23,11 @@ async function readBy(dockerHost: string): Promise<string[]> {
   return JSON.parse(stdout)
 }
 
-test('a process that talks to an engine reads nothing that is for SSH or for sessions of builds', async () => {
-  assert.deepEqual(await readBy('unix:///nowhere/docker.sock'), ['dockerode'])
+test('a process that calls an engine loads no libraries for SSH or build sessions', async () => {
+  assert.deepEqual(await librariesLoadedBy('unix:///nowhere/docker.sock'), ['dockerode'])
 })
 
-test('an engine behind SSH is greeted in SSH', async () => {
+test('an engine behind SSH is contacted over SSH', async () => {
   const greeted = Promise.withResolvers<string>()
   const engine = createServer((socket) => {
     socket.once('data', (data) => {
@@ -39,7 +39,7 @@ test('an engine behind SSH is greeted in SSH', async () => {
   try {
     await once(engine.listen(0, '127.0.0.1'), 'listening')
     const { port } = engine.address() as AddressInfo
-    assert.deepEqual(await readBy(`ssh://someone@127.0.0.1:${port}`), ['dockerode', 'ssh2'])
+    assert.deepEqual(await librariesLoadedBy(`ssh://someone@127.0.0.1:${port}`), ['dockerode', 'ssh2'])
     assert.match(await greeted.promise, /^SSH-2\.0-/)
   } finally {
     engine.close()

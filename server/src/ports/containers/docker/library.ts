@@ -1,11 +1,11 @@
 import { registerHooks } from 'node:module'
 
 /**
- * What dockerode reads at its start, and needs for engines behind SSH and for builds with a session only: 13 MB of the
- * process, 4 of which would be marked by each collection. No build here has a session; where `DOCKER_HOST` names an
- * engine behind SSH, the library for it is read with the first connection.
+ * Stubs for libraries that dockerode loads at start but needs only for SSH and build sessions. They would
+ * take 13 MB, of which the collector would scan 4 MB. For SSH in `DOCKER_HOST`, the real library is loaded
+ * with the first connection.
  */
-const standIns: Record<string, string> = {
+const stubs: Record<string, string> = {
   '@grpc/grpc-js': 'module.exports = {}',
   '@grpc/proto-loader': 'module.exports = {}',
   protobufjs: 'module.exports = {}',
@@ -19,11 +19,11 @@ const scheme = 'roost-stand-in:'
 
 const hooks = registerHooks({
   resolve(specifier, context, next) {
-    if (!(specifier in standIns)) return next(specifier, context)
+    if (!(specifier in stubs)) return next(specifier, context)
     return { url: scheme + specifier, format: 'commonjs', shortCircuit: true }
   },
   load(url, context, next) {
-    const source = url.startsWith(scheme) ? standIns[url.slice(scheme.length)] : undefined
+    const source = url.startsWith(scheme) ? stubs[url.slice(scheme.length)] : undefined
     return source === undefined ? next(url, context) : { format: 'commonjs', source, shortCircuit: true }
   },
 })

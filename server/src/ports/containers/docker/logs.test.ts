@@ -10,12 +10,12 @@ function frame(stream: 1 | 2, text: string | Buffer): Buffer {
   return Buffer.concat([head, payload])
 }
 
-test('both streams come in the order they were written', () => {
+test('both streams are returned in the order they were written', () => {
   const frames = Buffer.concat([frame(1, 'one\n'), frame(2, 'two\n'), frame(1, 'three\n')])
   assert.equal(readLogFrames(frames), 'one\ntwo\nthree\n')
 })
 
-test('a character cut by two frames is whole, and a cut last frame is kept as far as it came', () => {
+test('a character split between frames is complete, and a truncated last frame is kept', () => {
   const word = Buffer.from('é\n')
   const frames = Buffer.concat([
     frame(1, word.subarray(0, 1)),

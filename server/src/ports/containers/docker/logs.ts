@@ -1,7 +1,7 @@
 /**
- * Both output streams of a container in the order they were written. The engine sends frames of an
- * eight-byte header (stream, three zeros, big-endian length) and the payload; a cut last frame is kept
- * as far as it came. Bytes that are no UTF-8 become replacement characters.
+ * Decodes both output streams of a container in order. The engine sends frames: an eight-byte header (stream,
+ * three zeros, big-endian length) and the payload. A truncated last frame is kept; invalid UTF-8 becomes
+ * replacement characters.
  */
 export function readLogFrames(frames: Buffer): string {
   const payloads: Buffer[] = []

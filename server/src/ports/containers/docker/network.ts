@@ -6,13 +6,13 @@ import type { Ask } from './connect.ts'
 
 const trafficBetweenContainers = 'com.docker.network.bridge.enable_icc'
 
-/** The bridge beside it, from which no packet goes further. */
+/** A second bridge without a route out. */
 export const closedNetwork = (name: string) => `${name}-closed`
 
 /**
- * Makes the agents' bridge when absent and answers where on it the platform is reached. Traffic between
- * its containers is off where the engine `canSeparate` them: agents reach the internet and this host's
- * listeners on the gateway, not each other.
+ * Creates the agents' bridge if missing and returns the platform's address on it. Traffic between its
+ * containers is off if the engine `canSeparate` them. Agents then reach the internet and this host's
+ * listeners on the gateway, but not each other.
  */
 export async function ensureAgentsNetwork(
   docker: Docker,
@@ -23,44 +23,44 @@ export async function ensureAgentsNetwork(
 ): Promise<AgentsNetwork> {
   if (isClosed && !canSeparate)
     throw new ContainerError('engine_fault', 'Podman does not keep agents of a closed network apart')
-  const network = (await oldest(docker, ask, name)) ?? (await make(docker, ask, name, install, isClosed))
+  const network =
+    (await oldest(docker, ask, name)) ?? (await createNetwork(docker, ask, name, install, isClosed))
   if (isClosed && !network.Internal) {
     throw new ContainerError(
       'engine_fault',
-      `network ${name} exists and has a way out; remove it, so that it is made anew`,
+      `network ${name} exists and has outbound access; remove it, so that it is created again`,
     )
   }
   if (canSeparate && network.Options?.[trafficBetweenContainers] !== 'false') {
     throw new ContainerError(
       'engine_fault',
-      `network ${name} exists and lets its containers reach each other; remove it, so that it is made anew`,
+      `network ${name} exists and lets its containers reach each other; remove it, so that it is created again`,
     )
   }
   const gateway = (network.IPAM?.Config ?? []).map((pool) => pool.Gateway).find((address) => address)
   if (!gateway) throw new ContainerError('engine_fault', `network ${name} has no gateway address`)
-  // Podman makes the bridge with its first container: there the address is right before it exists.
-  // An engine inside a virtual machine (a desktop one) has its bridge there: containers then reach this
-  // machine's loopback under a name that such engines provide.
+  // Podman creates the bridge with its first container, so its address may not exist yet. An engine in a
+  // virtual machine has its bridge there; such engines provide a name for this machine's loopback.
   if (canSeparate && !(await isOwnAddress(gateway))) {
-    // Closed on purpose: from a network without a way out that name leads nowhere.
+    // Fail closed: from an internal network that name leads nowhere.
     if (isClosed)
       throw new ContainerError(
         'engine_fault',
-        'this engine runs in a virtual machine, and agents without another way out would not reach the platform',
+        'this engine runs in a virtual machine, and agents in a closed network would not reach the platform',
       )
     return { hostAddress: { type: 'loopback' }, platformUrlHost: 'host.docker.internal' }
   }
   return { hostAddress: { type: 'tcp', address: gateway }, platformUrlHost: gateway }
 }
 
-async function make(
+async function createNetwork(
   docker: Docker,
   ask: Ask,
   name: string,
   install: string,
   isClosed: boolean,
 ): Promise<NetworkInspectInfo> {
-  const made = await ask(`make network ${name}`, (abortSignal) =>
+  const created = await ask(`make network ${name}`, (abortSignal) =>
     docker.createNetwork({
       Name: name,
       Driver: 'bridge',
@@ -74,14 +74,14 @@ async function make(
     if (error instanceof ContainerError && /already exists/i.test(error.message)) return null
     throw error
   })
-  // The engine lets two makers through when they are quick enough, and two networks of one name break
-  // every later start. The oldest wins; whoever made a younger one takes it away again.
-  const winner = await oldest(docker, ask, name)
-  if (!winner) throw new ContainerError('engine_fault', `network ${name} was made and is gone`)
-  if (made && made.id !== winner.Id) {
-    await ask(`remove duplicate network ${name}`, (abortSignal) => made.remove({ abortSignal }))
+  // The engine may create two networks of one name concurrently, which breaks later starts. The oldest one
+  // wins; the creator of a younger one removes it.
+  const selected = await oldest(docker, ask, name)
+  if (!selected) throw new ContainerError('engine_fault', `network ${name} was created but is missing`)
+  if (created && created.id !== selected.Id) {
+    await ask(`remove duplicate network ${name}`, (abortSignal) => created.remove({ abortSignal }))
   }
-  return winner
+  return selected
 }
 
 async function oldest(docker: Docker, ask: Ask, name: string): Promise<NetworkInspectInfo | null> {
@@ -92,10 +92,7 @@ async function oldest(docker: Docker, ask: Ask, name: string): Promise<NetworkIn
   return exact[0] ?? null
 }
 
-/**
- * Tried, not looked up: a bridge that no container is on yet has its address, and listeners can bind it,
- * but the operating system's list leaves it out until a cable is in, so to speak.
- */
+/** Tests by binding, because the system's list omits a bridge without containers. */
 function isOwnAddress(address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -11,63 +11,63 @@ export type Sampler = {
 }
 
 export type SamplerSource = {
-  /** Null when there is no such container, or it is not ours. */
+  /** Returns null for a missing or foreign container. */
   inspect(id: string): Promise<ContainerInspectInfo | null>
-  /** The engine's own figures: slow (it waits for a second measurement on older engines). */
+  /** The engine's own statistics; older engines wait for a second measurement. */
   stats(id: string): Promise<ContainerStats>
 }
 
-type Place = { pid: number; startTicks: number; mounts: CgroupMounts; folders: Map<string, string> }
+type ProcessLocation = { pid: number; startTicks: number; mounts: CgroupMounts; folders: Map<string, string> }
 
 /**
- * Samples from the kernel's files of a container's control group where this process can see them, which
- * costs no call to the engine once the container is known; from the engine's statistics elsewhere.
+ * Samples a container from the kernel's control group files where visible, which needs no engine request once
+ * the container is known. Falls back to the engine's statistics.
  */
 export function createSampler(source: SamplerSource): Sampler {
-  const places = new Map<string, Place>()
+  const locations = new Map<string, ProcessLocation>()
   const rate = createCpuRate()
   let mounts: CgroupMounts | null | undefined
 
   return {
     async sample(id) {
-      const known = places.get(id)
-      const fromKnown = known && (await readPlace(id, known))
-      if (fromKnown) return fromKnown
-      places.delete(id)
+      const known = locations.get(id)
+      const cachedSample = known && (await readLocation(id, known))
+      if (cachedSample) return cachedSample
+      locations.delete(id)
       const info = await source.inspect(id)
       if (!info?.State.Running || info.State.Restarting) {
         rate.forget(id)
         return null
       }
-      // Nothing was used when it started: the first figure is the mean since then, not unknown.
+      // Usage was zero at the start, so the first rate is the mean since then.
       const upMs = Date.now() - Date.parse(info.State.StartedAt)
       if (upMs > 0) rate.startedAt(id, performance.now() - upMs)
-      const place = await findPlace(info)
-      if (place) {
-        places.set(id, place)
-        const sample = await readPlace(id, place)
+      const location = await locate(info)
+      if (location) {
+        locations.set(id, location)
+        const sample = await readLocation(id, location)
         if (sample) return sample
       }
       return fromStats(id, await source.stats(id))
     },
     forget(id) {
-      places.delete(id)
+      locations.delete(id)
       rate.forget(id)
     },
   }
 
-  async function findPlace(info: ContainerInspectInfo): Promise<Place | null> {
+  async function locate(info: ContainerInspectInfo): Promise<ProcessLocation | null> {
     const pid = info.State.Pid
     mounts ??= await findCgroupMounts()
     if (!mounts || pid <= 0) return null
     const cgroups = await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')
-    // The engine may count pids elsewhere (another host, another namespace): only the id proves it is ours.
+    // The engine may number processes differently (another host or namespace), so the id must match.
     if (!cgroups.includes(info.Id)) return null
     const startTicks = await processStartTicks(pid)
     return startTicks === null ? null : { pid, startTicks, mounts, folders: cgroupFolders(mounts, cgroups) }
   }
 
-  async function readPlace(id: string, place: Place): Promise<ContainerSample | null> {
+  async function readLocation(id: string, place: ProcessLocation): Promise<ContainerSample | null> {
     if ((await processStartTicks(place.pid)) !== place.startTicks) return null
     const [usage, network] = await Promise.all([
       readCgroupUsage(place.mounts, place.folders),
@@ -85,7 +85,7 @@ export function createSampler(source: SamplerSource): Sampler {
   }
 
   function fromStats(id: string, stats: ContainerStats): ContainerSample | null {
-    // A container that ended in between answers with empty figures.
+    // A container that has just ended has empty statistics.
     if (stats.memory_stats?.usage === undefined) return null
     const networks = Object.values(stats.networks ?? {})
     const cache =

@@ -5,13 +5,13 @@ import { createOptions } from './spec.ts'
 
 const traits = { cpus: 2, ulimits: [], canSeparate: true }
 
-test('CPUs above the host are clamped to the host', () => {
+test("CPUs above the host's count are reduced to it", () => {
   const spec = specOf('x', 'stay', { cpus: 16 })
   assert.equal(createOptions(spec, 'i', 'n', traits).HostConfig?.NanoCpus, 2e9)
   assert.equal(createOptions({ ...spec, cpus: 1 }, 'i', 'n', traits).HostConfig?.NanoCpus, 1e9)
 })
 
-test('there is no swap beyond memory', () => {
+test('no swap is allowed in addition to memory', () => {
   const { HostConfig } = createOptions(specOf('x', 'stay', { memoryBytes: 2 ** 30 }), 'i', 'n', traits)
   assert.equal(HostConfig?.Memory, 2 ** 30)
   assert.equal(HostConfig?.MemorySwap, 2 ** 30)
@@ -34,7 +34,7 @@ test('full capabilities add three and allow new privileges', () => {
   assert.deepEqual(full?.SecurityOpt, [])
 })
 
-test('only SSH is published, and only when asked for', () => {
+test('only SSH is published, and only if requested', () => {
   const without = createOptions(specOf('x', 'stay'), 'i', 'n', traits)
   assert.equal(without.HostConfig?.PortBindings, undefined)
   const withSsh = createOptions(
@@ -48,7 +48,7 @@ test('only SSH is published, and only when asked for', () => {
   })
 })
 
-test('the label of the installation cannot be set by a spec', () => {
+test('a spec cannot override the label of the installation', () => {
   const options = createOptions(
     specOf('x', 'stay', { labels: { 'roost.install': 'other' } }),
     'i',

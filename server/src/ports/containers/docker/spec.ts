@@ -1,20 +1,20 @@
 import type { ContainerCreateOptions, MountSettings } from 'dockerode'
 import type { ContainerSpec, Mount } from '../port.ts'
 
-/** What the engine must be known for before a container can be described to it. */
+/** Properties of the engine that affect how containers are described. */
 export type EngineTraits = {
   cpus: number
-  /** Podman starts no container under its own default limits when the service's are lower. */
+  /** Podman starts no container if its default limits exceed those of its service. */
   ulimits: { Name: string; Soft: number; Hard: number }[]
-  /** Whether its bridges can keep the containers of one network apart; Podman takes the option and ignores it. */
+  /** Whether bridges can isolate containers of one network; Podman ignores the option. */
   canSeparate: boolean
 }
 
-const alwaysKept = ['NET_BIND_SERVICE', 'SETGID', 'SETUID', 'CHOWN', 'SYS_CHROOT', 'AUDIT_WRITE']
-const whenFull = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
+const baseCapabilities = ['NET_BIND_SERVICE', 'SETGID', 'SETUID', 'CHOWN', 'SYS_CHROOT', 'AUDIT_WRITE']
+const fullCapabilities = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
 const sshPort = '22/tcp'
 
-/** The container that the Engine API is asked for: what the contract fixes, and nothing on the engine's defaults. */
+/** Returns the Engine API's options for a container; sets everything that the contract fixes. */
 export function createOptions(
   spec: ContainerSpec,
   install: string,
@@ -32,18 +32,18 @@ export function createOptions(
       ...(ssh && {
         PortBindings: { [sshPort]: [{ HostIp: ssh.bind, HostPort: String(ssh.port) }] },
       }),
-      // Engines of before 2024 ask the host's name servers even for containers without a way out, and a question is
-      // one. In the container itself nobody answers.
+      // Engines before 2024 forward DNS queries of closed containers to the host's name servers, which leaks
+      // data. No name server runs in the container itself.
       ...(spec.isClosed && { Dns: ['127.0.0.1'] }),
       CapDrop: ['ALL'],
-      CapAdd: spec.fullCapabilities ? [...alwaysKept, ...whenFull] : alwaysKept,
-      // Naming no seccomp or AppArmor profile is how the engine's default ones are asked for.
+      CapAdd: spec.fullCapabilities ? [...baseCapabilities, ...fullCapabilities] : baseCapabilities,
+      // Without a named profile the engine uses its default seccomp and AppArmor profiles.
       SecurityOpt: spec.fullCapabilities ? [] : ['no-new-privileges:true'],
       Privileged: false,
       Memory: spec.memoryBytes,
       // Memory and swap together: equal to the memory limit means no swap.
       MemorySwap: spec.memoryBytes,
-      // More CPUs than the host has is refused by the engine; the stored wish stays as it is.
+      // Engines refuse more CPUs than the host has; the stored setting is unchanged.
       NanoCpus: Math.round(Math.min(spec.cpus, traits.cpus) * 1e9),
       PidsLimit: spec.maxProcesses,
       Tmpfs: { '/tmp': `rw,noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes}`, ...emptyFolders(spec) },
@@ -55,7 +55,7 @@ export function createOptions(
   }
 }
 
-/** The engine makes the places that others are mounted on, and closes the folder after that. */
+/** The engine creates mount points inside, then makes the folder read-only. */
 function emptyFolders(spec: ContainerSpec): Record<string, string> {
   const empty = spec.mounts.filter(({ type }) => type === 'empty')
   return Object.fromEntries(empty.map(({ target }) => [target, 'ro,noexec,nosuid,nodev,mode=0555,size=64k']))
@@ -73,9 +73,9 @@ function mountSettings(mount: Mount, install: string): MountSettings[] {
       Target: mount.target,
       ReadOnly: mount.readOnly ?? false,
       VolumeOptions: {
-        // What is only read is not filled from the image either: it is somebody else's.
+        // Read-only volumes belong to another agent and must not be filled from the image.
         NoCopy: mount.readOnly ?? false,
-        // A volume that vanished between our look and the start is made anew by the engine: keep it ours.
+        // If the volume was just deleted, the engine creates it again; the label keeps it ours.
         Labels: { 'roost.install': install },
         DriverConfig: { Name: '', Options: {} },
       },

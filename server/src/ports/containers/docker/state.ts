@@ -1,7 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import type { ContainerState } from '../port.ts'
 
-/** What the engine's inspection says, in the port's words. */
+/** Converts the engine's inspection to the port's type. */
 export function containerState(info: ContainerInspectInfo): ContainerState {
   const status = statusOf(info.State.Status)
   return {
@@ -10,7 +10,7 @@ export function containerState(info: ContainerInspectInfo): ContainerState {
     labels: info.Config.Labels ?? {},
     status,
     exitCode: status === 'stopped' ? info.State.ExitCode : null,
-    // The engine's flag also stands for a child that died in a container which lives on.
+    // The engine also sets this flag when only a child process was killed.
     oomKilled: status === 'stopped' && info.State.OOMKilled && info.State.ExitCode !== 0,
     startedAt: timeOrNull(info.State.StartedAt),
     volumes: (info.Mounts ?? []).flatMap((mount) =>
@@ -28,13 +28,13 @@ function statusOf(word: string): ContainerState['status'] {
     case 'running':
     case 'paused':
       return 'running'
-    // `restarting` is the pause between an exit and the next start: nothing runs in it.
+    // `restarting` is the pause between an exit and the next start; nothing runs then.
     default:
       return 'stopped'
   }
 }
 
-/** The engine writes the year 1 for "never". */
+/** The engine uses the year 1 for "never". */
 function timeOrNull(text: string): string | null {
   const time = new Date(text)
   return Number.isNaN(time.getTime()) || time.getUTCFullYear() < 1970 ? null : time.toISOString()

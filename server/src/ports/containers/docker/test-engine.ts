@@ -8,27 +8,27 @@ import type Docker from 'dockerode'
 import { pack } from 'tar-stream'
 import { connect, createAsk } from './connect.ts'
 
-/** What a test needs beside the adapter: the real engine, a small image, and a hand on the line in between. */
+/** A real engine for tests, with a small image and control over the connection. */
 export type TestEngine = {
   docker: Docker
   image: string
-  line: EngineLine
-  /** Value of `roost.install` of everything the test makes. */
+  line: EngineConnection
+  /** Value of `roost.install` for everything the test creates. */
   mark: string
-  /** Removes the image and every container, volume and network that carries the mark. */
+  /** Removes the image and every container, volume and network with the mark. */
   close(): Promise<void>
 }
 
-/** A socket in front of the engine's that tests can cut, and that remembers what was asked. */
-export type EngineLine = {
+/** A proxy socket that tests can cut and that records requests. */
+export type EngineConnection = {
   url: string
-  /** Request lines since the last `forget`, e.g. `GET /containers/…/json HTTP/1.1`. */
+  /** Request lines so far, such as `GET /containers/…/json HTTP/1.1`. */
   asked: string[]
-  /** Ends all connections; new ones work. */
+  /** Closes all connections; new ones work. */
   cut(): void
 }
 
-/** Fails where no engine answers: a test that needs one must not pass without. */
+/** Fails when no engine answers, so that no test passes without one. */
 export async function openTestEngine(url: string): Promise<TestEngine> {
   const docker = connect(url)
   try {
@@ -37,11 +37,11 @@ export async function openTestEngine(url: string): Promise<TestEngine> {
     throw new Error(`no container engine answers at ${url} (ROOST_TEST_CONTAINERS_URL)`, { cause })
   }
   const mark = `roost-test-${randomBytes(6).toString('hex')}`
-  // No other tag: Podman's import does not take one.
+  // Podman's import accepts no other tag.
   const image = `${mark}:latest`
   const folder = await mkdtemp(join(tmpdir(), 'roost-engine-'))
   await importBusybox(docker, mark)
-  const line = await openLine(docker, join(folder, 'engine.sock'))
+  const line = await openConnection(docker, join(folder, 'engine.sock'))
   return {
     docker,
     image,
@@ -63,7 +63,7 @@ export async function openTestEngine(url: string): Promise<TestEngine> {
   }
 }
 
-/** An image of the host's static busybox whose start runs `ROOST_TEST_SCRIPT`. Needs no registry. */
+/** Creates an image with the host's static busybox that runs `ROOST_TEST_SCRIPT`. Needs no registry. */
 async function importBusybox(docker: Docker, repo: string): Promise<void> {
   const busybox = await findBusybox()
   const archive = pack()
@@ -106,8 +106,8 @@ async function findBusybox(): Promise<string> {
   throw new Error('container tests make their image of busybox: install the package busybox-static')
 }
 
-async function openLine(docker: Docker, path: string): Promise<EngineLine & { close(): void }> {
-  // The library keeps what it resolved (default socket, DOCKER_HOST) in parts that its types do not name.
+async function openConnection(docker: Docker, path: string): Promise<EngineConnection & { close(): void }> {
+  // The library's types do not declare what it resolved (default socket, DOCKER_HOST).
   const modem = docker.modem as unknown as {
     getSocketPath(): Promise<string> | undefined
     host?: string

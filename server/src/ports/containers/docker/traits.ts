@@ -5,9 +5,9 @@ import { type Ask, get } from './connect.ts'
 import type { EngineTraits } from './spec.ts'
 
 export type Traits = {
-  /** Asks the engine anew who it is. */
+  /** Queries the engine's identity again. */
   refresh(signal?: AbortSignal): Promise<EngineInfo>
-  /** What containers must be described with; asks only the first time. */
+  /** Returns the traits for container descriptions; queries the engine only once. */
   get(): Promise<EngineTraits>
   isolation(): Isolation
   closing(): Closing
@@ -16,7 +16,7 @@ export type Traits = {
 type VersionAnswer = { Version: string; Components?: { Name: string }[] }
 type InfoAnswer = { NCPU: number; MemTotal: number }
 
-/** Finds out which engine answers on the socket: Docker, or Podman behind the same API. */
+/** Detects the engine behind the socket: Docker, or Podman with the same API. */
 export function createTraits(docker: Docker, ask: Ask): Traits {
   let known: EngineTraits | null = null
   const traits: Traits = {
@@ -40,10 +40,10 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
     },
     async get() {
       if (!known) await traits.refresh()
-      // Only a refresh that failed leaves nothing known, and it has thrown.
+      // Unknown only after a failed refresh, which has thrown.
       return known ?? { cpus: 1, ulimits: [], canSeparate: true }
     },
-    // Closed on purpose: neighbours are a way out, and so are questions to a name server.
+    // Fail closed: neighbours and DNS queries would leak data.
     closing: () =>
       known?.canSeparate === false
         ? {
@@ -57,8 +57,8 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
             can: true,
             always: false,
             notes: [
-              'Programs of this host that listen on all of its addresses are reached by agents, in every mode.',
-              'There is no SSH access while egress is enforced.',
+              'Agents reach programs of this host that listen on all addresses, in every mode.',
+              'SSH access is unavailable while egress is enforced.',
             ],
           },
     isolation: () => ({
@@ -75,8 +75,8 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
 }
 
 /**
- * Podman's default limits can be above what its service may grant, and then no container starts. What this
- * process may have the service may have too, but for processes, of which Podman allows itself 32,768.
+ * Podman's default limits can exceed what its service may grant, and then no container starts. Uses the
+ * limits of this process, except for processes: Podman allows at most 32,768.
  */
 async function ownUlimits(): Promise<EngineTraits['ulimits']> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')

@@ -8,13 +8,15 @@ export type SandboxEventSource = {
   journal: string
   /** Throws while nothing can run on this host. */
   usable(): Promise<unknown>
-  /** Writes the end of containers whose supervisor was killed into the journal: nobody else can tell it. */
+  /** Writes the ends of containers whose supervisors were killed to the journal. */
   sweep(): Promise<void>
   sweepSeconds: number
   clock?: Clock
 }
 
-/** See `Containers.events`: what supervisors append to the journal, told by the kernel when it changes. */
+/**
+ * See `Containers.events`: yields entries that supervisors append to the journal, using file notifications.
+ */
 export async function* followSandboxEvents(
   source: SandboxEventSource,
   signal: AbortSignal,
@@ -28,7 +30,7 @@ export async function* followSandboxEvents(
         yield event
       }
     } catch {
-      // No bubblewrap, no journal, no watches left: each may come back, and the loop finds out.
+      // Bubblewrap, journal or watches may be missing temporarily; the loop retries.
     }
     await clock.wait(retryDelayMs(attempt), signal)
   }
@@ -39,7 +41,7 @@ async function* followJournal(
   clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<ContainerEvent> {
-  const place = await journalEnd(source.journal)
+  const position = await journalEnd(source.journal)
   let changed = new AbortController()
   const wake = () => changed.abort()
   const watcher = watch(source.journal, wake)
@@ -51,18 +53,18 @@ async function* followJournal(
   signal.addEventListener('abort', wake, { once: true })
   try {
     yield { type: 'resync' }
-    let swept = clock.now().getTime()
+    let sweptAt = clock.now().getTime()
     while (!signal.aborted) {
       if (failed) throw failed
       changed = new AbortController()
-      const entries = await readJournal(source.journal, place)
+      const entries = await readJournal(source.journal, position)
       if (entries === null) return
       yield* entries
       const now = clock.now().getTime()
-      const untilSweepMs = swept + source.sweepSeconds * 1000 - now
+      const untilSweepMs = sweptAt + source.sweepSeconds * 1000 - now
       if (untilSweepMs > 0) await clock.wait(untilSweepMs, changed.signal)
       else {
-        swept = now
+        sweptAt = now
         await source.sweep()
       }
     }

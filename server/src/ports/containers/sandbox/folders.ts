@@ -6,18 +6,21 @@ import type { ContainerSpec } from '../port.ts'
 import type { CgroupPlan } from './limits.ts'
 import type { RestartPolicy } from './restart.ts'
 
-/** Where an installation keeps its sandbox: everything the adapter and the supervisors say to each other is a file here. */
+/**
+ * The folders of an installation's sandbox. The adapter and the supervisors communicate only through files
+ * here.
+ */
 export type Folders = {
   root: string
   containers: string
-  /** One file per taken name; its text is the container's id. */
+  /** One file per used name; it contains the container's id. */
   names: string
   volumes: string
-  /** Seen by every agent at `/run/roost`; the platform's socket stands in it. */
+  /** Mounted in every agent at `/run/roost`; contains the platform's socket. */
   gateway: string
-  /** The few files of /etc that agents see. */
+  /** Files of /etc for agents. */
   etc: string
-  /** Holds the journal, alone, so that watching the folder is watching the journal. */
+  /** Contains only the journal, so that the folder can be watched. */
   journal: string
   compileCache: string
 }
@@ -35,7 +38,7 @@ export function foldersOf(root: string): Folders {
   }
 }
 
-/** Files of one container's folder. */
+/** Files in a container's folder. */
 export const containerFiles = {
   spec: 'spec.json',
   launch: 'launch.json',
@@ -47,15 +50,15 @@ export const containerFiles = {
   devices: 'dev',
 } as const
 
-/** `spec.json`: what was asked for. It holds the agent's key, so only the owner may read it. */
+/** `spec.json`: the requested spec. Contains the agent's key, so only the owner may read it. */
 export type StoredSpec = { id: string; createdAt: string; spec: ContainerSpec }
 
-/** `launch.json`: what the supervisor runs, worked out anew at each start. */
+/** `launch.json`: what the supervisor runs, computed at each start. */
 export type Launch = {
   id: string
-  /** A shell script that ends in bubblewrap; it expects bubblewrap's own arguments on descriptor 3. */
+  /** A shell script that ends with bubblewrap, which reads its arguments from descriptor 3. */
   script: string
-  /** Arguments for bubblewrap, with the environment among them: read from a descriptor, they show in no process list. */
+  /** Arguments and environment for bubblewrap. Passed through a descriptor, so no process list shows them. */
   bwrapArguments: string[]
   cgroups: CgroupPlan | null
   restart: RestartPolicy
@@ -63,33 +66,35 @@ export type Launch = {
   journal: string
 }
 
-/** `state.json`: written by the supervisor alone, or for a dead one. */
+/** `state.json`: written only by the supervisor, or on behalf of a dead one. */
 export type StoredState = {
-  /** How often the container was started. */
+  /** Number of starts. */
   runs: number
   status: 'running' | 'stopped'
-  /** First process of the container's own process namespace, as numbered outside. */
+  /** First process of the container's process namespace, as numbered outside. */
   pid: number | null
   startedAt: string
   exitCode: number | null
   oomKilled: boolean
-  /** Set between an end and the restart that the policy has planned. */
+  /** Set between an end and the planned restart. */
   restartAt: string | null
-  /** Why it could not even be started. */
+  /** Why the start failed. */
   error: string | null
 }
 
-/** `supervisor.json`: a process named for good. */
+/** `supervisor.json`: identifies the supervisor's process. */
 export type StoredSupervisor = { pid: number; startTicks: number }
 
-/** `stop.json`: an ordered stop of one supervisor; it keeps that one's restart policy from acting, no later one's. */
+/**
+ * `stop.json`: a requested stop of one supervisor. Suppresses that one's restart policy, but no later one's.
+ */
 export type StoredStop = { graceSeconds: number; supervisor: StoredSupervisor }
 
-/** Null when the file is not there, half gone with its folder, or without its text after a power cut. */
+/** Null when the file is missing, is being deleted with its folder, or is empty after a power failure. */
 export async function readJson<T>(path: string): Promise<T | null> {
   const text = await readFile(path, 'utf8').catch(() => '')
   try {
-    // These files are written whole by this code only (see `writeJson`), so their shape is known.
+    // Only `writeJson` writes these files, so their shape is known.
     return JSON.parse(text) as T
   } catch {
     return null
@@ -104,9 +109,9 @@ export function readJsonNow<T>(path: string): T | null {
   }
 }
 
-/** Replaces the file in one step: a reader sees the old or the new text, never a part. */
+/** Replaces the file atomically. */
 export function writeJson(path: string, value: unknown): void {
-  const fresh = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(fresh, JSON.stringify(value), { mode: 0o600 })
-  renameSync(fresh, path)
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 })
+  renameSync(temporary, path)
 }

@@ -29,7 +29,7 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     sweepSeconds: 0.1,
     restart: { maxExits: 5, windowSeconds: 600, firstDelayMs: 1 },
     resolveImage: (image) => ({
-      // The interpreter is wherever this checkout has it; inside it stands where the image says.
+      // The host's interpreter is mounted where an image has it.
       readOnlyBinds: [{ source: process.execPath, target: '/opt/roost/node' }],
       command: image === 'as-root' ? shell : [...asDeveloper, ...shell],
       env: { FROM_IMAGE: 'yes' },
@@ -45,7 +45,7 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     for (const name of await containers.listVolumes()) await containers.removeVolume(name)
   })
   after(async () => {
-    // A supervisor that lost a race may still be on its way to find that out, and writes its cache as it ends.
+    // A supervisor that lost a race may still be ending, and writes its cache at exit.
     await until(async () => !(await commandLines()).some((line) => line.includes(stateDir)))
     await rm(stateDir, { recursive: true })
   })
@@ -60,13 +60,13 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     return id
   }
 
-  async function sayOf(script: string, more: Partial<ContainerSpec> = {}): Promise<string> {
+  async function outputOf(script: string, more: Partial<ContainerSpec> = {}): Promise<string> {
     const id = await run(`${script}\n${stayScript}`, more)
     return containers.logs(id, 1000)
   }
 
-  test('an agent sees its own processes, its own home and nothing of the host’s', async () => {
-    const said = await sayOf(
+  test('an agent sees its own processes and home, but nothing of the host', async () => {
+    const output = await outputOf(
       [
         'id -u; whoami; pwd',
         'echo processes $(ls -d /proc/[0-9]* | wc -l)',
@@ -77,15 +77,15 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
         'echo image $FROM_IMAGE',
       ].join('; '),
     )
-    assert.match(said, /^1000\ndeveloper\n\/home\/developer\n/)
-    assert.ok(Number(/processes (\d+)/.exec(said)?.[1]) <= 6)
-    assert.doesNotMatch(said, /sees|writes \//)
-    assert.match(said, /writes home and tmp/)
-    assert.match(said, /own hostname/)
-    assert.match(said, /image yes/)
+    assert.match(output, /^1000\ndeveloper\n\/home\/developer\n/)
+    assert.ok(Number(/processes (\d+)/.exec(output)?.[1]) <= 6)
+    assert.doesNotMatch(output, /sees|writes \//)
+    assert.match(output, /writes home and tmp/)
+    assert.match(output, /own hostname/)
+    assert.match(output, /image yes/)
   })
 
-  test('an agent has no network but loopback, and the platform’s socket', async () => {
+  test('an agent has only loopback and the platform’s socket', async () => {
     const { hostAddress } = await containers.ensureNetwork()
     assert.equal(hostAddress.type, 'unix')
     const path = hostAddress.type === 'unix' ? hostAddress.path : ''
@@ -98,21 +98,21 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     const say = (target: string) =>
       `/opt/roost/node -e 'const s = require("net").connect(${target}); s.on("data", (d) => console.log(String(d))); s.on("error", (e) => console.log(e.code))'`
     try {
-      const said = await sayOf(
+      const output = await outputOf(
         [
           'echo interfaces $(grep -c : /proc/net/dev)',
           say('process.env.ROOST_GATEWAY_SOCKET'),
           say(`{ host: "127.0.0.1", port: ${hiddenPort} }`),
           say('{ host: "192.0.2.1", port: 80 }'),
         ].join('; '),
-        // Where memory is limited per process, an interpreter needs this much to begin with.
+        // Where memory is limited per process, an interpreter needs this much to start.
         { memoryBytes: 2 ** 30 },
       )
-      assert.match(said, /interfaces 1\n/)
-      assert.match(said, /welcome home/)
-      assert.match(said, /ECONNREFUSED/)
-      assert.match(said, /ENETUNREACH/)
-      assert.doesNotMatch(said, /secret/)
+      assert.match(output, /interfaces 1\n/)
+      assert.match(output, /welcome home/)
+      assert.match(output, /ECONNREFUSED/)
+      assert.match(output, /ENETUNREACH/)
+      assert.doesNotMatch(output, /secret/)
     } finally {
       platform.close()
       hidden.close()
@@ -125,11 +125,11 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
       { type: 'volume', volume: 'other-home', target: '/home/developer' },
     ]
     await run(`echo private > note; sleep 4321 & ${stayScript}`, { mounts })
-    const said = await sayOf('cat /proc/[0-9]*/cmdline | tr "\\0" " "; ls -a /home /home/developer')
-    assert.doesNotMatch(said, /4321|note/)
+    const output = await outputOf('cat /proc/[0-9]*/cmdline | tr "\\0" " "; ls -a /home /home/developer')
+    assert.doesNotMatch(output, /4321|note/)
   })
 
-  test('privileges are what the contract keeps for root, and none for anybody else', async () => {
+  test("root has the contract's privileges, other users have none", async () => {
     const { id } = await containers.create(
       specOf('as-root', 'stay', {
         env: { ROOST_TEST_SCRIPT: `grep -E "^(CapEff|NoNewPrivs):" /proc/self/status; ${stayScript}` },
@@ -137,13 +137,13 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     )
     await containers.start(id)
     await isReady(id)
-    const said = await containers.logs(id, 100)
+    const output = await containers.logs(id, 100)
     const usual = (1n << 0n) | (1n << 6n) | (1n << 7n) | (1n << 10n) | (1n << 18n) | (1n << 29n)
-    assert.equal(BigInt(`0x${/CapEff:\s*(\w+)/.exec(said)?.[1]}`), isRoot ? usual : 0n)
-    assert.match(said, /NoNewPrivs:\s*1/)
+    assert.equal(BigInt(`0x${/CapEff:\s*(\w+)/.exec(output)?.[1]}`), isRoot ? usual : 0n)
+    assert.match(output, /NoNewPrivs:\s*1/)
   })
 
-  test('nothing of the host can be set from inside, not even by root', async () => {
+  test('nothing of the host can be changed from inside, not even by root', async () => {
     const script = [
       'for f in /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sysrq-trigger; do (exec 3>> $f) 2>/dev/null && echo "opens $f"; done',
       'chmod 640 /dev/zero 2>/dev/null',
@@ -174,24 +174,24 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     await assert.rejects(containers.create(spec), hasFault('engine_fault'))
   })
 
-  test('/tmp is small, and runs nothing where root can have it so', async () => {
-    const said = await sayOf(
+  test('/tmp is small, and noexec where root can enforce it', async () => {
+    const output = await outputOf(
       'head -c 20000000 /dev/zero 2>/dev/null > /tmp/big || echo full; rm -f /tmp/big; cp /bin/true /tmp/x; /tmp/x && echo ran',
     )
-    assert.match(said, /full/)
-    assert.equal(/ran/.test(said), !isRoot)
+    assert.match(output, /full/)
+    assert.equal(/ran/.test(output), !isRoot)
   })
 
-  test('processes are limited', async () => {
-    // Only words of the shell itself after the first line: nothing else can be started then.
-    const said = await sayOf(
+  test('the number of processes is limited', async () => {
+    // Only shell built-ins after the first line: nothing else can be started then.
+    const output = await outputOf(
       '(for i in $(seq 60); do sleep 300 & done) 2>/dev/null; set -- /proc/[0-9]*; echo have $#; kill -9 -1',
       { maxProcesses: 20 },
     )
-    assert.ok(Number(/have (\d+)/.exec(said)?.[1]) <= 22, said)
+    assert.ok(Number(/have (\d+)/.exec(output)?.[1]) <= 22, output)
   })
 
-  test('a container outlives a platform that was killed, and the next platform finds it', async () => {
+  test('a container survives a killed platform, and the next one finds it', async () => {
     const spec = specOf('as-developer', 'stay')
     const program = `
       import { createSandboxContainers } from ${JSON.stringify(fileURLToPath(new URL('sandbox.ts', import.meta.url)))}
@@ -213,7 +213,7 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     assert.equal((await containers.inspect(state?.id ?? ''))?.exitCode, 0)
   })
 
-  test('a killed supervisor takes its container along, and the end is told', async () => {
+  test('a killed supervisor takes its container along, and the end is reported', async () => {
     const id = await run(stayScript)
     const folder = join(stateDir, 'one', 'containers', id)
     const { pid } = JSON.parse(await readFile(join(folder, 'supervisor.json'), 'utf8'))
@@ -233,14 +233,14 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     }
   })
 
-  test('the fifth end within ten minutes is the last, and a start begins anew', async () => {
+  test('the fifth end within ten minutes is final, and an explicit start resets the count', async () => {
     const events = collect(containers)
     try {
       await events.next('resync')
       const { id } = await containers.create(specOf('as-developer', 'fail'))
       await containers.start(id)
       for (let ends = 0; ends < 5; ends += 1) await events.next('exited', id)
-      // Nothing more comes: its supervisor has ended.
+      // Its supervisor has ended, so nothing more follows.
       await until(
         async () => !(await readdir(join(stateDir, 'one', 'containers', id))).includes('supervisor.json'),
       )
@@ -254,7 +254,7 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     }
   })
 
-  test('of many that start one container at once, one run comes of it', async () => {
+  test('concurrent starts of one container cause one run', async () => {
     const { id } = await containers.create(specOf('as-developer', 'stay'))
     const others = await Promise.all(Array.from({ length: 4 }, () => createSandboxContainers(options())))
     await Promise.all([containers, ...others].map((adapter) => adapter.start(id)))
@@ -264,7 +264,7 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     assert.equal((await containers.logs(id, 100)).match(/ready/g)?.length, 1)
   })
 
-  test('of many that start a container at once that waits out a pause, one run comes of it', async () => {
+  test('concurrent starts of a container that waits for its restart cause one run', async () => {
     const patient = { ...options(), restart: { maxExits: 5, windowSeconds: 600, firstDelayMs: 600_000 } }
     const adapters = await Promise.all(Array.from({ length: 5 }, () => createSandboxContainers(patient)))
     await containers.createVolume('once', {})
@@ -284,7 +284,7 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     assert.equal((await containers.inspect(id))?.status, 'running')
   })
 
-  test('of many that start a container at once whose supervisor was killed, one run comes of it', async () => {
+  test('concurrent starts of a container whose supervisor was killed cause one run', async () => {
     const others = await Promise.all(Array.from({ length: 4 }, () => createSandboxContainers(options())))
     const id = await run(stayScript)
     const folder = join(stateDir, 'one', 'containers', id)
@@ -297,7 +297,7 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     await until(async () => (await containers.logs(id, 100)).match(/ready/g)?.length === 2)
   })
 
-  test('names that are no file names are refused', async () => {
+  test('names that are unsafe as file names are refused', async () => {
     for (const name of ['../escape', 'a/b', '', '.hidden']) {
       await assert.rejects(
         containers.create(specOf('as-developer', 'stay', { name })),
@@ -308,13 +308,13 @@ describe('what a sandbox keeps apart, and what it outlives', () => {
     assert.equal(await containers.inspect('../../..'), null)
   })
 
-  test('what is weaker is said in sentences', () => {
+  test('weaknesses are described in sentences', () => {
     assert.equal(containers.isolation.level, 'sandbox')
     assert.ok(containers.isolation.weaker.length >= 4)
     for (const sentence of containers.isolation.weaker) assert.match(sentence, /^[A-Z].*\.$/)
   })
 
-  test('a data folder too deep for a socket is refused by the name of its variable', async () => {
+  test('a data folder too deep for a socket is refused with the name of its variable', async () => {
     const deep = join(stateDir, 'x'.repeat(100))
     await assert.rejects(createSandboxContainers({ ...options(), stateDir: deep }), /ROOST_DATA_DIR/)
   })

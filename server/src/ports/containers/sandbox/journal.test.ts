@@ -21,7 +21,7 @@ async function withJournal(act: (folder: string) => Promise<void>): Promise<void
   }
 }
 
-test('a reader gets each entry once, from where it began', () =>
+test('a reader gets each entry once, from its start position', () =>
   withJournal(async (folder) => {
     await journalEnd(folder)
     appendToJournal(folder, entry('before'))
@@ -32,7 +32,7 @@ test('a reader gets each entry once, from where it began', () =>
     assert.deepEqual(await readJournal(folder, place), [])
   }))
 
-test('a reader of a journal that began anew is told', () =>
+test('a reader learns that the journal was replaced', () =>
   withJournal(async (folder) => {
     const place = await journalEnd(folder)
     appendToJournal(folder, entry('1'))
@@ -42,7 +42,7 @@ test('a reader of a journal that began anew is told', () =>
     assert.ok((await readJournal(folder, place)) === null)
   }))
 
-test('a journal begins anew before it grows without end', () =>
+test('a journal is replaced before it grows too large', () =>
   withJournal(async (folder) => {
     const place = await journalEnd(folder)
     const long = entry('x'.repeat(64 * 1024))

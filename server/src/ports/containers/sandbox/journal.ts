@@ -7,26 +7,26 @@ import type { ContainerEvent } from '../port.ts'
 export type JournalEntry = Exclude<ContainerEvent, { type: 'resync' }>
 
 const fileName = 'events'
-/** Past this size the journal begins anew; who was reading it starts over with a resync. */
+/** Above this size the journal is replaced; its readers start again with a resync. */
 const maxBytes = 1024 * 1024
-/** The first line is a random word: the number of a file is used again at once when the file is replaced. */
+/** The first line is a random word that identifies the journal, because inode numbers are reused. */
 const headBytes = 33
 
-/** Adds one line. Several processes write to one journal: a line is one write to a file opened for appending. */
+/** Appends one line. Processes share the journal: each line is one write to a file opened for appending. */
 export function appendToJournal(folder: string, entry: JournalEntry): void {
   const path = join(folder, fileName)
   const size = statSync(path, { throwIfNoEntry: false })?.size
-  if (size === undefined || size > maxBytes) begin(folder, size !== undefined)
+  if (size === undefined || size > maxBytes) createJournal(folder, size !== undefined)
   appendFileSync(path, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
 }
 
-/** Where a reader is: in which journal, and how far. */
+/** A reader's position: which journal, and the offset. */
 export type JournalPlace = { head: string; offset: number; rest: string }
 
-/** The end of the journal as it stands; makes the journal when there is none. */
+/** Returns the current end of the journal; creates the journal if missing. */
 export async function journalEnd(folder: string): Promise<JournalPlace> {
   const path = join(folder, fileName)
-  if (!statSync(path, { throwIfNoEntry: false })) begin(folder, false)
+  if (!statSync(path, { throwIfNoEntry: false })) createJournal(folder, false)
   const file = await open(path, 'r')
   try {
     return { head: await readHead(file), offset: (await file.stat()).size, rest: '' }
@@ -35,7 +35,7 @@ export async function journalEnd(folder: string): Promise<JournalPlace> {
   }
 }
 
-/** What was added since `place`, which moves on; null when the journal began anew since. */
+/** Returns entries added since `place` and advances it; null when the journal was replaced. */
 export async function readJournal(folder: string, place: JournalPlace): Promise<JournalEntry[] | null> {
   let file: FileHandle
   try {
@@ -50,7 +50,7 @@ export async function readJournal(folder: string, place: JournalPlace): Promise<
     const buffer = Buffer.alloc(size - place.offset)
     const { bytesRead } = await file.read(buffer, 0, buffer.length, place.offset)
     place.offset += bytesRead
-    // Names are ASCII (`safeName`), so no character is cut by where a read ends.
+    // Names are ASCII (`safeName`), so a read never splits a character.
     const lines = (place.rest + buffer.toString('utf8', 0, bytesRead)).split('\n')
     place.rest = lines.pop() ?? ''
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JournalEntry)
@@ -59,23 +59,25 @@ export async function readJournal(folder: string, place: JournalPlace): Promise<
   }
 }
 
-/** Puts an empty journal in place: over the full one, or only where none is, so that two makers make one. */
-function begin(folder: string, isFull: boolean): void {
+/**
+ * Creates an empty journal: replaces a full one, or links a missing one so that only one creator succeeds.
+ */
+function createJournal(folder: string, isFull: boolean): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, fileName)
-  const word = randomBytes((headBytes - 1) / 2).toString('hex')
-  const fresh = `${path}.${word}`
-  writeFileSync(fresh, `${word}\n`, { mode: 0o600 })
+  const journalId = randomBytes((headBytes - 1) / 2).toString('hex')
+  const temporary = `${path}.${journalId}`
+  writeFileSync(temporary, `${journalId}\n`, { mode: 0o600 })
   if (isFull) {
-    renameSync(fresh, path)
+    renameSync(temporary, path)
     return
   }
   try {
-    linkSync(fresh, path)
+    linkSync(temporary, path)
   } catch {
-    // Another maker was quicker, and its journal is as good.
+    // Another process created the journal first.
   } finally {
-    rmSync(fresh)
+    rmSync(temporary)
   }
 }
 

@@ -3,13 +3,13 @@ import { join, normalize } from 'node:path'
 import { ContainerError, type ContainerSpec, type Mount } from '../port.ts'
 import { containerFiles, type Folders } from './folders.ts'
 
-/** What an image name stands for where there are no images: programs of this host, seen read-only. */
+/** A sandbox image: programs of this host, mounted read-only. */
 export type SandboxImage = {
-  /** Folders or files of the host that the container sees at `target`; later ones lie over earlier ones. */
+  /** Host folders or files that the container sees at `target`; later ones cover earlier ones. */
   readOnlyBinds: { source: string; target: string }[]
-  /** First process. As root it starts with the capabilities that an agent's container keeps, else as `developer`. */
+  /** First process. As root it starts with the capabilities of an agent's container, else as `developer`. */
   command: string[]
-  /** Lies under the environment of the spec. */
+  /** Defaults that the spec's environment overrides. */
   env: Record<string, string>
 }
 
@@ -18,21 +18,21 @@ export type LaunchFacts = {
   containerFolder: string
   bwrapPath: string
   isRoot: boolean
-  /** Limits that hold per process, for users without control groups; null where groups do the work. */
+  /** Limits per process, for users without control groups; null when control groups are used. */
   resourceLimits: { memoryBytes: number; processes: number } | null
-  /** Control group files that the first process writes itself into. */
+  /** Control group files to which the first process adds itself. */
   processFiles: string[]
 }
 
-/** Path of the platform's socket inside, told to the agent program as `ROOST_GATEWAY_SOCKET`. */
+/** Path of the platform's socket inside, passed to the agent program as `ROOST_GATEWAY_SOCKET`. */
 const gatewayInside = '/run/roost'
 export const gatewaySocketName = 'gateway.sock'
 
 const home = '/home/developer'
-const kept = ['SETUID', 'SETGID', 'CHOWN', 'NET_BIND_SERVICE', 'SYS_CHROOT', 'AUDIT_WRITE']
-const keptWhenFull = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
+const baseCapabilities = ['SETUID', 'SETGID', 'CHOWN', 'NET_BIND_SERVICE', 'SYS_CHROOT', 'AUDIT_WRITE']
+const fullCapabilities = ['DAC_OVERRIDE', 'FOWNER', 'KILL']
 
-/** What agents see of the host's /etc: public, and needed for name look-ups, libraries and certificates. */
+/** The host's /etc files that agents see: public ones for name lookups, libraries and certificates. */
 const sharedEtc = [
   '/etc/alternatives',
   '/etc/ld.so.cache',
@@ -46,7 +46,7 @@ const sharedEtc = [
   '/etc/pki/tls/certs',
 ]
 
-/** Character devices that every program expects: name, major and minor number. */
+/** Standard character devices: name, major and minor number. */
 const devices: [string, number, number][] = [
   ['null', 1, 3],
   ['zero', 1, 5],
@@ -56,7 +56,7 @@ const devices: [string, number, number][] = [
   ['tty', 5, 0],
 ]
 
-/** Bubblewrap's arguments but for the command, the environment among them. */
+/** Returns bubblewrap's arguments, including the environment but not the command. */
 export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: LaunchFacts): string[] {
   const { folders } = facts
   const env: Record<string, string> = {
@@ -89,15 +89,14 @@ export function bwrapArguments(spec: ContainerSpec, image: SandboxImage, facts: 
     ]),
     ...mounts(spec, folders),
     ...['--ro-bind', folders.gateway, gatewayInside],
-    // The root and /dev are file systems in memory: left writable they would be a way around the limits.
+    // The root and /dev are in-memory file systems; left writable, they would bypass the limits.
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
   ]
 }
 
 /**
- * The shell script around bubblewrap: joins the control groups or sets the limits per process; for root it
- * also makes, in a mount namespace that ends with it, what bubblewrap has no words for: a /tmp that runs
- * nothing and devices of the container's own.
+ * Returns the shell script around bubblewrap, which joins the control groups or sets limits per process. For
+ * root it also creates, in a private mount namespace, what bubblewrap lacks: a noexec /tmp and own devices.
  */
 export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: LaunchFacts): string {
   const command = image.command.map(quote).join(' ')
@@ -105,29 +104,29 @@ export function launchScript(spec: ContainerSpec, image: SandboxImage, facts: La
   const lines = facts.processFiles.map((file) => `echo 0 > ${quote(file)} || exit 125`)
   if (facts.resourceLimits) {
     lines.push(`ulimit -d ${Math.ceil(facts.resourceLimits.memoryBytes / 1024)} || exit 125`)
-    // Shells disagree about the letter; where none is known the limit is left out.
+    // Shells disagree about the option; without a known one the limit is skipped.
     const processes = facts.resourceLimits.processes
     lines.push(`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`)
   }
-  if (!facts.isRoot) return [...lines, ...chooseStart(spec, facts), bwrap].join('\n')
+  if (!facts.isRoot) return [...lines, ...startFolder(spec, facts), bwrap].join('\n')
   const tmp = quote(join(facts.containerFolder, containerFiles.tmp))
   const dev = quote(join(facts.containerFolder, containerFiles.devices))
   const inner = [
     `mount -t tmpfs -o noexec,nosuid,nodev,mode=1777,size=${spec.tmpBytes} tmpfs ${tmp} || exit 125`,
     `mount -t tmpfs -o noexec,nosuid,mode=755,size=64k tmpfs ${dev} || exit 125`,
     ...devices.map(([name, major, minor]) => `mknod -m 666 ${dev}/${name} c ${major} ${minor} || exit 125`),
-    ...chooseStart(spec, facts),
+    ...startFolder(spec, facts),
     bwrap,
   ].join('\n')
   return [...lines, `exec unshare --mount --propagation private /bin/sh -c ${quote(inner)}`].join('\n')
 }
 
 function capabilities(spec: ContainerSpec): string[] {
-  const names = spec.fullCapabilities ? [...kept, ...keptWhenFull] : kept
+  const names = spec.fullCapabilities ? [...baseCapabilities, ...fullCapabilities] : baseCapabilities
   return names.flatMap((name) => ['--cap-add', `CAP_${name}`])
 }
 
-/** /usr and what leads there, as this host has it: links on merged systems, folders elsewhere. */
+/** Mounts /usr and its companions as on this host: links on merged systems, folders elsewhere. */
 function systemFolders(): string[] {
   const found = ['--ro-bind', '/usr', '/usr']
   for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
@@ -139,27 +138,27 @@ function systemFolders(): string[] {
 }
 
 /**
- * The kernel's settings and the host's secrets in /proc, closed as an engine closes them. For root they are
- * open otherwise, capabilities or not: /proc/sys/kernel/core_pattern alone is a way onto the host.
+ * Protects the kernel's settings and secrets in /proc like an engine. Root could access them without any
+ * capability: /proc/sys/kernel/core_pattern alone allows an escape.
  */
 function closedProc(): string[] {
-  const there = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  const isPresent = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
   return [
     ...['/proc/sys', '/proc/fs', '/proc/irq', '/proc/bus', '/proc/sysrq-trigger']
-      .filter(there)
+      .filter(isPresent)
       .flatMap((path) => ['--ro-bind', path, path]),
     ...['/proc/kcore', '/proc/keys', '/proc/timer_list', '/proc/sched_debug', '/proc/latency_stats']
-      .filter(there)
+      .filter(isPresent)
       .flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...['/proc/acpi', '/proc/asound', '/proc/scsi']
-      .filter(there)
+      .filter(isPresent)
       .flatMap((path) => ['--size', '4096', '--tmpfs', path, '--remount-ro', path]),
   ]
 }
 
 /**
- * Bubblewrap shows the host's own device nodes. Root owns those and could take them from the whole host
- * with a chmod, so for root the script makes nodes of the container's own, which lie over them.
+ * Bubblewrap binds the host's own device nodes, which root could chmod for the whole host. For root the
+ * script creates the container's own nodes, mounted over them.
  */
 function ownDevices(facts: LaunchFacts): string[] {
   if (!facts.isRoot) return []
@@ -174,12 +173,12 @@ function temporaryFolder(spec: ContainerSpec, facts: LaunchFacts): string[] {
 }
 
 function mounts(spec: ContainerSpec, folders: Folders): string[] {
-  // Parents first: what is mounted later lies on top.
+  // Parents first: later mounts cover earlier ones.
   const ordered = spec.mounts.toSorted((a, b) => a.target.length - b.target.length)
   return [
     ...(homeMount(spec) ? [] : ['--perms', '0777', '--size', String(spec.tmpBytes), '--tmpfs', home]),
     ...ordered.flatMap((mount) => [...openFolders([mount.target]), ...mountArguments(mount, folders)]),
-    // Only now: the places that others are mounted on are made in it.
+    // Read-only only now, because the mount points were created inside.
     ...ordered.flatMap(({ type, target }) => (type === 'empty' ? ['--remount-ro', target] : [])),
   ]
 }
@@ -202,30 +201,30 @@ function sourceOf(mount: SourcedMount, folders: Folders): string {
 }
 
 /**
- * Sets `$start`: the home. Root without its capabilities may not enter one that its owner has closed to
- * others, and the container would not come up again after a `chmod 700`: it then starts at the root.
+ * Sets `$start` to the home. Root without capabilities cannot enter a home closed with `chmod 700`, and the
+ * container would fail to start; it then starts at the root folder.
  */
-function chooseStart(spec: ContainerSpec, { isRoot, folders }: LaunchFacts): string[] {
+function startFolder(spec: ContainerSpec, { isRoot, folders }: LaunchFacts): string[] {
   const mount = homeMount(spec)
   if (!isRoot || !mount) return [`start=${home}`]
-  const open = `find ${quote(sourceOf(mount, folders))} -maxdepth 0 -perm -001`
-  return [`start=/; [ -z "$(${open})" ] || start=${home}`]
+  const isOpenTest = `find ${quote(sourceOf(mount, folders))} -maxdepth 0 -perm -001`
+  return [`start=/; [ -z "$(${isOpenTest})" ] || start=${home}`]
 }
 
-/** The folders above some paths. Left to itself bubblewrap makes them for root alone. */
+/** Creates the parents of paths with open permissions; bubblewrap alone creates them for root only. */
 function openFolders(paths: string[]): string[] {
-  const above = paths.flatMap((path) => {
+  const parents = paths.flatMap((path) => {
     const parts = path.split('/').slice(1, -1)
     return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
   })
-  return [...new Set(above)].flatMap((path) => ['--perms', '0755', '--dir', path])
+  return [...new Set(parents)].flatMap((path) => ['--perms', '0755', '--dir', path])
 }
 
 export function volumeData(folders: Folders, volume: string): string {
   return join(folders.volumes, safeName(volume), 'data')
 }
 
-/** Names become file names here, so they must be able to. */
+/** Names become file names, so they must be safe. */
 export function safeName(name: string): string {
   if (/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}$/.test(name)) return name
   throw new ContainerError('engine_fault', `${JSON.stringify(name)} cannot be a name`)

@@ -3,40 +3,47 @@ import { join } from 'node:path'
 import type { CgroupMounts } from '../cgroups.ts'
 import type { ContainerSpec } from '../port.ts'
 
-/** The control groups of one container: folders to make, files to write, and where the memory killer leaves its count. */
+/**
+ * The control groups of one container: folders to create, files to write, and the file with the out-of-memory
+ * count.
+ */
 export type CgroupPlan = {
-  /** Parents first. A missing file marked optional is a feature that the kernel was built without. */
+  /** Parents first. Optional files may be missing in kernels without the feature. */
   folders: { path: string; writes: { file: string; value: string; optional: boolean }[] }[]
-  /** Writing `0` here moves the writing process in. */
+  /** Writing `0` to these files adds the writing process. */
   processFiles: string[]
-  /** The line `oom_kill <count>` of this file. */
+  /** Contains the line `oom_kill <count>`. */
   memoryKills: string
 }
 
 const parent = 'roost'
 const periodMicroseconds = 100_000
 
-/** Whether groups can be made at all: needs root and a control group file system that may be written. */
+/** True when control groups can be created: needs root and a writable control group file system. */
 export async function mayLimit(mounts: CgroupMounts | null, isRoot: boolean): Promise<boolean> {
   if (!mounts || !isRoot) return false
   if (mounts.version === 1) {
     const controllers = version1Folders(mounts)
     if (controllers.length < version1Controllers.length) return false
-    const made = await Promise.all(
+    const created = await Promise.all(
       controllers.map(({ mountPoint }) => isDone(mkdir(join(mountPoint, parent), deep))),
     )
-    return made.every(Boolean)
+    return created.every(Boolean)
   }
-  const above = [mounts.mountPoint, join(mounts.mountPoint, parent)]
+  const ancestors = [mounts.mountPoint, join(mounts.mountPoint, parent)]
   if (!(await isDone(mkdir(join(mounts.mountPoint, parent), deep)))) return false
-  // Refused where the group above holds processes itself, as it does inside most containers.
-  for (const folder of above) {
-    if (!(await isDone(writeFile(join(folder, handDown.file), handDown.value)))) return false
+  // Fails when the parent group contains processes, as inside most containers.
+  for (const folder of ancestors) {
+    if (!(await isDone(writeFile(join(folder, enableControllers.file), enableControllers.value))))
+      return false
   }
   return true
 }
 
-/** Memory without swap, CPU time and processes of a spec as control group files; `cpus` is the host's count. */
+/**
+ * Converts memory without swap, CPU time and process limits of a spec to control group files; `cpus` is the
+ * host's count.
+ */
 export function planCgroups(mounts: CgroupMounts, id: string, spec: ContainerSpec, cpus: number): CgroupPlan {
   const quota = String(Math.round(Math.min(spec.cpus, cpus) * periodMicroseconds))
   return mounts.version === 2
@@ -44,7 +51,7 @@ export function planCgroups(mounts: CgroupMounts, id: string, spec: ContainerSpe
     : planVersion1(mounts, id, spec, quota)
 }
 
-/** Folders of a plan in the form that `readCgroupUsage` takes. */
+/** Returns a plan's folders in the format of `readCgroupUsage`. */
 export function usageFolders(mounts: CgroupMounts, id: string): Map<string, string> {
   if (mounts.version === 2) return new Map([['', join(mounts.mountPoint, parent, id)]])
   return new Map(version1Folders(mounts).map(({ name, mountPoint }) => [name, join(mountPoint, parent, id)]))
@@ -54,8 +61,8 @@ function planUnified(mountPoint: string, id: string, spec: ContainerSpec, quota:
   const folder = join(mountPoint, parent, id)
   return {
     folders: [
-      { path: mountPoint, writes: [handDown] },
-      { path: join(mountPoint, parent), writes: [handDown] },
+      { path: mountPoint, writes: [enableControllers] },
+      { path: join(mountPoint, parent), writes: [enableControllers] },
       {
         path: folder,
         writes: [
@@ -101,8 +108,8 @@ function planVersion1(
   }
 }
 
-/** In version 2 a group's controllers are those that the group above hands down. */
-const handDown = { file: 'cgroup.subtree_control', value: '+cpu +memory +pids', optional: false }
+/** In version 2 a group has only the controllers enabled in its parent. */
+const enableControllers = { file: 'cgroup.subtree_control', value: '+cpu +memory +pids', optional: false }
 const deep = { recursive: true }
 
 const version1Controllers = ['memory', 'cpu', 'cpuacct', 'pids']

@@ -24,7 +24,7 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A process that claims the folder when told to, says what came of it, and lives on. */
+/** A process that claims the folder on request, reports the result and keeps running. */
 async function claimant(): Promise<ChildProcess> {
   const program = `
     import { claimFolder } from ${JSON.stringify(new URL('lock.ts', import.meta.url).href)}
@@ -38,7 +38,7 @@ async function claimant(): Promise<ChildProcess> {
   return child
 }
 
-test('of many that claim a folder whose supervisor was killed, one has it, and the end is told once', async () => {
+test('of many processes claiming the folder of a killed supervisor one succeeds, and the end is reported once', async () => {
   const spec = specOf('image', 'stay')
   const id = 'ab'.repeat(16)
   const state: StoredState = {
@@ -55,7 +55,7 @@ test('of many that claim a folder whose supervisor was killed, one has it, and t
   for (const [file, value] of Object.entries(files)) {
     writeJson(join(folder, containerFiles[file as keyof typeof files]), value)
   }
-  // No process has this pair: the first process did not start with the machine's last tick.
+  // No process has this pair: process 1 did not start with the last clock tick.
   writeJson(join(folder, containerFiles.supervisor), { pid: 1, startTicks: Number.MAX_SAFE_INTEGER })
   const place = await journalEnd(journal)
 
@@ -70,9 +70,9 @@ test('of many that claim a folder whose supervisor was killed, one has it, and t
 
   assert.equal(answers.filter((hasIt) => hasIt).length, 1)
   assert.equal((await livingSupervisor(folder))?.pid, children[answers.indexOf(true)]?.pid)
-  const told = await readJournal(journal, place)
+  const reported = await readJournal(journal, place)
   assert.deepEqual(
-    told?.map((entry) => [entry.type, entry.name]),
+    reported?.map((entry) => [entry.type, entry.name]),
     [['exited', spec.name]],
   )
   const now = JSON.parse(await readFile(join(folder, containerFiles.state), 'utf8'))

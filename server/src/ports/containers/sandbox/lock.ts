@@ -13,31 +13,33 @@ import {
 } from './folders.ts'
 import { appendToJournal } from './journal.ts'
 
-/** Makes this process the one supervisor of a folder; null when another lives, or the folder has gone. */
+/**
+ * Makes this process the only supervisor of a folder; null when another one lives or the folder is missing.
+ */
 export function claimFolder(folder: string): StoredSupervisor | null {
-  return named(folder, (mine, self) => {
-    const held = join(folder, containerFiles.supervisor)
+  return withOwnFile(folder, (ownFile, self) => {
+    const claim = join(folder, containerFiles.supervisor)
     for (let tries = 0; tries < 3; tries += 1) {
-      // A link fails when its name is taken, which a rename would not: of several claimants one wins.
-      if (isLinked(mine, held)) return self
-      if (holderOf(held) === 'living') return null
-      buryAlone(folder, mine)
+      // Unlike a rename, a link fails when the name exists, so only one claimant succeeds.
+      if (isLinked(ownFile, claim)) return self
+      if (holderOf(claim) === 'living') return null
+      recordEnd(folder, ownFile)
     }
     return null
   })
 }
 
 /**
- * Where the supervisor was killed: writes and tells the end of its run, and takes its claim away. Nothing else
- * ever takes away a claim that is not its own, so none that lives is taken for the dead one before it.
+ * Records the end of a killed supervisor's run and removes its claim. Only this removes foreign claims, so a
+ * living supervisor is never mistaken for a dead one.
  */
 export function buryDead(folder: string): void {
   if (holderOf(join(folder, containerFiles.supervisor)) === 'dead') {
-    named(folder, (mine) => buryAlone(folder, mine))
+    withOwnFile(folder, (ownFile) => recordEnd(folder, ownFile))
   }
 }
 
-/** The living supervisor of a folder, null when there is none. */
+/** Returns the living supervisor of a folder, or null. */
 export async function livingSupervisor(folder: string): Promise<StoredSupervisor | null> {
   const holder = await readJson<StoredSupervisor>(join(folder, containerFiles.supervisor))
   return holder && (await processStartTicks(holder.pid)) === holder.startTicks ? holder : null
@@ -47,40 +49,41 @@ export function isSame(one: StoredSupervisor | null | undefined, other: StoredSu
   return one?.pid === other.pid && one.startTicks === other.startTicks
 }
 
-/** Does `work` with a file that names this process; null when it cannot be made, as where the folder has gone. */
-function named<T>(folder: string, work: (mine: string, self: StoredSupervisor) => T): T | null {
-  const mine = join(folder, `${containerFiles.supervisor}.${process.pid}`)
+/** Runs `work` with a file that identifies this process; null when the file cannot be created. */
+function withOwnFile<T>(folder: string, work: (ownFile: string, self: StoredSupervisor) => T): T | null {
+  const ownFile = join(folder, `${containerFiles.supervisor}.${process.pid}`)
   const startTicks = startTicksNow(process.pid)
   if (startTicks === null) return null
   const self = { pid: process.pid, startTicks }
   try {
-    writeJson(mine, self)
+    writeJson(ownFile, self)
   } catch {
     return null
   }
   try {
-    return work(mine, self)
+    return work(ownFile, self)
   } finally {
-    rmSync(mine, { force: true })
+    rmSync(ownFile, { force: true })
   }
 }
 
 /**
- * One process at a time looks again and buries: between a look and the removal the next supervisor could have
- * come. Whoever finds another one at it leaves it to that one.
+ * Checks again under a guard file, because the next supervisor may claim the folder in between. If another
+ * process holds the guard, that one does the work.
  */
-function buryAlone(folder: string, mine: string): void {
+function recordEnd(folder: string, ownFile: string): void {
   const guard = join(folder, 'burying.json')
-  if (!isLinked(mine, guard)) {
-    // Killed within these few lines. Two that find it so at the same moment are not kept apart.
+  if (!isLinked(ownFile, guard)) {
+    // Its owner was killed within these few lines. Two processes that detect this simultaneously may both
+    // continue.
     if (holderOf(guard) === 'dead') rmSync(guard, { force: true })
     return
   }
   try {
-    const held = join(folder, containerFiles.supervisor)
-    if (holderOf(held) !== 'dead') return
+    const claim = join(folder, containerFiles.supervisor)
+    if (holderOf(claim) !== 'dead') return
     writeEnd(folder)
-    rmSync(held, { force: true })
+    rmSync(claim, { force: true })
   } finally {
     rmSync(guard, { force: true })
   }
@@ -129,10 +132,10 @@ function holderOf(path: string): 'living' | 'dead' | 'none' {
   return holder && startTicksNow(holder.pid) === holder.startTicks ? 'living' : 'dead'
 }
 
-/** Null for what is no claim: these files appear whole, but a power cut may leave one without its text. */
+/** Returns null for an invalid claim: a power failure may leave an empty file. */
 function parsed(text: string): StoredSupervisor | null {
   try {
-    // Written by `named` above and by nothing else.
+    // Written only by `withOwnFile` above.
     return JSON.parse(text) as StoredSupervisor
   } catch {
     return null

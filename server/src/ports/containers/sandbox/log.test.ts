@@ -14,7 +14,7 @@ async function withLog(act: (folder: string) => Promise<void>): Promise<void> {
   }
 }
 
-test('a log never holds more than its files times their size', () =>
+test('a log never exceeds its number of files times their size', () =>
   withLog(async (folder) => {
     const log = openLog(folder, { maxBytes: 1000, files: 3 })
     for (let line = 0; line < 1000; line += 1) log.write(Buffer.from(`line ${line}\n`))
@@ -25,7 +25,7 @@ test('a log never holds more than its files times their size', () =>
     assert.equal(await tailLog(folder, 2, 3), 'line 998\nline 999\n')
   }))
 
-test('the tail goes on in the older files', () =>
+test('the tail continues in older files', () =>
   withLog(async (folder) => {
     const log = openLog(folder, { maxBytes: 30, files: 3 })
     for (let line = 0; line < 8; line += 1) log.write(Buffer.from(`line ${line}\n`))
@@ -33,7 +33,7 @@ test('the tail goes on in the older files', () =>
     assert.equal(await tailLog(folder, 6, 3), 'line 2\nline 3\nline 4\nline 5\nline 6\nline 7\n')
   }))
 
-test('a log goes on where the one before it ended', () =>
+test('a new writer continues the existing log', () =>
   withLog(async (folder) => {
     for (const word of ['one\n', 'two\n']) {
       const log = openLog(folder, { maxBytes: 1000, files: 3 })
@@ -43,7 +43,7 @@ test('a log goes on where the one before it ended', () =>
     assert.equal(await tailLog(folder, 10, 3), 'one\ntwo\n')
   }))
 
-test('lines longer than a block and bytes that are no text come whole', () =>
+test('long lines and invalid UTF-8 are returned completely', () =>
   withLog(async (folder) => {
     const log = openLog(folder, { maxBytes: 10 ** 7, files: 3 })
     log.write(Buffer.from(`first\n${'x'.repeat(200_000)}\n`))
@@ -54,5 +54,5 @@ test('lines longer than a block and bytes that are no text come whole', () =>
     assert.equal(lines[1], '��')
   }))
 
-test('a container that never wrote has an empty log', () =>
+test('a container without output has an empty log', () =>
   withLog(async (folder) => assert.equal(await tailLog(folder, 5, 3), '')))

@@ -5,7 +5,7 @@ import { containerFiles } from './folders.ts'
 
 export type LogWriter = { write(chunk: Buffer): void; close(): void }
 
-/** Appends to `log`; a full file becomes `log.1`, that one `log.2`, and the last of `files` is dropped. */
+/** Appends to `log`. A full file becomes `log.1`, that one `log.2`; the last of `files` is deleted. */
 export function openLog(folder: string, caps: { maxBytes: number; files: number }): LogWriter {
   const path = join(folder, containerFiles.log)
   const openNow = () => openSync(path, 'a', 0o600)
@@ -16,7 +16,7 @@ export function openLog(folder: string, caps: { maxBytes: number; files: number 
       if (size > 0 && size + chunk.length > caps.maxBytes) {
         closeSync(file)
         for (let number = caps.files - 1; number >= 1; number -= 1) {
-          moveIfThere(number === 1 ? path : `${path}.${number - 1}`, `${path}.${number}`)
+          moveIfPresent(number === 1 ? path : `${path}.${number - 1}`, `${path}.${number}`)
         }
         file = openNow()
         size = 0
@@ -28,7 +28,7 @@ export function openLog(folder: string, caps: { maxBytes: number; files: number 
   }
 }
 
-/** The last `lines` lines over all files of the log, read from the end in blocks. */
+/** Returns the last `lines` lines over all files, read backwards in blocks. */
 export async function tailLog(folder: string, lines: number, files: number): Promise<string> {
   const path = join(folder, containerFiles.log)
   const blocks: Buffer[] = []
@@ -59,10 +59,10 @@ function countBreaks(block: Buffer): number {
   return count
 }
 
-function moveIfThere(from: string, to: string): void {
+function moveIfPresent(from: string, to: string): void {
   try {
     renameSync(from, to)
   } catch {
-    // Not there yet: the log is younger than its number of files.
+    // The log has fewer files so far.
   }
 }

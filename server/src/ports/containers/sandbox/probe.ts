@@ -7,7 +7,7 @@ import { ContainerError } from '../port.ts'
 const run = promisify(execFile)
 const timeoutMs = 30_000
 
-/** Version of a bubblewrap that can make what a container is made of here; throws engine_down with the reason. */
+/** Returns the version of bubblewrap after a test start; throws engine_down with the reason. */
 export async function probeBubblewrap(
   bwrapPath: string,
   isRoot: boolean,
@@ -23,7 +23,7 @@ export async function probeBubblewrap(
     const { stdout } = await run(bwrapPath, ['--version'], options)
     const namespaces = ['--unshare-pid', '--unshare-uts', '--unshare-ipc', '--unshare-net']
     const user = isRoot ? [] : ['--unshare-user', '--uid', '1000', '--gid', '1000']
-    // Installed is not enough: hosts forbid namespaces by setting, profile, or because they are containers.
+    // Hosts may forbid namespaces through settings, profiles or because they are containers.
     await run(
       bwrapPath,
       [...namespaces, ...user, '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--', '/bin/true'],
@@ -31,8 +31,8 @@ export async function probeBubblewrap(
     )
     return /\d+(\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim()
   } catch (cause) {
-    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : String(cause)
-    throw new ContainerError('engine_down', `bubblewrap cannot make a sandbox on this host: ${said}`, {
+    const reason = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : String(cause)
+    throw new ContainerError('engine_down', `bubblewrap cannot make a sandbox on this host: ${reason}`, {
       cause,
     })
   }

@@ -19,11 +19,11 @@ export type RunningContainer = {
   /** First process of the container's process namespace, as numbered outside. */
   pid: number
   ended: Promise<{ exitCode: number; oomKilled: boolean }>
-  /** Polite signal to the container's command, and after the grace the end of everything in it. */
+  /** Sends SIGTERM to the container's command, and kills everything after the grace period. */
   stop(graceSeconds: number): void
 }
 
-/** Starts bubblewrap once; answers when its namespaces stand. Throws when they cannot be had. */
+/** Starts bubblewrap once; resolves when its namespaces exist. Throws when they cannot be created. */
 export async function startContainer(launch: Launch, output: number): Promise<RunningContainer> {
   const killsBefore = prepareCgroups(launch)
   const child = spawn('/bin/sh', ['-c', launch.script], {
@@ -32,14 +32,14 @@ export async function startContainer(launch: Launch, output: number): Promise<Ru
     cwd: '/',
   })
   const exited = exitOf(child)
-  // The descriptors were asked for as pipes just above.
+  // The descriptors are pipes, as requested above.
   const [, , , args, info] = child.stdio as unknown as [null, null, null, Writable, Readable]
   args.on('error', () => {})
   args.end(launch.bwrapArguments.map((argument) => `${argument}\0`).join(''))
   const pid = await firstPid(info)
   const timers: NodeJS.Timeout[] = []
   return {
-    // Bubblewrap that gave up before the namespaces stood has said why in the log, and ends like a command.
+    // If bubblewrap failed earlier, the log has the reason and the run ends like a command.
     pid: pid ?? child.pid ?? 0,
     ended: exited.then((exitCode) => {
       for (const timer of timers) clearTimeout(timer)
@@ -48,21 +48,21 @@ export async function startContainer(launch: Launch, output: number): Promise<Ru
     stop(graceSeconds) {
       if (timers.length > 0) return
       timers.push(setTimeout(() => signal(pid ?? child.pid, 'SIGKILL'), graceSeconds * 1000))
-      const ask = () => {
+      const terminate = () => {
         const command = pid === null ? undefined : commandPid(pid)
-        // In its first milliseconds the container has no command yet that could be asked.
-        if (command === undefined) timers.push(setTimeout(ask, 20))
+        // In its first milliseconds the container has no command yet.
+        if (command === undefined) timers.push(setTimeout(terminate, 20))
         else signal(command, 'SIGTERM')
       }
-      if (graceSeconds > 0) ask()
+      if (graceSeconds > 0) terminate()
     },
   }
 }
 
 export type LogPipe = {
-  /** Output of the container goes here. A real pipe, so that a program inside may open /dev/stdout anew. */
+  /** The container writes its output here. A real pipe, so that programs inside can reopen /dev/stdout. */
   writeEnd: number
-  /** Writes what is still in the pipe, before an end is told. */
+  /** Writes the pipe's remaining content; called before an end is reported. */
   drain(): void
   close(): void
 }
@@ -99,7 +99,7 @@ export function openLogPipe(folder: string, caps: Launch['log']): LogPipe {
   }
 }
 
-/** Makes and fills the control groups; answers how many the memory killer has taken in them so far. */
+/** Creates and configures the control groups; returns their out-of-memory count so far. */
 function prepareCgroups(launch: Launch): number {
   for (const { path, writes } of launch.cgroups?.folders ?? []) {
     mkdirSync(path, { recursive: true })
@@ -123,7 +123,7 @@ function memoryKills(launch: Launch): number {
   }
 }
 
-/** Bubblewrap's word on the first process; null when it ended without one. */
+/** Returns the first process as reported by bubblewrap; null when it ended before. */
 function firstPid(info: Readable): Promise<number | null> {
   return new Promise((resolve) => {
     let text = ''
@@ -140,12 +140,15 @@ function firstPid(info: Readable): Promise<number | null> {
 function exitOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve) => {
     child.once('error', () => resolve(127))
-    // Killed by a signal reads as shells write it: 128 and the signal's number; only SIGKILL is sent here.
+    // A signal is reported like in a shell: 128 plus its number; only SIGKILL is sent here.
     child.once('exit', (code) => resolve(code ?? 137))
   })
 }
 
-/** The command is the oldest child of bubblewrap's own first process, which only reaps and does not pass signals on. */
+/**
+ * Returns the command: the oldest child of bubblewrap's first process, which only reaps and forwards no
+ * signals.
+ */
 function commandPid(first: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8')
@@ -172,6 +175,6 @@ function signal(pid: number | undefined, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It ended by itself in between.
+    // The process has already ended.
   }
 }

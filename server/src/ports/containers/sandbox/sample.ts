@@ -3,11 +3,11 @@ import { type CgroupMounts, type CgroupUsage, readCgroupUsage } from '../cgroups
 import { statFields } from '../proc.ts'
 import { usageFolders } from './limits.ts'
 
-/** Kernel's clock ticks in a second, and bytes in a page: fixed on every Linux that Node runs on. */
+/** The kernel's clock ticks per second and bytes per page, fixed on every Linux that Node supports. */
 const ticksPerSecond = 100
 const pageBytes = 4096
 
-/** Use of a container from its control groups, or summed over its processes where it has none. */
+/** Reads a container's usage from its control groups, or sums its processes without them. */
 export async function readUsage(
   mounts: CgroupMounts | null,
   id: string,
@@ -17,8 +17,8 @@ export async function readUsage(
 }
 
 /**
- * Every process of a process namespace descends from its first one, also those whose parent has died.
- * Shared pages count in each process, so memory is an upper bound.
+ * Every process of a namespace descends from its first one, even after a parent has died. Shared pages count
+ * in each process, so memory is an upper bound.
  */
 async function sumProcesses(firstPid: number): Promise<CgroupUsage | null> {
   let cpuTicks = 0

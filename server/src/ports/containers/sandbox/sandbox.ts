@@ -28,26 +28,26 @@ import { weakerThanContainers } from './weaker.ts'
 
 export type SandboxOptions = {
   install: string
-  /** Folder for everything: containers, volumes, logs, the platform's socket. Made when absent. */
+  /** Folder for containers, volumes, logs and the platform's socket; created if missing. */
   stateDir: string
-  /** What an image name stands for on this host; null when it stands for nothing. Asked at each start. */
+  /** Resolves an image name on this host; null when unknown. Called at each start. */
   resolveImage(image: string): SandboxImage | null | Promise<SandboxImage | null>
   bwrapPath?: string
   restart?: RestartPolicy
-  /** How often ends are looked for that nobody could write down, while somebody follows the events. */
+  /** Interval of checks for killed supervisors while events are followed. */
   sweepSeconds?: number
   clock?: Clock
 }
 
-/** The container's user as seen from outside, when the platform is root. */
+/** Uid of the container's user outside, when the platform runs as root. */
 const developerUid = 1000
 const logCaps = { maxBytes: 10 * 1024 * 1024, files: 3 }
-/** Longest path of a unix socket, less its terminating zero. */
+/** Longest path of a unix socket, without its terminating zero. */
 const maxSocketPath = 107
 
 /**
- * Containers without an engine: bubblewrap processes, each under a supervisor that outlives the platform.
- * Works as root and as an ordinary user; `isolation.weaker` says what is missing on this host.
+ * Containers without an engine: bubblewrap processes, each with a supervisor that outlives the platform.
+ * Works as root and as an ordinary user; `isolation.weaker` lists what this host lacks.
  */
 export async function createSandboxContainers(options: SandboxOptions): Promise<Containers> {
   const folders = foldersOf(join(options.stateDir, safeInstall(options.install)))
@@ -88,7 +88,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
     closing: {
       can: true,
       always: true,
-      notes: ['A sandbox has no way out by itself: in mode off it reaches the platform and nothing else.'],
+      notes: ['A sandbox has no network access: in mode off it reaches only the platform.'],
     },
     ensureNetwork,
     ensureClosedNetwork: ensureNetwork,
@@ -155,7 +155,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
         cpuPercent: rate.percent(id, usage.cpuNanoseconds, performance.now()),
         memoryUsedBytes: usage.memoryBytes,
         memoryLimitBytes: stored.spec.memoryBytes,
-        // There is no interface but loopback: what an agent says to the platform goes over a socket file.
+        // Only loopback exists: agents talk to the platform through a socket file.
         networkRxBytes: null,
         networkTxBytes: null,
         sampledAt: new Date().toISOString(),
@@ -192,7 +192,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
     return states.filter((state) => state !== null)
   }
 
-  /** Asked once with success; a host that cannot is asked again each time. */
+  /** Probes the host; repeated until it succeeds once. */
   async function usable(): Promise<void> {
     usableVersion ??= await probeBubblewrap(bwrapPath, isRoot)
   }
@@ -203,7 +203,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
     return stored
   }
 
-  /** The image, with every file that it binds in place. */
+  /** Returns the image if all files that it binds exist. */
   async function resolve(image: string): Promise<SandboxImage | null> {
     const found = await options.resolveImage(image)
     if (!found) return null
@@ -216,18 +216,19 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
     if (!(await resolve(spec.image)))
       throw new ContainerError('image_missing', `no runtime for ${spec.image}`)
     const texts = [spec.name, ...Object.entries(spec.env).flat()]
-    // A zero ends an argument: let through, a value could add arguments of its own.
+    // A zero byte ends an argument, so a value could add arguments.
     if (texts.some((text) => text.includes('\0'))) {
-      throw new ContainerError('engine_fault', `${spec.name}: a zero byte in its environment`)
+      throw new ContainerError('engine_fault', `${spec.name}: its environment contains a zero byte`)
     }
     for (const mount of spec.mounts) {
       const isClean = isAbsolute(mount.target) && normalize(mount.target) === mount.target
-      if (!isClean) throw new ContainerError('engine_fault', `${mount.target} is no clean absolute path`)
+      if (!isClean)
+        throw new ContainerError('engine_fault', `${mount.target} is not a normalized absolute path`)
       if (mount.type === 'empty') continue
-      const isThere = mount.type === 'volume' ? store.hasVolume(mount.volume) : exists(mount.source)
+      const isPresent = mount.type === 'volume' ? store.hasVolume(mount.volume) : exists(mount.source)
       const source = mount.type === 'volume' ? `volume ${mount.volume}` : mount.source
-      if (!(await isThere))
-        throw new ContainerError('engine_fault', `${spec.name}: there is no ${source} to mount`)
+      if (!(await isPresent))
+        throw new ContainerError('engine_fault', `${spec.name}: ${source} does not exist`)
     }
   }
 
@@ -242,7 +243,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
       isRoot,
       resourceLimits: plan
         ? null
-        : // The limit counts all of a user's, so the container's share comes on top of what runs already.
+        : // The limit counts all of a user's threads, so it is added to those already running.
           {
             memoryBytes: spec.memoryBytes,
             processes:
@@ -262,7 +263,7 @@ export async function createSandboxContainers(options: SandboxOptions): Promise<
   }
 }
 
-/** Wider than names are: an installation's may begin with a dash or an underscore. */
+/** Wider than container names: installation names may start with a dash or an underscore. */
 function safeInstall(install: string): string {
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(install)) return install
   throw new Error(`the installation's name ${JSON.stringify(install)} cannot be a folder's`)

@@ -14,19 +14,20 @@ import { volumeData } from './launch.ts'
 import { livingSupervisor } from './lock.ts'
 import { removeTree } from './remove-tree.ts'
 
-/** The containers and volumes of an installation as folders. Knows files, starts nothing. */
+/** Stores containers and volumes of an installation as folders. Starts nothing. */
 export function createStore(folders: Folders, isRoot: boolean) {
   const folderOf = (id: string) => join(folders.containers, safeId(id))
 
   return {
     folderOf,
 
-    /** Makes the shared folders and the files of /etc that agents see. */
+    /** Creates the shared folders and the /etc files of agents. */
     async prepare(): Promise<void> {
       for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 })
-      // Agents look into it as another user. Other users of the host stay out: the folders above are closed.
+      // Readable for agents, who are another user. Other users of the host are excluded by the parent
+      // folders.
       await chmod(folders.gateway, 0o755)
-      await clearAway()
+      await removeLeftovers()
       const files = {
         passwd: [
           'root:x:0:0:root:/root:/bin/sh',
@@ -46,20 +47,20 @@ export function createStore(folders: Folders, isRoot: boolean) {
     async add(spec: ContainerSpec): Promise<string> {
       const id = randomBytes(16).toString('hex')
       const folder = folderOf(id)
-      const fresh = join(folders.containers, `.new-${id}`)
+      const temporary = join(folders.containers, `.new-${id}`)
       await claimName(spec.name, id)
       try {
-        // Places to mount on, empty in themselves.
+        // Empty mount points.
         for (const place of [containerFiles.tmp, containerFiles.devices]) {
-          await mkdir(join(fresh, place), { recursive: true, mode: 0o700 })
+          await mkdir(join(temporary, place), { recursive: true, mode: 0o700 })
         }
         const createdAt = new Date().toISOString()
-        writeJson(join(fresh, containerFiles.spec), { id, createdAt, spec } satisfies StoredSpec)
-        // In one step, so that no list ever shows a container without its spec.
-        await rename(fresh, folder)
+        writeJson(join(temporary, containerFiles.spec), { id, createdAt, spec } satisfies StoredSpec)
+        // Atomic, so that no list shows a container without its spec.
+        await rename(temporary, folder)
       } catch (error) {
         await unlink(join(folders.names, spec.name)).catch(() => {})
-        await rm(fresh, { recursive: true, force: true })
+        await rm(temporary, { recursive: true, force: true })
         throw error
       }
       return id
@@ -76,10 +77,10 @@ export function createStore(folders: Folders, isRoot: boolean) {
     },
 
     async remove(id: string, name: string): Promise<void> {
-      const gone = join(folders.containers, `.gone-${id}`)
-      await rename(folderOf(id), gone)
+      const removed = join(folders.containers, `.gone-${id}`)
+      await rename(folderOf(id), removed)
       await unlink(join(folders.names, name)).catch(() => {})
-      await removeTree(gone)
+      await removeTree(removed)
     },
 
     ids: async (): Promise<string[]> => (await readdir(folders.containers).catch(() => [])).filter(isId),
@@ -87,7 +88,7 @@ export function createStore(folders: Folders, isRoot: boolean) {
     runState: (id: string): Promise<StoredState | null> =>
       readJson<StoredState>(join(folderOf(id), containerFiles.state)),
 
-    /** What is written, and what a dead supervisor could not write any more. */
+    /** Returns the stored state, corrected for a dead supervisor. */
     async state(id: string): Promise<ContainerState | null> {
       if (!isId(id)) return null
       const folder = folderOf(id)
@@ -120,7 +121,7 @@ export function createStore(folders: Folders, isRoot: boolean) {
       )
       if (!isNew) return
       await chmod(data, 0o755)
-      // As root the container's `developer` is uid 1000 outside too; otherwise it is whoever runs the platform.
+      // For root, `developer` is uid 1000 outside too; otherwise it is the platform's user.
       if (isRoot) await own(data)
       writeJson(join(data, '..', 'labels.json'), labels)
     },
@@ -138,13 +139,13 @@ export function createStore(folders: Folders, isRoot: boolean) {
       ),
   }
 
-  /** What a maker or remover left when it was killed in between. */
-  async function clearAway(): Promise<void> {
+  /** Deletes what an interrupted creation or removal left. */
+  async function removeLeftovers(): Promise<void> {
     for (const entry of await readdir(folders.containers)) {
       const path = join(folders.containers, entry)
       const age = Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? Date.now())
       const isLeft = entry.startsWith('.gone-') || (entry.startsWith('.new-') && age > 60_000)
-      // Another process may be removing it at this moment; what stays is tried again at the next start.
+      // Another process may be deleting the folder; the rest is tried again at the next start.
       if (isLeft) await removeTree(path).catch(() => {})
     }
   }
@@ -164,7 +165,7 @@ export function createStore(folders: Folders, isRoot: boolean) {
     throw new ContainerError('name_taken', `the name ${name} is taken`)
   }
 
-  /** A name whose container never came to be, because its maker died in between; a minute is ample for making one. */
+  /** True for a name without a container because its creator died; creation takes less than a minute. */
   async function isAbandoned(path: string): Promise<boolean> {
     const holder = await readFile(path, 'utf8').catch(() => '')
     if (isId(holder) && (await readJson(join(folderOf(holder), containerFiles.spec)))) return false
@@ -175,14 +176,14 @@ export function createStore(folders: Folders, isRoot: boolean) {
 
 export type Store = ReturnType<typeof createStore>
 
-/** In one step and only where something changes: running agents look at the file that stands there. */
+/** Replaces a file atomically and only if changed, because running agents read it. */
 async function replace(path: string, text: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return
-  const fresh = `${path}.${randomBytes(6).toString('hex')}`
-  await writeFile(fresh, text)
-  // Whatever the umask of the platform is, the agent's user reads it.
-  await chmod(fresh, 0o644)
-  await rename(fresh, path)
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(temporary, text)
+  // Makes the file readable for agents' users, independent of the umask.
+  await chmod(temporary, 0o644)
+  await rename(temporary, path)
 }
 
 async function own(path: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Program of one container's supervisor: `node supervisor.ts <folder of the container>`. It is started
- * detached and outlives the platform; all it knows it reads from that folder, all it does it writes there.
- * SIGTERM is an ordered stop, with the grace of `stop.json`. It ends when its container is to stay ended.
+ * The supervisor of one container: `node supervisor.ts <folder of the container>`. It is started detached,
+ * outlives the platform, and communicates only through files of that folder. SIGTERM is a requested stop with
+ * the grace period of `stop.json`. Ends when its container stays stopped.
  */
 import { rmdirSync, rmSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
@@ -39,7 +39,7 @@ if (self) {
 async function supervise(launch: Launch, self: StoredSupervisor): Promise<void> {
   const stopping = new AbortController()
   process.on('SIGTERM', () => stopping.abort())
-  // Types were stripped to get here; the next supervisor need not do it again, nor hold the stripper in memory.
+  // Saves the compiled code, so that the next supervisor starts faster and with less memory.
   flushCompileCache()
   const output = openLogPipe(folder, launch.log)
   const ended: Run[] = []
@@ -48,7 +48,7 @@ async function supervise(launch: Launch, self: StoredSupervisor): Promise<void> 
       const state = stateOfRun(runs)
       const container = await startContainer(launch, output.writeEnd)
       writeJson(path('state'), { ...state, status: 'running', pid: container.pid } satisfies StoredState)
-      note({ type: 'started', ...who(), at: state.startedAt })
+      note({ type: 'started', ...identity(), at: state.startedAt })
 
       const stop = () => container.stop(graceSeconds())
       if (isStopOrdered()) stop()
@@ -62,11 +62,11 @@ async function supervise(launch: Launch, self: StoredSupervisor): Promise<void> 
       const waitMs = isStopOrdered() ? null : restartDelayMs(ended, launch.restart)
       const restartAt = waitMs === null ? null : new Date(endedMs + waitMs).toISOString()
       writeJson(path('state'), { ...state, exitCode, oomKilled, restartAt } satisfies StoredState)
-      note({ type: 'exited', ...who(), exitCode, oomKilled, at: new Date(endedMs).toISOString() })
+      note({ type: 'exited', ...identity(), exitCode, oomKilled, at: new Date(endedMs).toISOString() })
       if (waitMs === null) break
       await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
-    // A stop may have cut a pause short. Left standing, it would read as one of the next supervisor's.
+    // A stop may interrupt the delay before a restart; the next supervisor must not see the old time.
     const last = readJsonNow<StoredState>(path('state'))
     if (last?.restartAt) writeJson(path('state'), { ...last, restartAt: null } satisfies StoredState)
   } finally {
@@ -91,8 +91,8 @@ async function supervise(launch: Launch, self: StoredSupervisor): Promise<void> 
     appendToJournal(launch.journal, entry)
   }
 
-  /** Read anew each time: a rename reaches a running container's events. */
-  function who(): { id: string; name: string } {
+  /** Read each time, so that events of a running container have its current name. */
+  function identity(): { id: string; name: string } {
     return { id: launch.id, name: readJsonNow<StoredSpec>(path('spec'))?.spec.name ?? '' }
   }
 }
@@ -115,7 +115,7 @@ function stateOfRun(runs: number): StoredState {
   }
 }
 
-/** The last folder of each branch is the container's own; its parents are everybody's. */
+/** The last folder of each branch belongs to the container, its parents are shared. */
 function removeCgroups(launch: Launch): void {
   for (const { path } of (launch.cgroups?.folders ?? []).filter((folder) =>
     folder.path.endsWith(launch.id),
@@ -123,7 +123,7 @@ function removeCgroups(launch: Launch): void {
     try {
       rmdirSync(path)
     } catch {
-      // A process that has not quite gone holds it; the next start uses the folder as it is.
+      // An ending process still uses it; the next start reuses the folder.
     }
   }
 }

@@ -1,11 +1,11 @@
-/** What a sandbox on this host lacks against a container of an engine, in sentences for people. */
+/** Sentences about what a sandbox on this host lacks compared with an engine's container. */
 export function weakerThanContainers(host: { isRoot: boolean; hasCgroups: boolean }): string[] {
   return [
-    'Agents share the host’s programs and libraries, read-only, instead of an image of their own.',
+    'Agents share the host’s programs and libraries, read-only, instead of their own image.',
     'System calls are not filtered: there is no seccomp or AppArmor profile.',
-    'There is no SSH access, and no way out to the internet: agents reach the platform and nothing else.',
+    'There is no SSH access and no internet access: agents reach only the platform.',
     'Full capabilities do not allow sudo.',
-    'After a restart of the host agents come back when the platform starts, not by themselves.',
+    'After a restart of the host agents start again with the platform, not by themselves.',
     ...(host.isRoot
       ? []
       : [
@@ -15,8 +15,8 @@ export function weakerThanContainers(host: { isRoot: boolean; hasCgroups: boolea
     ...(host.hasCgroups
       ? []
       : [
-          'Memory and processes are limited for each process and not for the agent as a whole, and CPU time is not limited.',
-          'An end by the memory limit cannot be told from other ends.',
+          'Memory and processes are limited per process, not for the whole agent, and CPU time is not limited.',
+          'An end caused by the memory limit looks like any other end.',
         ]),
   ]
 }

@@ -1,46 +1,46 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
-import type { FetchAsked, FetchTold } from './fetcher.ts'
+import type { FetchReply, FetchRequest } from './fetcher.ts'
 
-/** What a fetch has taken, of the process that asked for it and of all that git started, together. */
-export type Taken = { bytes: number; seconds: number }
+/** Resources of a fetch: this process and all git processes together. */
+export type Usage = { bytes: number; seconds: number }
 
-/** A process that fetches, and is watched while it does. */
+/** Starts a process that fetches while its resources are measured. */
 export async function startWatched() {
   const child = fork(new URL('./fetcher.ts', import.meta.url))
   await once(child, 'spawn')
   const pid = child.pid ?? 0
 
-  async function ask(asked: FetchAsked): Promise<FetchTold> {
-    const [[told]] = await Promise.all([once(child, 'message'), Promise.resolve(child.send(asked))])
-    // Nothing else is sent by it.
-    return told as FetchTold
+  async function ask(request: FetchRequest): Promise<FetchReply> {
+    const [[reply]] = await Promise.all([once(child, 'message'), Promise.resolve(child.send(request))])
+    // The process sends nothing else.
+    return reply as FetchReply
   }
 
   return {
-    async fetch(asked: FetchAsked): Promise<FetchTold & Taken> {
-      const before = (await look(pid))?.now ?? 0
-      const taken: Taken = { bytes: 0, seconds: 0 }
+    async fetch(request: FetchRequest): Promise<FetchReply & Usage> {
+      const before = (await sample(pid))?.now ?? 0
+      const usage: Usage = { bytes: 0, seconds: 0 }
       const seconds = new Map<number, number>()
-      let isOver = false
+      let hasEnded = false
       const watching = (async () => {
-        while (!isOver) {
-          const [own, theirs] = await Promise.all([look(pid), below(pid)])
+        while (!hasEnded) {
+          const [own, children] = await Promise.all([sample(pid), descendants(pid)])
           const growth = Math.max(0, (own?.now ?? 0) - before)
-          taken.bytes = Math.max(
-            taken.bytes,
-            theirs.reduce((sum, { peak }) => sum + peak, growth),
+          usage.bytes = Math.max(
+            usage.bytes,
+            children.reduce((sum, { peak }) => sum + peak, growth),
           )
-          for (const each of theirs) seconds.set(each.pid, each.seconds)
+          for (const each of children) seconds.set(each.pid, each.seconds)
           await new Promise((done) => setTimeout(done, 5))
         }
       })()
-      const told = await ask(asked).finally(() => {
-        isOver = true
+      const reply = await ask(request).finally(() => {
+        hasEnded = true
       })
       await watching
-      return { ...told, ...taken, seconds: [...seconds.values()].reduce((sum, each) => sum + each, 0) }
+      return { ...reply, ...usage, seconds: [...seconds.values()].reduce((sum, each) => sum + each, 0) }
     },
     async [Symbol.asyncDispose]() {
       child.disconnect()
@@ -49,7 +49,7 @@ export async function startWatched() {
   }
 }
 
-async function look(pid: number) {
+async function sample(pid: number) {
   const [stat, status] = await Promise.all(
     ['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')),
   )
@@ -67,13 +67,15 @@ async function look(pid: number) {
   }
 }
 
-/** All that the process has started and that still runs. */
-async function below(pid: number): Promise<NonNullable<Awaited<ReturnType<typeof look>>>[]> {
+/** Returns all running descendants of the process. */
+async function descendants(pid: number): Promise<NonNullable<Awaited<ReturnType<typeof sample>>>[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const lists = await Promise.all(
     threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'latin1').catch(() => '')),
   )
   const children = lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
-  const found = await Promise.all(children.map(async (child) => [await look(child), ...(await below(child))]))
+  const found = await Promise.all(
+    children.map(async (child) => [await sample(child), ...(await descendants(child))]),
+  )
   return found.flat().filter((each) => each !== null)
 }

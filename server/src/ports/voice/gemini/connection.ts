@@ -4,46 +4,46 @@ import type { Secret } from '../../../kit/secret.ts'
 import { VoiceDown } from '../port.ts'
 import { livePath, readMessage, type ServerMessage } from './messages.ts'
 
-/** One socket to the provider, past its setup. A session may need several, one after the other. */
+/** One socket to the provider after its setup. A session may use several in sequence. */
 export type Connection = {
   send(message: object): void
-  /** Bytes that wait to be sent. */
+  /** Bytes waiting to be sent. */
   behind(): number
-  /** Nothing is read until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void
   resume(): void
   close(): void
 }
 
-export type Dialled = {
+export type DialOptions = {
   baseUrl: string
   key: Secret
   setup: object
   signal: AbortSignal
-  /** The provider has taken the setup; before its first message. */
+  /** Called after the setup was accepted, before the first message. */
   onReady(connection: Connection): void
-  /** In order, from the setup on. */
+  /** Called with every message in order, from the setup on. */
   onMessage(message: ServerMessage, connection: Connection): void
-  /** After the setup, once; not after `close`. `detail` is the provider's own word. */
+  /** Called once after the setup, unless closed locally. `detail` is the provider's message. */
   onClosed(code: number, detail: string): void
 }
 
-const patienceMs = 30_000
-const longestMessage = 4 * 1024 * 1024
+const timeoutMs = 30_000
+const maxMessageBytes = 4 * 1024 * 1024
 
-/** Resolves when the provider has taken the setup. Throws `VoiceDown`. */
-export async function dial({ baseUrl, key, setup, signal, ...on }: Dialled): Promise<void> {
+/** Resolves when the provider has accepted the setup. Throws `VoiceDown`. */
+export async function dial({ baseUrl, key, setup, signal, ...on }: DialOptions): Promise<void> {
   const socket = new WebSocket(baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '') + livePath, {
-    // In a header: addresses are written into logs on the way.
+    // In a header, because addresses are often logged on the way.
     headers: { 'x-goog-api-key': key.reveal() },
     perMessageDeflate: false,
-    maxPayload: longestMessage,
+    maxPayload: maxMessageBytes,
     followRedirects: false,
   })
   const ready = Promise.withResolvers<void>()
-  const until = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+  const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   let isReady = false
-  let isOver = false
+  let isClosed = false
 
   const connection: Connection = {
     send(message) {
@@ -53,19 +53,19 @@ export async function dial({ baseUrl, key, setup, signal, ...on }: Dialled): Pro
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close() {
-      isOver = true
+      isClosed = true
       socket.close(1000)
-      // A paused socket would not hear the other side's answer to that.
+      // A paused socket would not read the close reply.
       socket.resume()
       endLate(socket)
     },
   }
-  const fail = (why: string, cause?: unknown) => {
-    isOver = true
-    ready.reject(new VoiceDown(maskText(why, [key.reveal()]), { cause }))
+  const fail = (reason: string, cause?: unknown) => {
+    isClosed = true
+    ready.reject(new VoiceDown(maskText(reason, [key.reveal()]), { cause }))
     socket.terminate()
   }
-  const onAbort = () => fail(signal.aborted ? 'Nobody waits any more.' : 'The provider does not answer.')
+  const onAbort = () => fail(signal.aborted ? 'The request was cancelled.' : 'The provider does not answer.')
   until.addEventListener('abort', onAbort, { once: true })
   if (until.aborted) onAbort()
 
@@ -74,19 +74,19 @@ export async function dial({ baseUrl, key, setup, signal, ...on }: Dialled): Pro
     response.resume()
     fail(`The provider answered ${response.statusCode}.`)
   })
-  // Its text may hold the address of a proxy or a host; that it failed is enough for people.
+  // The error's text may contain addresses, so people get only this message.
   socket.on('error', (cause) =>
     isReady ? socket.terminate() : fail('The provider cannot be reached.', cause),
   )
   socket.on('close', (code, reason) => {
     const detail = maskText(reason.toString(), [key.reveal()])
-    if (!isReady) return fail(`The provider refuses: ${detail || code}`)
-    if (!isOver) on.onClosed(code, detail)
-    isOver = true
+    if (!isReady) return fail(`The provider refused the session: ${detail || code}`)
+    if (!isClosed) on.onClosed(code, detail)
+    isClosed = true
   })
   socket.on('message', (data) => {
-    if (isOver) return
-    // One part of a message is one buffer, which is what this library gives unless told otherwise.
+    if (isClosed) return
+    // This library delivers each message as one buffer by default.
     const message = readMessage((data as Buffer).toString('utf8'))
     if (!message) return
     if (!isReady && message.setupComplete) {
@@ -104,7 +104,7 @@ export async function dial({ baseUrl, key, setup, signal, ...on }: Dialled): Pro
   }
 }
 
-/** Who does not answer a close is not waited for. */
+/** Does not wait longer for a close reply. */
 function endLate(socket: WebSocket): void {
   const timer = setTimeout(() => socket.terminate(), 5000)
   timer.unref()

@@ -8,17 +8,17 @@ import { createGeminiVoice } from './gemini.ts'
 const key = 'AIza-voice-canary'
 const ask = { name: 'ask_agent', description: 'Asks.', parameters: { type: 'object', properties: {} } }
 
-const open = (live: LiveServer, over: { key?: string; voiceName?: string; signal?: AbortSignal } = {}) =>
+const open = (live: LiveServer, overrides: { key?: string; voiceName?: string; signal?: AbortSignal } = {}) =>
   createGeminiVoice({ baseUrl: live.url, model: 'gemini-3.8-live' }).open({
-    key: secret(over.key ?? key),
+    key: secret(overrides.key ?? key),
     model: null,
     systemInstruction: 'Be brief.',
-    voiceName: over.voiceName ?? 'Kore',
+    voiceName: overrides.voiceName ?? 'Kore',
     tools: [ask],
-    signal: over.signal ?? new AbortController().signal,
+    signal: overrides.signal ?? new AbortController().signal,
   })
 
-/** An open session from both sides; closed at the end. */
+/** An open session with both ends; closed at the end of the test. */
 async function talk() {
   const live = await startLiveServer({ key })
   const voice = await open(live)
@@ -50,7 +50,7 @@ const line = (role: 'user' | 'assistant', text: string, final: boolean) => ({
 })
 
 describe('opening', () => {
-  test('the model is told its voice, its instructions and its tools', async () => {
+  test('the setup contains voice, instructions and tools', async () => {
     await using talking = await talk()
     const { setup } = talking.model
     assert.equal(setup.model, 'models/gemini-3.8-live')
@@ -65,7 +65,7 @@ describe('opening', () => {
     ['a key that is not good', { key: 'wrong' }, /API key not valid/],
     ['a voice that is not there', { voiceName: 'Nobody' }, /Requested voice Nobody/],
   ] as const) {
-    test(`${what} is refused in the provider's words`, async () => {
+    test(`${what} is refused with the provider's message`, async () => {
       await using live = await startLiveServer({ key })
       await assert.rejects(
         open(live, over),
@@ -74,13 +74,13 @@ describe('opening', () => {
     })
   }
 
-  test('a provider that answers no socket is down', async () => {
+  test('a provider that refuses the socket is down', async () => {
     await using live = await startLiveServer({ key })
     live.refuseWith(503)
     await assert.rejects(open(live), (error) => error instanceof VoiceDown && /503/.test(error.message))
   })
 
-  test('who gives up waiting is not connected', async () => {
+  test('an aborted open does not connect', async () => {
     await using live = await startLiveServer({ key })
     live.holdSetups(true)
     const signal = AbortSignal.abort()
@@ -90,7 +90,7 @@ describe('opening', () => {
 })
 
 describe('talking', () => {
-  test('speech goes in as it is and comes out as it is', async () => {
+  test('audio passes unchanged in both directions', async () => {
     await using talking = await talk()
     const { voice, model, next } = talking
     assert.equal(voice.sendAudio(tone(40, 16_000)), true)
@@ -102,7 +102,7 @@ describe('talking', () => {
     assert.deepEqual(await next(), { type: 'turnComplete' })
   })
 
-  test('a line grows piece by piece and ends once: the person’s when the answer begins', async () => {
+  test('a line grows in pieces and ends once; the person’s ends when the answer starts', async () => {
     await using talking = await talk()
     const { model, next } = talking
     model.hear('What is', ' the time?')
@@ -118,7 +118,7 @@ describe('talking', () => {
     ])
   })
 
-  test('a line is text that every database keeps: no U+0000, no half characters, whole ones in two pieces', async () => {
+  test('lines contain no U+0000 and no lone surrogates; split pairs are joined', async () => {
     await using talking = await talk()
     const { model, next } = talking
     model.hear('a\0b \ud83d', '\ude00', ' \ud83d')
@@ -129,7 +129,7 @@ describe('talking', () => {
     assert.deepEqual(await next(), { type: 'turnComplete' })
   })
 
-  test('a tool is called and answered by its id', async () => {
+  test('a tool call is answered by its id', async () => {
     await using talking = await talk()
     const { voice, model, next } = talking
     model.call('c1', 'ask_agent', { message: 'the time' })
@@ -148,7 +148,7 @@ describe('talking', () => {
     assert.equal(await model.next('text'), 'Go on.')
   })
 
-  test('a call that was cancelled is not answered', async () => {
+  test('a cancelled call is not answered', async () => {
     await using talking = await talk()
     const { voice, model, next } = talking
     model.call('c1', 'ask_agent', {})
@@ -160,29 +160,29 @@ describe('talking', () => {
     assert.ok(!model.received.some((message) => message.toolResponse))
   })
 
-  test('who is interrupted ends the line, and what was not taken is not played', async () => {
+  test('an interruption ends the line and drops unread audio', async () => {
     await using talking = await talk()
     const { model, next } = talking
     model.speak('It is', { ends: false })
     model.interrupt()
-    const heard: VoiceEvent[] = []
-    // All of it has come before any of it is looked at.
+    const received: VoiceEvent[] = []
+    // All messages have arrived before any is read.
     await ended(talking)
     for (;;) {
       const event = await next()
-      heard.push(event)
+      received.push(event)
       if (event.type === 'turnComplete') break
     }
     assert.deepEqual(
-      heard.map(({ type }) => type),
+      received.map(({ type }) => type),
       ['transcript', 'transcript', 'interrupted', 'turnComplete'],
     )
-    assert.deepEqual(heard[1], line('assistant', 'It is', true))
+    assert.deepEqual(received[1], line('assistant', 'It is', true))
   })
 })
 
 describe('ending', () => {
-  test('what is open is made final before the end is told', async () => {
+  test('open lines become final before the end is reported', async () => {
     await using talking = await talk()
     const { voice, model, next } = talking
     model.hear('And then')
@@ -194,13 +194,13 @@ describe('ending', () => {
     assert.equal((await model.closed).code, 1000)
   })
 
-  test('a provider that refuses on the way says why', async () => {
+  test("a refusal during the session has the provider's reason", async () => {
     await using talking = await talk()
     talking.model.close(1008, 'Quota exceeded.')
     assert.deepEqual(await talking.next(), { type: 'closed', reason: 'refused', detail: 'Quota exceeded.' })
   })
 
-  test('a connection that breaks ends what cannot be carried on', async () => {
+  test('a broken connection ends a session that cannot be resumed', async () => {
     await using talking = await talk()
     talking.model.cut()
     const closed = await talking.next()
@@ -213,7 +213,7 @@ describe('carrying on', () => {
     ['a connection that breaks', (talking: Talking) => talking.model.cut()],
     ['a provider that goes away', (talking: Talking) => talking.model.goAway()],
   ] as const) {
-    test(`${what} is followed by another one, unnoticed`, async () => {
+    test(`${what} is replaced by another connection without an event`, async () => {
       await using talking = await talk()
       const { live, voice, model, next } = talking
       model.give('h1')
@@ -227,7 +227,7 @@ describe('carrying on', () => {
     })
   }
 
-  test('the sentence is ended before the connection is left', async () => {
+  test('the current sentence ends before the connection is replaced', async () => {
     await using talking = await talk()
     const { live, model, next } = talking
     model.give('h1')
@@ -239,7 +239,7 @@ describe('carrying on', () => {
     assert.equal((await model.closed).code, 1000)
   })
 
-  test('the answer to a call of an earlier connection is told in words', async () => {
+  test('the answer to a call of an earlier connection is sent as text', async () => {
     await using talking = await talk()
     const { live, voice, model, next } = talking
     model.give('h1')
@@ -247,14 +247,14 @@ describe('carrying on', () => {
     await next('toolCall')
     model.cut()
     const second = await live.session()
-    // Its greeting was taken when it is heard to speak.
+    // Its audio shows that the new connection is in use.
     second.speak('Moment.')
     await next('turnComplete')
     voice.sendToolResult({ id: 'c1', name: 'ask_agent', result: { answer: 'noon' } })
     assert.match(await second.next('text'), /ask_agent: \{"answer":"noon"\}/)
   })
 
-  test('a provider that takes everybody and hears nobody is given up', async () => {
+  test('a provider that accepts connections without any conversation is given up', async () => {
     await using talking = await talk()
     const { live, model, next } = talking
     model.give('h1')
@@ -266,7 +266,7 @@ describe('carrying on', () => {
   })
 })
 
-test('who does not read on is waited for', async () => {
+test('the provider is paused while nobody reads', async () => {
   await using talking = await talk()
   const { model, next } = talking
   for (let count = 0; count < 400; count += 1) model.speak(`line ${count}`, { milliseconds: 1 })
@@ -280,7 +280,7 @@ test('who does not read on is waited for', async () => {
 
 type Talking = Awaited<ReturnType<typeof talk>>
 
-/** What the model has sent before has arrived: it is answered in the order in which it came. */
+/** Waits until everything the model has sent was received, because messages are answered in order. */
 async function ended({ voice, model }: { voice: LiveVoice; model: Talking['model'] }): Promise<void> {
   model.call('mark', 'mark', {})
   const answered = model.next('toolResponse')

@@ -3,7 +3,7 @@ import type { VoiceEvent } from '../port.ts'
 type Role = 'user' | 'assistant'
 type Line = Extract<VoiceEvent, { type: 'transcript' }>
 
-/** Puts lines together from the pieces in which they come. */
+/** Assembles transcript lines from pieces. */
 export function createLines() {
   const open: Record<Role, string> = { user: '', assistant: '' }
 
@@ -14,17 +14,17 @@ export function createLines() {
   }
 
   return {
-    /** A piece of what `role` says. The person's line has ended when the answer to it begins. */
-    heard(role: Role, piece: string, isFinished: boolean): Line[] {
+    /** Adds a piece of a role's text. The person's line ends when the answer starts. */
+    add(role: Role, piece: string, isFinished: boolean): Line[] {
       const before = role === 'assistant' ? end('user') : []
-      // A database takes no U+0000, whatever a model says; half a character may be followed by its other half.
+      // Removes U+0000, which databases reject. A lone surrogate may be completed by the next piece.
       open[role] += piece.replaceAll('\0', '')
       if (isFinished) return [...before, ...end(role)]
       const text = open[role].trim()
       return text === '' ? before : [...before, { type: 'transcript', role, text, final: false }]
     },
     end,
-    /** The person's first: it came before its answer. */
+    /** The person's line comes first, because it preceded the answer. */
     endAll: (): Line[] => [...end('user'), ...end('assistant')],
   }
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { VoiceAsked, VoiceTool } from '../port.ts'
 
-/** Path of the provider's API under its base address. */
+/** Path of the provider's API below its base address. */
 export const livePath = '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent'
 
 const Transcription = z.object({ text: z.string().optional(), finished: z.boolean().optional() }).nullish()
 
-/** What the provider sends, as far as it is used. One message may say several things. */
+/** The used parts of the provider's messages. One message may contain several. */
 export const ServerMessage = z.looseObject({
   setupComplete: z.looseObject({}).nullish(),
   serverContent: z
@@ -45,7 +45,7 @@ export const ServerMessage = z.looseObject({
 })
 export type ServerMessage = z.output<typeof ServerMessage>
 
-/** Null for what cannot be read: later versions may say more. */
+/** Null for unreadable messages, because later versions may add types. */
 export function readMessage(text: string): ServerMessage | null {
   try {
     const read = ServerMessage.safeParse(JSON.parse(text))
@@ -55,9 +55,9 @@ export function readMessage(text: string): ServerMessage | null {
   }
 }
 
-/** The first message of a connection. `handle`: of the session that it carries on. */
-export function setupOf(asked: VoiceAsked & { model: string }, handle: string | null): object {
-  const { model, voiceName, systemInstruction, tools } = asked
+/** The first message of a connection. `handle` resumes an earlier session. */
+export function setupOf(request: VoiceAsked & { model: string }, handle: string | null): object {
+  const { model, voiceName, systemInstruction, tools } = request
   return {
     setup: {
       model: model.startsWith('models/') ? model : `models/${model}`,
@@ -69,14 +69,14 @@ export function setupOf(asked: VoiceAsked & { model: string }, handle: string | 
       ...(tools.length > 0 ? { tools: [{ functionDeclarations: tools.map(declared) }] } : {}),
       inputAudioTranscription: {},
       outputAudioTranscription: {},
-      // A connection lives about ten minutes and the context fills sooner than a call may last.
+      // A connection lasts about ten minutes, and the context fills sooner than the longest call.
       sessionResumption: handle === null ? {} : { handle },
       contextWindowCompression: { slidingWindow: {} },
     },
   }
 }
 
-/** The provider writes the types of a schema in capitals. */
+/** The provider expects schema types in capitals. */
 function declared({ name, description, parameters }: VoiceTool): object {
   const inCapitals = (key: string, value: unknown) =>
     key === 'type' && typeof value === 'string' ? value.toUpperCase() : value

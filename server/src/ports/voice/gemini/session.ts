@@ -11,23 +11,23 @@ import {
   toolMessage,
 } from './messages.ts'
 
-/** Two seconds of speech as it is sent. */
-const behindMost = 90_000
-/** Connections that carry a session on without anything having been said meanwhile. */
-const idleMovesMost = 3
-/** The provider means it: asked wrongly, or not allowed. */
+/** Send buffer limit: two seconds of speech. */
+const maxBufferedBytes = 90_000
+/** Reconnections without any conversation in between. */
+const maxIdleMoves = 3
+/** Close codes for invalid or forbidden requests. */
 const refusals: readonly number[] = [1002, 1003, 1007, 1008, 1009]
 
-/** One conversation, over as many connections as the provider makes of it. */
+/** One conversation over as many connections as the provider requires. */
 export async function openSession(
-  asked: VoiceAsked & { model: string },
+  request: VoiceAsked & { model: string },
   baseUrl: string,
 ): Promise<LiveVoice> {
-  const { key } = asked
+  const { key } = request
   const lines = createLines()
   const ended = new AbortController()
   const queue = createEventQueue({ hold: () => current?.pause(), release: () => current?.resume() })
-  /** Which connection has asked; null: the model does not want the answer. */
+  /** The connection that made each call; null when the model cancelled it. */
   const calls = new Map<string, Connection | null>()
   let current: Connection | null = null as Connection | null
   let handle: string | null = null
@@ -46,23 +46,23 @@ export async function openSession(
   const connect = (signal: AbortSignal) =>
     dial({
       ...{ baseUrl, key, signal },
-      setup: setupOf(asked, handle),
+      setup: setupOf(request, handle),
       onReady(connection) {
         current = connection
-        if (queue.isHeld()) connection.pause()
+        if (queue.isPaused()) connection.pause()
       },
-      onMessage: take,
+      onMessage: receive,
       onClosed: lost,
     })
 
   function lost(code: number, detail: string): void {
     current = null
     if (refusals.includes(code)) end('refused', detail || null)
-    else if (handle === null || idleMoves >= idleMovesMost) end('lost', detail || null)
+    else if (handle === null || idleMoves >= maxIdleMoves) end('lost', detail || null)
     else void move()
   }
 
-  /** Carries the conversation on over a new connection; what is said meanwhile is not heard. */
+  /** Resumes the conversation on a new connection; speech in between is lost. */
   async function move(): Promise<void> {
     idleMoves += 1
     mustMove = false
@@ -78,7 +78,7 @@ export async function openSession(
     }
   }
 
-  function take(message: ServerMessage, from: Connection): void {
+  function receive(message: ServerMessage, from: Connection): void {
     const { serverContent, toolCall, toolCallCancellation, sessionResumptionUpdate } = message
     if (sessionResumptionUpdate?.resumable && sessionResumptionUpdate.newHandle) {
       handle = sessionResumptionUpdate.newHandle
@@ -93,36 +93,36 @@ export async function openSession(
       queue.push({ type: 'toolCancelled', ids: toolCallCancellation.ids })
     }
     if (message.goAway) mustMove = true
-    // In the middle of a sentence the notice is long enough to end it.
+    // During a sentence the notice period is long enough to finish it.
     if (mustMove && !isSpeaking && handle !== null && current) void move()
   }
 
-  function content(said: NonNullable<ServerMessage['serverContent']>): void {
+  function content(update: NonNullable<ServerMessage['serverContent']>): void {
     idleMoves = 0
-    const { inputTranscription: input, outputTranscription: output } = said
-    if (input) queue.push(...lines.heard('user', input.text ?? '', input.finished === true))
-    if (said.interrupted) {
+    const { inputTranscription: input, outputTranscription: output } = update
+    if (input) queue.push(...lines.add('user', input.text ?? '', input.finished === true))
+    if (update.interrupted) {
       isSpeaking = false
       queue.dropAudio()
       queue.push(...lines.end('assistant'), { type: 'interrupted' })
     }
-    for (const audio of audioOf(said)) {
+    for (const audio of audioOf(update)) {
       isSpeaking = true
       queue.push(audio)
     }
-    if (output) queue.push(...lines.heard('assistant', output.text ?? '', output.finished === true))
-    if (said.turnComplete) {
+    if (output) queue.push(...lines.add('assistant', output.text ?? '', output.finished === true))
+    if (update.turnComplete) {
       isSpeaking = false
       queue.push(...lines.endAll(), { type: 'turnComplete' })
     }
   }
 
-  await connect(asked.signal)
+  await connect(request.signal)
 
   return {
     events: queue.events,
     sendAudio(pcm) {
-      if (!current || current.behind() > behindMost) return false
+      if (!current || current.behind() > maxBufferedBytes) return false
       current.send(audioMessage(pcm))
       return true
     },
@@ -132,21 +132,21 @@ export async function openSession(
       const caller = calls.get(answer.id)
       if (!caller) return
       calls.delete(answer.id)
-      // Another connection does not know the call: there the answer is news.
+      // Another connection does not know the call, so the answer is sent as text.
       const isKnown = caller === current
-      current?.send(isKnown ? toolMessage(answer) : textMessage(newsOf(answer)))
+      current?.send(isKnown ? toolMessage(answer) : textMessage(textOfResult(answer)))
     },
     close: () => end('asked', null),
   }
 }
 
-function* audioOf(said: NonNullable<ServerMessage['serverContent']>): Generator<VoiceEvent> {
-  for (const { inlineData } of said.modelTurn?.parts ?? []) {
+function* audioOf(update: NonNullable<ServerMessage['serverContent']>): Generator<VoiceEvent> {
+  for (const { inlineData } of update.modelTurn?.parts ?? []) {
     if (!inlineData?.mimeType.startsWith('audio/')) continue
     yield { type: 'audio', pcm24k: Buffer.from(inlineData.data, 'base64') }
   }
 }
 
-function newsOf({ name, result }: { name: string; result: object }): string {
+function textOfResult({ name, result }: { name: string; result: object }): string {
   return `The answer to your earlier call of ${name}: ${JSON.stringify(result)}`
 }
