@@ -32,13 +32,13 @@ const cancelOf = (run: Run) => ({
 
 test('a link that breaks during a run causes no lost and no duplicate lines', async () => {
   await using t = await startTestAgent()
-  let seen = 0
+  let batches = 0
   t.platform.intercept = ({ t: type }) => {
     if (type !== 'lines') return undefined
-    seen += 1
+    batches += 1
     // The platform processes the message, loses its answer, and then the link breaks.
-    if (seen % 2 === 1) queueMicrotask(() => t.platform.breakLink())
-    return seen % 2 === 1 ? 'lose' : undefined
+    if (batches % 2 === 1) queueMicrotask(() => t.platform.breakLink())
+    return batches % 2 === 1 ? 'lose' : undefined
   }
   const run = aRun({ message: '[[lines:300]][[sleep:0.2]][[lines:300]][[reply:end]]' })
   t.platform.enqueue(run)

@@ -211,12 +211,12 @@ test('a workspace initializes an empty remote and joins one with commits', async
     [state.ahead, state.behind, state.remote_url],
     [0, 0, 'https://git.example.org/acme/empty'],
   )
-  const theirs = await server.commit('acme/full', { 'theirs.txt': 't\n' })
+  const remoteCommit = await server.commit('acme/full', { 'theirs.txt': 't\n' })
   await server.git('acme/full', 'config', 'http.receivepack', 'true')
   const joined = await initialize('acme/full')
   assert.equal(joined.end.outcome, 'done', JSON.stringify(joined.end))
-  assert.equal(await server.git('acme/full', 'rev-parse', 'main'), theirs)
-  assert.equal(await server.git('acme/full', 'rev-parse', 'roost/one/abc~1'), theirs)
+  assert.equal(await server.git('acme/full', 'rev-parse', 'main'), remoteCommit)
+  assert.equal(await server.git('acme/full', 'rev-parse', 'roost/one/abc~1'), remoteCommit)
   assert.equal(await server.git('acme/full', 'show', 'roost/one/abc:notes.txt'), 'own')
 })
 

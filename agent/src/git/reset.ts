@@ -34,8 +34,9 @@ export function createReset(git: RunGit, neverCommitted: readonly string[]) {
     const added = await git(['add', '--all', '--', ':(top)'])
     if (!added.ok) return { reason: reasonOf(added.error) }
     // Only files that the reset would overwrite.
-    const theirs = await git(['ls-tree', '-z', '--name-only', target, '--', ...neverCommitted])
-    for (const name of theirs.output.split('\0').filter(Boolean)) await git(['add', '--force', '--', name])
+    const remoteFiles = await git(['ls-tree', '-z', '--name-only', target, '--', ...neverCommitted])
+    for (const name of remoteFiles.output.split('\0').filter(Boolean))
+      await git(['add', '--force', '--', name])
     const tree = await git(['write-tree'])
     const parent = await headOf(git)
     const parents = parent === null ? [] : ['-p', parent]

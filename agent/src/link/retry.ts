@@ -7,10 +7,9 @@ const quickDelayMs = 500
 const quickAttempts = 30
 
 /**
- * Returns the milliseconds before attempt number `attempt` (from 1) after the link was lost. Thirty attempts
- * within half a second each cover a restart. Later delays double up to 3 s, so agents also return quickly
- * after a long outage. `random` spreads each delay over its upper half, so that agents do not connect in
- * step.
+ * Returns the delay in milliseconds before attempt `attempt` (from 1). Thirty quick attempts cover a restart;
+ * later delays double up to 3 s, so agents also return soon after a long outage. `random` spreads each delay
+ * over its upper half, so that agents do not connect in step.
  */
 export function retryDelay(attempt: number, random: number): number {
   const doublings = Math.max(0, attempt - quickAttempts)

@@ -39,10 +39,10 @@ export function converseCodex(setup: Setup, now: () => number): Dialogue {
       }
       case 'file_change': {
         const changes = listAt(item, 'changes')
-        const said = changes.map(
+        const summary = changes.map(
           (change) => `${textAt(change, 'kind') ?? ''} ${textAt(change, 'path') ?? ''}`,
         )
-        return tool(id, 'Edit', { changes }, isDone, said.join('\n'), textAt(item, 'status') === 'failed')
+        return tool(id, 'Edit', { changes }, isDone, summary.join('\n'), textAt(item, 'status') === 'failed')
       }
       case 'mcp_tool_call': {
         const name = `mcp__${textAt(item, 'server') ?? ''}__${textAt(item, 'tool') ?? ''}`

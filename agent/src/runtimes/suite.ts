@@ -170,7 +170,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
     })
     assert.equal(result.response, 'images=1', JSON.stringify(result))
     assert.equal(readFileSync(join(t.place.home, 'uploads', 'a.csv'), 'utf8'), '1,2')
-    const seen = await turn(t, {
+    const second = await turn(t, {
       message: 'look [[echo]]',
       attachments: [
         { name: 'a.csv', mimetype: 'text/csv', size: 3, data_base64: Buffer.from('3,4').toString('base64') },
@@ -178,7 +178,7 @@ export function runtimeSuite(subject: SuiteSubject): void {
     })
     const path = join(t.place.home, 'uploads', 'a-1.csv')
     assert.equal(readFileSync(path, 'utf8'), '3,4')
-    assert.ok(seen.result.response?.includes(path), seen.result.response ?? '')
+    assert.ok(second.result.response?.includes(path), second.result.response ?? '')
   })
 
   promise('a message longer than an argument arrives complete', async (t) => {
@@ -353,9 +353,9 @@ function asRoot(options: TestOptions): TestOptions {
 }
 
 export function seenRun(t: Pick<TestAgent, 'platform'>, executionId: string): SeenRun {
-  const seen = t.platform.runs.get(executionId)
-  assert.ok(seen)
-  return seen
+  const stored = t.platform.runs.get(executionId)
+  assert.ok(stored)
+  return stored
 }
 
 function textsOf(lines: TranscriptLine[]): string[] {

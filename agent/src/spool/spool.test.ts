@@ -138,8 +138,8 @@ test('a full spool drops the middle of a run, keeps numbers without gaps and add
   withFolder((folder) => {
     const spooled = openSpool(folder, clock, 100_000).open(run)
     for (let count = 1; count <= 20_000; count += 1) spooled.append([line(`${count} ${'x'.repeat(1000)}`)])
-    const kept = spooled.lastLine()
-    assert.ok(kept < 200)
+    const stored = spooled.lastLine()
+    assert.ok(stored < 200)
     spooled.finish(result)
     const texts: string[] = []
     for (let next = 1; next <= spooled.lastLine(); ) {
@@ -148,24 +148,24 @@ test('a full spool drops the middle of a run, keeps numbers without gaps and add
       next += lines.length
     }
     assert.match(
-      texts[kept] ?? '',
+      texts[stored] ?? '',
       /The spool was full: \d+ lines \(\d+ bytes\) of this run are missing here/,
     )
     assert.match(texts.at(-1) ?? '', /"20000 x/)
     assert.equal(spooled.result()?.last_line, texts.length)
-    const missing = Number(/full: (\d+) lines/.exec(texts[kept] ?? '')?.[1])
-    assert.equal(kept + missing + (texts.length - kept - 1), 20_000)
+    const missing = Number(/full: (\d+) lines/.exec(texts[stored] ?? '')?.[1])
+    assert.equal(stored + missing + (texts.length - stored - 1), 20_000)
   }))
 
 test('lines are stored again once there is space', () =>
   withFolder((folder) => {
     const spooled = openSpool(folder, clock, 50_000).open(run)
     for (let count = 1; count <= 100; count += 1) spooled.append([line('x'.repeat(1000))])
-    const kept = spooled.lastLine()
-    assert.ok(kept < 100)
+    const stored = spooled.lastLine()
+    assert.ok(stored < 100)
     const other = openSpool(folder, clock, 10_000_000).get('run-1')
     other?.append([notice('room')])
-    assert.equal(other?.lastLine(), kept + 1)
+    assert.equal(other?.lastLine(), stored + 1)
   }))
 
 test('a line above 1 MiB is truncated and keeps its original length; lone surrogates are replaced', () =>

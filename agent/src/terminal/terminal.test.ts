@@ -29,13 +29,13 @@ function openWorld() {
 
   async function open(id = 't', size = { cols: 80, rows: 24 }) {
     assert.deepEqual(await terminals.open(id, size), { outcome: 'opened' })
-    let seen = 0
+    let offset = 0
     let typed = 0
     let text = ''
     const read = async () => {
-      const answer = await terminals.read(id, seen)
+      const answer = await terminals.read(id, offset)
       const bytes = Buffer.from(answer.data_base64, 'base64')
-      seen += bytes.length
+      offset += bytes.length
       text += bytes.toString('utf8')
       return answer.ended
     }
@@ -58,7 +58,7 @@ function openWorld() {
           if (ended) return ended.exit_code
         }
       },
-      seen: () => seen,
+      offset: () => offset,
     }
   }
 
@@ -109,7 +109,7 @@ test('the end of the shell follows its last output, with its exit code', async (
   await shell.type('sleep 4711 & echo last; exit 7\n')
   assert.equal(await shell.ended(), 7)
   await allExited('4711')
-  assert.deepEqual(await world.terminals.read('t', shell.seen()), {
+  assert.deepEqual(await world.terminals.read('t', shell.offset()), {
     data_base64: '',
     ended: { exit_code: 7 },
   })
@@ -131,7 +131,7 @@ test('a repeated read returns the same output, and repeated input is typed once'
   await using world = openWorld()
   const shell = await world.open()
   await shell.until('ready$ ')
-  const at = shell.seen()
+  const at = shell.offset()
   const line = Buffer.from('echo $((6 * 7))\n')
   assert.deepEqual(await world.terminals.write('t', 0, line), { taken: line.length })
   assert.deepEqual(await world.terminals.write('t', 0, line), { taken: line.length })
@@ -159,7 +159,7 @@ test('the end of a program in the shell does not end the terminal', async () => 
   const shell = await world.open()
   await shell.until('ready$ ')
   let isTold = false
-  void world.terminals.read('t', shell.seen()).then(() => {
+  void world.terminals.read('t', shell.offset()).then(() => {
     isTold = true
   })
   await world.terminals.closeAll()
@@ -171,22 +171,22 @@ test('an abandoned terminal is ended; one with a waiting reader is not', async (
   await using world = openWorld()
   const shell = await world.open()
   await shell.until('ready$ ')
-  const waiting = world.terminals.read('t', shell.seen())
+  const waiting = world.terminals.read('t', shell.offset())
   await world.clock.advance(10_000)
   await world.clock.advance(5_000)
   await waiting
   await world.clock.advance((terminalAbandonedSeconds - 1) * 1000)
   assert.deepEqual(world.clock.pending(), [1_000])
   await world.clock.advance(1_000)
-  await assert.rejects(world.terminals.read('t', shell.seen()), /terminal does not exist/)
+  await assert.rejects(world.terminals.read('t', shell.offset()), /terminal does not exist/)
   await world.terminals.closeAll()
 })
 
 test('concurrent opens never exceed the terminal limit', async () => {
   await using world = openWorld()
   const size = { cols: 80, rows: 24 }
-  const asked = Array.from({ length: 20 }, (_, index) => world.terminals.open(`t${index}`, size))
-  const outcomes = (await Promise.all(asked)).map(({ outcome }) => outcome)
+  const opens = Array.from({ length: 20 }, (_, index) => world.terminals.open(`t${index}`, size))
+  const outcomes = (await Promise.all(opens)).map(({ outcome }) => outcome)
   assert.equal(outcomes.filter((outcome) => outcome === 'opened').length, maxTerminals)
   assert.equal(outcomes.filter((outcome) => outcome === 'too_many').length, 20 - maxTerminals)
   await world.terminals.close(`t${outcomes.indexOf('opened')}`)

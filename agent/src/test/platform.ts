@@ -175,8 +175,8 @@ export async function startTestPlatform(): Promise<TestPlatform> {
         const hello = message as unknown as Hello
         platform.hellos.push(hello)
         const known = hello.held.filter(({ execution_id, claim_token }) => {
-          const seen = platform.runs.get(execution_id)
-          return seen && seen.token === claim_token && !seen.result
+          const stored = platform.runs.get(execution_id)
+          return stored && stored.token === claim_token && !stored.result
         })
         const acked = Object.fromEntries(
           known.map(({ execution_id }) => [execution_id, platform.runs.get(execution_id)?.lines.length ?? 0]),
@@ -203,26 +203,26 @@ export async function startTestPlatform(): Promise<TestPlatform> {
   }
 
   function handleRun(message: RunMessage): object | null {
-    const seen = platform.runs.get(message.execution_id)
-    if (!seen || seen.token !== message.claim_token)
+    const stored = platform.runs.get(message.execution_id)
+    if (!stored || stored.token !== message.claim_token)
       return message.t === 'result' ? { accepted: false, reason: 'stale_claim' } : { stale: true }
     switch (message.t) {
       case 'started':
-        seen.started.push(message.pid)
+        stored.started.push(message.pid)
         return { ok: true }
       case 'lines':
         message.lines.forEach((line, index) => {
           const number = message.from + index
-          seen.deliveries.set(number, (seen.deliveries.get(number) ?? 0) + 1)
-          if (number === seen.lines.length + 1) seen.lines.push(line)
+          stored.deliveries.set(number, (stored.deliveries.get(number) ?? 0) + 1)
+          if (number === stored.lines.length + 1) stored.lines.push(line)
         })
-        return { acked: seen.lines.length }
+        return { acked: stored.lines.length }
       case 'result':
-        seen.results += 1
-        if (seen.result) return { accepted: false, reason: 'already_final' }
-        if (message.last_line !== seen.lines.length)
-          throw new Error(`result before line ${message.last_line}: ${seen.lines.length} came`)
-        seen.result = message
+        stored.results += 1
+        if (stored.result) return { accepted: false, reason: 'already_final' }
+        if (message.last_line !== stored.lines.length)
+          throw new Error(`result before line ${message.last_line}: ${stored.lines.length} came`)
+        stored.result = message
         return { accepted: true }
       case 'attachment': {
         const bytes = Buffer.from(attachmentBytes.get(`${message.execution_id}/${message.index}`) ?? '')

@@ -2,10 +2,9 @@ import { type JsonObject, textOf } from './json.ts'
 import { userTexts } from './reminders.ts'
 
 /**
- * `claude` joins user messages without an answer in between (after a failure or interruption) into one. A
- * joined text ends with a newline; notes about images or interruptions also end a message. Blocks before the
- * last such end belong to an earlier turn, whose directives no longer apply. A reminder at the end starts no
- * turn.
+ * `claude` joins user messages without an answer in between into one. A joined text ends with a newline; notes
+ * about images or interruptions end a message too. Blocks before the last such end belong to an earlier turn,
+ * whose directives no longer apply. A reminder at the end starts no turn.
  */
 export function splitTurns(blocks: JsonObject[]): JsonObject[][] {
   const end = blocks.findLastIndex((block, index) => {

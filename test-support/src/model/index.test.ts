@@ -33,20 +33,20 @@ test('60 sleeping requests do not delay others', async () => {
 
 test('a sleep ends immediately when the client disconnects', async () => {
   const client = new AbortController()
-  const asked = say('[[sleep:600]] gone', client.signal)
-  const seen = await server.waitForRequest((request) => request.user_text === '[[sleep:600]] gone')
-  assert.deepEqual([seen.ended, seen.status], ['open', 200])
+  const answer = say('[[sleep:600]] gone', client.signal)
+  const logged = await server.waitForRequest((request) => request.user_text === '[[sleep:600]] gone')
+  assert.deepEqual([logged.ended, logged.status], ['open', 200])
   client.abort()
-  await assert.rejects(asked, { name: 'AbortError' })
-  await server.waitForRequest((request) => request === seen && request.ended === 'client_gone')
+  await assert.rejects(answer, { name: 'AbortError' })
+  await server.waitForRequest((request) => request === logged && request.ended === 'client_gone')
 })
 
 test('a held answer is sent on release and ends immediately when the client disconnects', async () => {
-  const asked = say('[[hold:one]] [[reply:let go]]')
-  const seen = await server.waitForRequest((request) => request.user_text?.includes('hold:one') ?? false)
-  assert.equal(seen.ended, 'open')
+  const answer = say('[[hold:one]] [[reply:let go]]')
+  const logged = await server.waitForRequest((request) => request.user_text?.includes('hold:one') ?? false)
+  assert.equal(logged.ended, 'open')
   server.release('one')
-  assert.equal((await asked).text, 'let go')
+  assert.equal((await answer).text, 'let go')
   assert.equal((await say('[[hold:one]] [[reply:at once]]')).text, 'at once')
   const client = new AbortController()
   const left = say('[[hold:two]]', client.signal)
@@ -58,11 +58,11 @@ test('a held answer is sent on release and ends immediately when the client disc
 
 test('a dripping answer ends when the client disconnects', async () => {
   const client = new AbortController()
-  const asked = say('[[drip:60000]] [[reply:never to its end]]', client.signal)
-  const seen = await server.waitForRequest((request) => request.user_text?.includes('60000') ?? false)
+  const answer = say('[[drip:60000]] [[reply:never to its end]]', client.signal)
+  const logged = await server.waitForRequest((request) => request.user_text?.includes('60000') ?? false)
   client.abort()
-  await assert.rejects(asked, { name: 'AbortError' })
-  await server.waitForRequest((request) => request === seen && request.ended === 'client_gone')
+  await assert.rejects(answer, { name: 'AbortError' })
+  await server.waitForRequest((request) => request === logged && request.ended === 'client_gone')
 })
 
 test('the log tells whether an answer was complete or cut', async () => {
@@ -73,8 +73,8 @@ test('the log tells whether an answer was complete or cut', async () => {
 })
 
 test('fail-first counts twenty concurrent requests exactly', async () => {
-  const heard = await Promise.all(Array.from({ length: 20 }, () => say('[[fail-first:race:7]]')))
-  assert.equal(heard.filter((one) => one.status !== 200).length, 7)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => say('[[fail-first:race:7]]')))
+  assert.equal(answers.filter((one) => one.status !== 200).length, 7)
 })
 
 test('side requests ignore directives and do not count for fail-first', async () => {
@@ -93,8 +93,8 @@ test('side requests ignore directives and do not count for fail-first', async ()
   const answer = (await response.json()) as { content: { text: string }[] }
   assert.deepEqual([response.status, answer.content[0]?.text], [200, '{"title":"ok"}'])
   assert.equal((await say('[[fail-first:side:1]]')).status, 500)
-  const seen = await server.waitForRequest((one) => one.kind === 'side')
-  assert.deepEqual(seen.directives, [])
+  const logged = await server.waitForRequest((one) => one.kind === 'side')
+  assert.deepEqual(logged.directives, [])
 })
 
 test('the same request gets the same bytes from any server', async () => {
@@ -155,8 +155,8 @@ test('an unknown path returns 404 in the form of the most similar provider', asy
 })
 
 test('a base address with a trailing slash works too', async () => {
-  const heard = await ask(anthropicClient, `${server.url}/`, { said: ['slash'], stream: false })
-  assert.equal(heard.text, 'ok: slash')
+  const answer = await ask(anthropicClient, `${server.url}/`, { said: ['slash'], stream: false })
+  assert.equal(answer.text, 'ok: slash')
   assert.equal(
     (await ask(googleClient, `${server.url}//`, { said: ['slash'], stream: true })).text,
     'ok: slash',
@@ -220,10 +220,10 @@ test('keys are logged by kind, and a key in the query is removed from the logged
     body: JSON.stringify({ contents: [] }),
   })
   assert.equal(response.status, 200)
-  const seen = await server.waitForRequest((one) => one.key === 'in-header')
-  assert.equal(seen.path, '/v1beta/models/g:generateContent?alt=json')
-  assert.equal(seen.key_kind, 'x-goog-api-key')
-  assert.deepEqual(seen.keys, { 'x-goog-api-key': 'in-header', bearer: 'in-bearer', query: 'in-query' })
+  const logged = await server.waitForRequest((one) => one.key === 'in-header')
+  assert.equal(logged.path, '/v1beta/models/g:generateContent?alt=json')
+  assert.equal(logged.key_kind, 'x-goog-api-key')
+  assert.deepEqual(logged.keys, { 'x-goog-api-key': 'in-header', bearer: 'in-bearer', query: 'in-query' })
 })
 
 test('each request is a JSON line in the log file before its answer begins', async (context) => {
@@ -262,10 +262,10 @@ test('waiting for a request ends at the timeout or when the server closes', asyn
 
 test('closing aborts sleeping requests and can be repeated', async () => {
   const other = await startModelServer()
-  const asked = ask(anthropicClient, other.url, { said: ['[[sleep:600]]'], stream: true })
+  const answer = ask(anthropicClient, other.url, { said: ['[[sleep:600]]'], stream: true })
   const [seen] = await Promise.all([
     other.waitForRequest(() => true),
-    assert.rejects(asked, TypeError),
+    assert.rejects(answer, TypeError),
     other.waitForRequest(() => true).then(() => other.close()),
   ])
   assert.equal(seen.ended, 'client_gone')

@@ -66,8 +66,8 @@ export function createRequestLog(file: string | null): RequestLog {
       notifyWaiters(request)
     },
     waitFor(predicate, timeoutMs) {
-      const seen = requests.find(predicate)
-      if (seen) return Promise.resolve(seen)
+      const found = requests.find(predicate)
+      if (found) return Promise.resolve(found)
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           one.settle(new Error(`no such request within ${timeoutMs} ms (${requests.length} others came)`))

@@ -30,9 +30,9 @@ function speaks(client: WireClient, stream: boolean): void {
     ask(client, server.url, { said, stream, tools, ...more })
 
   test('a plain text is answered with ok and the text, 10 and 10 tokens', async () => {
-    const heard = await say(['hello'])
+    const answer = await say(['hello'])
     assert.deepEqual(
-      [heard.status, heard.text, heard.usage, heard.isBroken],
+      [answer.status, answer.text, answer.usage, answer.isBroken],
       [200, 'ok: hello', { input: 10, output: 10 }, false],
     )
   })
@@ -74,19 +74,19 @@ function speaks(client: WireClient, stream: boolean): void {
   })
 
   test('a tool is called with the names and fields of the provider', async () => {
-    const heard = await say(['[[tool:Bash:echo "hi"]] [[usage:7,8]]'])
+    const answer = await say(['[[tool:Bash:echo "hi"]] [[usage:7,8]]'])
     const field = client.name === 'openai' ? 'cmd' : 'command'
-    assert.equal(heard.toolCall?.name, client.tools.Bash)
-    assert.equal(objectOf(heard.toolCall?.input)[field], 'echo "hi"')
-    assert.equal(heard.text, '')
+    assert.equal(answer.toolCall?.name, client.tools.Bash)
+    assert.equal(objectOf(answer.toolCall?.input)[field], 'echo "hi"')
+    assert.equal(answer.text, '')
   })
 
   test('Write is translated too', async () => {
-    const heard = await say(['[[tool:Write:{"file_path":"/a","content":"x"}]]'])
-    assert.equal(heard.toolCall?.name, client.tools.Write)
+    const answer = await say(['[[tool:Write:{"file_path":"/a","content":"x"}]]'])
+    assert.equal(answer.toolCall?.name, client.tools.Write)
     const patch = { input: '*** Begin Patch\n*** Add File: /a\n+x\n*** End Patch\n' }
     assert.deepEqual(
-      heard.toolCall?.input,
+      answer.toolCall?.input,
       client.name === 'openai' ? patch : { file_path: '/a', content: 'x' },
     )
   })
@@ -113,11 +113,11 @@ function speaks(client: WireClient, stream: boolean): void {
   ]
   for (const [directive, status] of errors) {
     test(`${directive} returns ${status} in the provider's format, without retry`, async () => {
-      const heard = await say([directive])
-      assert.equal(heard.status, status)
-      assert.match(heard.error?.message ?? '', /^scripted /)
-      assert.equal(heard.headers.get('x-should-retry'), 'false')
-      assert.equal(heard.headers.get('retry-after'), directive === '[[ratelimit]]' ? '1' : null)
+      const answer = await say([directive])
+      assert.equal(answer.status, status)
+      assert.match(answer.error?.message ?? '', /^scripted /)
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+      assert.equal(answer.headers.get('retry-after'), directive === '[[ratelimit]]' ? '1' : null)
     })
   }
 
@@ -130,11 +130,11 @@ function speaks(client: WireClient, stream: boolean): void {
   })
 
   test('cut ends the answer in the middle', async () => {
-    const heard = await say(['[[reply:a longer answer to be cut]] [[cut]]'])
-    assert.equal(heard.status, 200)
-    assert.equal(heard.isBroken, true)
-    if (stream) assert.match('a longer answer to be cut', new RegExp(`^${heard.text}.+`))
-    if (stream) assert.notEqual(heard.text, '')
+    const answer = await say(['[[reply:a longer answer to be cut]] [[cut]]'])
+    assert.equal(answer.status, 200)
+    assert.equal(answer.isBroken, true)
+    if (stream) assert.match('a longer answer to be cut', new RegExp(`^${answer.text}.+`))
+    if (stream) assert.notEqual(answer.text, '')
     const tool = await say(['[[cut]] [[tool:Bash:echo a long enough command]]'])
     assert.equal(tool.isBroken, true)
   })
@@ -148,9 +148,9 @@ function speaks(client: WireClient, stream: boolean): void {
 
   if (stream) {
     test('drip delays the pieces', async () => {
-      const heard = await say(['[[drip:30]] [[reply:four by four chars]]'])
-      assert.equal(heard.text, 'four by four chars')
-      assert.ok(heard.spreadMs >= 4 * 30 - 20, `pieces within ${heard.spreadMs} ms`)
+      const answer = await say(['[[drip:30]] [[reply:four by four chars]]'])
+      assert.equal(answer.text, 'four by four chars')
+      assert.ok(answer.spreadMs >= 4 * 30 - 20, `pieces within ${answer.spreadMs} ms`)
     })
   }
 
@@ -186,8 +186,8 @@ function speaks(client: WireClient, stream: boolean): void {
 
   test('the log has the key, the model, the directives and the kind main', async () => {
     await ask(client, server.url, { said: ['logged [[reply:x]] [[pad:1]]'], stream }, 'key-for-the-log')
-    const seen = await server.waitForRequest((request) => request.key === 'key-for-the-log')
-    const { time: _, ended: __, ...rest } = seen
+    const logged = await server.waitForRequest((request) => request.key === 'key-for-the-log')
+    const { time: _, ended: __, ...rest } = logged
     const kinds = { anthropic: 'x-api-key', google: 'x-goog-api-key', openai: 'bearer' } as const
     assert.deepEqual(rest, {
       provider: client.name,

@@ -36,14 +36,14 @@ export async function openMediaEnd(call: {
   }
   const numbered = (message: object) => send({ ...message, sequenceNumber: String(++sequence), streamSid })
 
-  let heard = Buffer.alloc(0)
+  let received = Buffer.alloc(0)
   let clears = 0
   let watchers: (() => void)[] = []
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data))
     if (message.streamSid !== streamSid) return
     if (message.event === 'media')
-      heard = Buffer.concat([heard, Buffer.from(message.media.payload, 'base64')])
+      received = Buffer.concat([received, Buffer.from(message.media.payload, 'base64')])
     if (message.event === 'clear') clears += 1
     // For tests, all audio before the mark counts as played.
     if (message.event === 'mark') numbered({ event: 'mark', mark: message.mark })
@@ -79,10 +79,10 @@ export async function openMediaEnd(call: {
         numbered({ event: 'media', media: { track: 'inbound', chunk: String(sequence), timestamp, payload } })
       }
     },
-    heard: () => heard,
+    heard: () => received,
     async untilHeard(bytes) {
-      await until(() => heard.length >= bytes)
-      return heard
+      await until(() => received.length >= bytes)
+      return received
     },
     untilCleared: (times = 1) => until(() => clears >= times),
     stop() {

@@ -22,10 +22,10 @@ describe('one live process of claude', { skip: whyNoCli('claude') }, () => {
     const { server, say, send } = await openLive(context)
     assert.equal(await say('hello'), 'ok: hello')
     const interrupted = say('[[sleep:600]] one')
-    const seen = await server.waitForRequest((request) => request.user_text === '[[sleep:600]] one')
+    const logged = await server.waitForRequest((request) => request.user_text === '[[sleep:600]] one')
     send({ type: 'control_request', request_id: 'r1', request: { subtype: 'interrupt' } })
     assert.equal(await interrupted, '')
-    await server.waitForRequest((request) => request === seen && request.ended === 'client_gone')
+    await server.waitForRequest((request) => request === logged && request.ended === 'client_gone')
     assert.equal(await say('two'), 'ok: two')
   })
 

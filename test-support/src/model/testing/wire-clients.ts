@@ -38,7 +38,7 @@ export type WireClient = {
   keyHeaders: (key: string) => Record<string, string>
   body: (asking: Asking) => unknown
   /** Adds a complete response or one stream event to the received answer. */
-  addTo: (heard: ReceivedAnswer, data: unknown) => void
+  addTo: (answer: ReceivedAnswer, data: unknown) => void
 }
 
 /** Returns the value at a path in JSON of unknown shape, or undefined. */
@@ -95,29 +95,29 @@ export const anthropicClient: WireClient = {
       ],
     })),
   }),
-  addTo(heard, data) {
+  addTo(answer, data) {
     const type = at(data, 'type')
-    if (type === 'error') heard.error = errorOf(data, 'type')
+    if (type === 'error') answer.error = errorOf(data, 'type')
     if (type === 'message') {
-      heard.usage = usageOf(at(data, 'usage', 'input_tokens'), at(data, 'usage', 'output_tokens'))
+      answer.usage = usageOf(at(data, 'usage', 'input_tokens'), at(data, 'usage', 'output_tokens'))
       for (const block of list(at(data, 'content'))) {
-        heard.text += textOf(at(block, 'text'))
-        if (at(block, 'type') === 'tool_use') heard.toolCall = callOf(at(block, 'name'), at(block, 'input'))
+        answer.text += textOf(at(block, 'text'))
+        if (at(block, 'type') === 'tool_use') answer.toolCall = callOf(at(block, 'name'), at(block, 'input'))
       }
     }
-    if (type === 'message_start') heard.usage = usageOf(at(data, 'message', 'usage', 'input_tokens'), 0)
+    if (type === 'message_start') answer.usage = usageOf(at(data, 'message', 'usage', 'input_tokens'), 0)
     if (type === 'content_block_start' && at(data, 'content_block', 'type') === 'tool_use') {
-      heard.toolCall = callOf(at(data, 'content_block', 'name'), '')
+      answer.toolCall = callOf(at(data, 'content_block', 'name'), '')
     }
     if (type === 'content_block_delta') {
-      heard.text += textOf(at(data, 'delta', 'text'))
-      if (heard.toolCall) heard.toolCall.input += textOf(at(data, 'delta', 'partial_json'))
+      answer.text += textOf(at(data, 'delta', 'text'))
+      if (answer.toolCall) answer.toolCall.input += textOf(at(data, 'delta', 'partial_json'))
     }
-    if (type === 'content_block_stop' && heard.toolCall) {
-      heard.toolCall.input = JSON.parse(String(heard.toolCall.input))
+    if (type === 'content_block_stop' && answer.toolCall) {
+      answer.toolCall.input = JSON.parse(String(answer.toolCall.input))
     }
-    if (type === 'message_delta' && heard.usage)
-      heard.usage.output = Number(at(data, 'usage', 'output_tokens'))
+    if (type === 'message_delta' && answer.usage)
+      answer.usage.output = Number(at(data, 'usage', 'output_tokens'))
   },
 }
 
@@ -143,15 +143,15 @@ export const googleClient: WireClient = {
       ],
     })),
   }),
-  addTo(heard, data) {
-    if (at(data, 'error')) heard.error = errorOf(data, 'status')
+  addTo(answer, data) {
+    if (at(data, 'error')) answer.error = errorOf(data, 'status')
     for (const part of list(at(data, 'candidates', 0, 'content', 'parts'))) {
-      heard.text += textOf(at(part, 'text'))
+      answer.text += textOf(at(part, 'text'))
       const call = at(part, 'functionCall')
-      if (call) heard.toolCall = callOf(at(call, 'name'), at(call, 'args'))
+      if (call) answer.toolCall = callOf(at(call, 'name'), at(call, 'args'))
     }
     const usage = at(data, 'usageMetadata')
-    if (usage) heard.usage = usageOf(at(usage, 'promptTokenCount'), at(usage, 'candidatesTokenCount'))
+    if (usage) answer.usage = usageOf(at(usage, 'promptTokenCount'), at(usage, 'candidatesTokenCount'))
   },
 }
 
@@ -176,16 +176,16 @@ export const openaiClient: WireClient = {
       return { type: 'message', role: isUser ? 'user' : 'assistant', content }
     }),
   }),
-  addTo(heard, data) {
-    if (at(data, 'error')) heard.error = errorOf(data, 'type')
-    if (at(data, 'type') === 'response.output_text.delta') heard.text += textOf(at(data, 'delta'))
+  addTo(answer, data) {
+    if (at(data, 'error')) answer.error = errorOf(data, 'type')
+    if (at(data, 'type') === 'response.output_text.delta') answer.text += textOf(at(data, 'delta'))
     const done = at(data, 'object') === 'response' ? data : at(data, 'response')
     if (at(done, 'status') !== 'completed') return
-    heard.usage = usageOf(at(done, 'usage', 'input_tokens'), at(done, 'usage', 'output_tokens'))
+    answer.usage = usageOf(at(done, 'usage', 'input_tokens'), at(done, 'usage', 'output_tokens'))
     for (const item of list(at(done, 'output'))) {
-      if (at(item, 'type') === 'message') heard.text = textOf(at(item, 'content', 0, 'text'))
+      if (at(item, 'type') === 'message') answer.text = textOf(at(item, 'content', 0, 'text'))
       if (at(item, 'type') !== 'function_call') continue
-      heard.toolCall = callOf(at(item, 'name'), JSON.parse(textOf(at(item, 'arguments'))))
+      answer.toolCall = callOf(at(item, 'name'), JSON.parse(textOf(at(item, 'arguments'))))
     }
   },
 }
@@ -211,7 +211,7 @@ export async function ask(
     body: JSON.stringify(client.body(asking)),
     signal: asking.signal,
   })
-  const heard: ReceivedAnswer = {
+  const answer: ReceivedAnswer = {
     status: response.status,
     headers: response.headers,
     text: '',
@@ -223,27 +223,27 @@ export async function ask(
   }
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
   try {
-    if (isEvents) await readEvents(client, response, heard)
-    else client.addTo(heard, await response.json())
+    if (isEvents) await readEvents(client, response, answer)
+    else client.addTo(answer, await response.json())
   } catch (cause) {
     if (asking.signal?.aborted) throw cause
-    heard.isBroken = true
+    answer.isBroken = true
   }
-  return heard
+  return answer
 }
 
-async function readEvents(client: WireClient, response: Response, heard: ReceivedAnswer): Promise<void> {
+async function readEvents(client: WireClient, response: Response, answer: ReceivedAnswer): Promise<void> {
   let rest = ''
   let first: number | null = null
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     const events = (rest + Buffer.from(chunk).toString('utf8')).split('\n\n')
     rest = events.pop() ?? ''
     for (const event of events) {
-      const before = heard.text
-      client.addTo(heard, JSON.parse(event.slice(event.indexOf('data: ') + 6)))
-      if (heard.text === before) continue
+      const before = answer.text
+      client.addTo(answer, JSON.parse(event.slice(event.indexOf('data: ') + 6)))
+      if (answer.text === before) continue
       first ??= performance.now()
-      heard.spreadMs = performance.now() - first
+      answer.spreadMs = performance.now() - first
     }
   }
 }
