@@ -47,6 +47,11 @@ const covered = [
   'images',
   'roost',
   '.ci/run',
+  'agent',
+  'test-support',
+  'contracts/src/link',
+  'server/src/kit',
+  'server/src/ports',
 ]
 
 /** These files name the phrases themselves. */
